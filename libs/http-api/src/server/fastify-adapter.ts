@@ -7,6 +7,7 @@ import { giveCommandIdentity } from './command-identity.ts';
 import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
 import { refuseUnclear } from './refuse-unclear.ts';
 import { LONGEST_BODY_MS, boundBodyTimes } from './body-times.ts';
+import { endConnectionsWhenClosing } from './closing.ts';
 import { FILE_KIND, FORM_KIND } from './streamed-bodies.ts';
 import { newRequestId, traceparentOf } from './request.ts';
 import { responseHeaders } from './response-headers.ts';
@@ -69,7 +70,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   });
   readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND, FORM_KIND, FILE_KIND]);
   boundBodyTimes(fastify, (socket) => bare.late(socket));
-  hangUpWhenClosing(fastify);
+  endConnectionsWhenClosing(fastify);
   // Without a listener Node answers the one with a bare status, and the other not at all.
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));
   fastify.server.on('connect', (_request, socket) => bare.connect(socket));
@@ -83,17 +84,4 @@ function refuseSchemas(): never {
 /** What a client calls a body that it does not send is no reason to refuse: many send the header always. */
 function forgetTypeOfNothing({ headers }: FastifyRequest): void {
   if (!hasBody(headers)) delete headers['content-type'];
-}
-
-/** Answers to what was in flight when the close began end their connection: kept alive, it would hold the close up. */
-function hangUpWhenClosing(fastify: FastifyInstance): void {
-  let closing = false;
-  fastify.addHook('preClose', (done) => {
-    closing = true;
-    done();
-  });
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) reply.header('Connection', 'close');
-    done(null, payload);
-  });
 }
