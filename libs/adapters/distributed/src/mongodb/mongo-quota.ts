@@ -11,12 +11,20 @@ import { withDeadline } from '@tracking/resilience';
 import { QuotaKey, UNREACHABLE, type QuotaRecord } from './quota-key.ts';
 
 /** A minute's counts may be lost in a crash of the store: written like what can be made again. */
-const RECORDS: CollectionSpec = { name: 'quota', indexes: [], durability: 'derived' };
+const RECORDS: CollectionSpec = {
+  name: 'quota',
+  indexes: [{ name: 'newest', fields: ['newest'] }],
+  durability: 'derived',
+};
+/** What no minute holds any more, whichever process's clock counts. */
+const OLD_SECONDS = 120;
+const OLD_AT_ONCE = 1_000;
 /** A request waits no longer than this for the store; then this process counts locally. */
 const STORE_TIMEOUT_MS = 1_000;
 /** How long it then counts locally before a request tries the store again. */
 const LOCAL_MS = 1_000;
 const SWEEP_MS = 1_000;
+const DELETE_OLD_EVERY_MS = 60_000;
 
 /**
  * Quota over all processes that share a document store: one record per key, written with a guard. The seconds are those
@@ -26,6 +34,7 @@ export class MongoQuota implements Quota {
   private readonly keys = new Map<string, QuotaKey>();
   private readonly sweeper: NodeJS.Timeout;
   private localUntil = -Infinity;
+  private deletedOldAt = -Infinity;
   private closed = false;
 
   constructor(
@@ -50,9 +59,25 @@ export class MongoQuota implements Quota {
     this.keys.clear();
   }
 
-  private async sweep(): Promise<void> {
+  /** Gives back what was not taken in its second, and deletes what counts no more: by itself every second. */
+  async sweep(): Promise<void> {
     await Promise.allSettled([...this.keys.values()].map((key) => key.giveBack()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
+    await this.deleteOld().catch(() => undefined);
+  }
+
+  /** Anybody may ask by a name that nobody asks by again. Each process does so: what is gone is not deleted twice. */
+  private async deleteOld(): Promise<void> {
+    const now = this.clock().getTime();
+    if (Math.abs(now - this.deletedOldAt) < DELETE_OLD_EVERY_MS) return;
+    this.deletedOldAt = now;
+    const filter = { newest: { lt: now / 1_000 - OLD_SECONDS } };
+    await this.onStore(async (records) => {
+      const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: OLD_AT_ONCE });
+      // Not those that count again.
+      await records.writeMany(old.map(({ id, version }) => ({ kind: 'delete', id, guard: { version } })));
+      if (old.length === OLD_AT_ONCE) this.deletedOldAt = -Infinity;
+    });
   }
 
   private readonly onStore = async <R>(

@@ -1,0 +1,34 @@
+import type { DocumentStore } from '@tracking/ports';
+import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
+import { MongoQuota } from './mongo-quota.ts';
+
+whereMongo('records of the quota on MongoDB', () => {
+  let now = Date.parse('2026-03-01T12:00:00.250Z');
+  const subject = mongoSubject((store: DocumentStore) => {
+    const quota = new MongoQuota(store, () => new Date(now));
+    return { store, quota, close: () => quota.close() };
+  });
+  afterAll(() => subject.close());
+
+  it('are deleted when they count no more, and begin anew for whoever remembers one', async () => {
+    const { store, quota } = await subject.open();
+    const { quota: another } = await subject.another();
+    const records = await store.collection({ name: 'quota', indexes: [] });
+    await quota.take('kept', 10);
+    for (let n = 0; n < 30; n += 1) await quota.take(`asked-once-${n}`, 10);
+    await quota.sweep();
+    expect(await records.count({})).toBe(31);
+    now += 100_000;
+    await quota.take('kept', 10);
+    now += 30_000;
+    await another.sweep();
+    expect(await records.count({})).toBe(1);
+    now += 200_000;
+    await another.sweep();
+    expect(await records.count({})).toBe(0);
+    for (let n = 0; n < 10; n += 1) expect((await quota.take('kept', 10)).admitted).toBe(true);
+    expect((await quota.take('kept', 10)).admitted).toBe(false);
+    // It counts for others too.
+    expect((await another.take('kept', 10)).admitted).toBe(false);
+  });
+});
