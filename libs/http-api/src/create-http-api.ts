@@ -76,7 +76,7 @@ export async function createHttpApi(
   // After the body was read: what reads it runs in no request's context.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   receiveForms(fastify, dependencies.shipments, storage);
-  makeRetriesSafe(fastify, dependencies.idempotency, errors);
+  makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors });
   const observation = new Observation(logger, metrics);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.answered(request, reply);

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { InProcessLeases } from '@tracking/embedded';
-import { Unavailable } from '@tracking/ports';
+import { InProcessLeases, MemoryQuota } from '@tracking/embedded';
+import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { CLAIMS } from '../src/idempotency/idempotency-claim.ts';
 import type { IdempotencyClaim } from '../src/idempotency/idempotency-claim.ts';
@@ -173,6 +173,22 @@ describe('a POST under an Idempotency-Key', () => {
     expect(await claims.count({ expires_at: { gte: '' } })).toBe(before);
   });
 
+  it('is written down for strangers only so often', async () => {
+    const claims = await storedClaims();
+    const before = await claims.count({ expires_at: { gte: '' } });
+    const use = { name: 'Ann', password: 'correct horse battery' };
+    // From an address of their own.
+    const by = await api.gateway({ quota: new MemoryQuota(() => new Date()) });
+    const answers = await Promise.all(
+      Array.from({ length: 70 }, () => under(randomUUID(), '/v1/invitations/none', use, { key: undefined, by })),
+    );
+    const codes = answers.map((answer) => codeOf(answer).join(' '));
+    expect(codes.filter((code) => code === '404 not_found')).toHaveLength(60);
+    expect(codes.filter((code) => code === '429 rate_limited')).toHaveLength(10);
+    expect(answers.every(({ status, headers }) => (status === 429) === headers.has('retry-after'))).toBe(true);
+    expect(await claims.count({ expires_at: { gte: '' } })).toBe(before);
+  });
+
   it('is answered again to whoever sends the same without credentials, to nobody else', async () => {
     const invited = await api.call('POST', '/v1/users', { key, json: { email: 'ann@example.com', role: 'viewer' } });
     const link = `/v1/invitations/${String(invited.body['invitation_url']).split('#')[1]}`;
@@ -215,11 +231,13 @@ describe('a POST under an Idempotency-Key', () => {
   it('is tried again as the same command where it failed on our side', async () => {
     const { shipments } = api.dependencies;
     const ids: string[] = [];
+    const times = new Set<string>();
     const by = await api.gateway({
       shipments: {
         ...shipments,
         upsertShipment: async (command) => {
           ids.push(command.id);
+          times.add(command.at);
           const written = await shipments.upsertShipment(command);
           if (ids.length < 3) throw new Unavailable('event store', 'its answer is lost');
           return written;
@@ -235,7 +253,30 @@ describe('a POST under an Idempotency-Key', () => {
     expect(codeOf(await under(name, SHIPMENTS, json, { by }))).toEqual([503, 'unavailable']);
     const answer = await under(name, SHIPMENTS, json);
     expect([answer.status, replayed(answer)]).toEqual([201, null]);
-    expect([new Set(ids).size, await api.head()]).toEqual([1, written]);
+    expect([new Set(ids).size, times.size, await api.head()]).toEqual([1, 1, written]);
+  });
+
+  it('is of the time of its repeat where nothing was done before: the past does not change', async () => {
+    const { shipments } = api.dependencies;
+    const commands: { readonly id: string; readonly at: string }[] = [];
+    const by = await api.gateway({
+      shipments: {
+        ...shipments,
+        upsertShipment: async (command) => {
+          commands.push(command);
+          if (commands.length === 1) throw new Busy('shipments', 'too much to do');
+          return shipments.upsertShipment(command);
+        },
+      },
+    });
+    const [name, json] = [randomUUID(), fields()];
+    expect(codeOf(await under(name, SHIPMENTS, json, { by }))).toEqual([503, 'busy']);
+    const refusedAt = new Date().toISOString();
+    await eventually(() => expect(new Date().toISOString() > refusedAt).toBe(true));
+    const { status, body } = await under(name, SHIPMENTS, json, { by });
+    expect(status).toBe(201);
+    expect(String(body['created_at']) > refusedAt).toBe(true);
+    expect(new Set(commands.map(({ id }) => id)).size).toBe(1);
   });
 
   it('stays the same command where a repeat of it is refused', async () => {

@@ -59,5 +59,5 @@ export const OWN_CODES: Readonly<Partial<Record<OperationId, readonly ErrorCode[
   changeUser: ['last_admin'],
   deactivateUser: ['last_admin'],
   resetUserPassword: ['user_not_active'],
-  useInvitation: ['user_exists'],
+  useInvitation: ['user_exists', 'rate_limited'],
 };

@@ -4,7 +4,7 @@ import type { ErrorBody } from '@tracking/contracts';
 import type { Logger } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestFields } from '../server/request.ts';
-import { answerTo, errorBody } from './error-answer.ts';
+import { answerTo, errorBody, isKnownUndone } from './error-answer.ts';
 import type { FailedRequest } from './error-answer.ts';
 import { PROBLEM_TYPE, problemDetails, wantsProblem } from './problem-details.ts';
 
@@ -29,6 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
   /** Also for what Fastify refuses before any route is found. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = answerTo(this.options.refine?.(error, request) ?? error, failed(request));
+    request.isUndone = isKnownUndone(error);
     if (isGone(request)) this.options.logger.info(requestFields(request), 'a client went away amid its request');
     else if (answer.unexpected) this.log(error, request);
     if (reply.sent) return;

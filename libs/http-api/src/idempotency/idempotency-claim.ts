@@ -22,6 +22,8 @@ export interface IdempotencyClaim extends Document {
   readonly taken_at: Timestamp;
   /** Whether another attempt had it before, which may have carried the command out. */
   readonly is_repeat: boolean;
+  /** Of a `released` one: nothing was done, so that a repeat is carried out at the time of its own. */
+  readonly is_undone?: boolean;
   /** The sealed answer, where there is one. */
   readonly answer?: string;
 }

@@ -115,10 +115,15 @@ export class IdempotencyClaims {
     });
   }
 
-  /** It failed on our side: the next repeat carries out the same command again. @throws Unavailable */
-  release(claim: IdempotencyClaim): Promise<void> {
+  /**
+   * It failed on our side: the next repeat carries out the same command again.
+   * @param isUndone whether nothing was done by this attempt
+   * @throws Unavailable
+   */
+  release(claim: IdempotencyClaim, isUndone = false): Promise<void> {
+    const is_undone = isUndone && !claim.is_repeat;
     return this.end(claim, async () => {
-      await this.claims.replace({ ...claim, state: 'released' }, guardOf(claim));
+      await this.claims.replace({ ...claim, state: 'released', is_undone }, guardOf(claim));
     });
   }
 
@@ -146,8 +151,7 @@ export class IdempotencyClaims {
       if (answer !== undefined) return { kind: 'answered', answer };
       if (this.isUnderWay(found)) return IN_PROGRESS;
     }
-    const { process, attempt, taken_at } = fresh;
-    const claim = isOver ? fresh : { ...found, state: 'open' as const, process, attempt, taken_at, is_repeat: true };
+    const claim = isOver ? fresh : retaken(found, fresh);
     return (await this.claims.replace(claim, guardOf(found))) ? { kind: 'taken', claim } : IN_PROGRESS;
   }
 
@@ -191,6 +195,16 @@ export class IdempotencyClaims {
   private hash(text: string): string {
     return createHmac('sha256', this.hashKey).update(text).digest('hex');
   }
+}
+
+/**
+ * Where nothing was done, the command is as new but for its id. Else it may have been, and is carried out as of the time that
+ * it had: what it wrote then must be what it writes now.
+ */
+function retaken(found: IdempotencyClaim, { at, process, attempt, taken_at }: IdempotencyClaim): IdempotencyClaim {
+  const { is_undone = false, ...claim } = found;
+  const own = { state: 'open', process, attempt, taken_at } as const;
+  return is_undone ? { ...claim, ...own, at } : { ...claim, ...own, is_repeat: true };
 }
 
 /** Holds for the claim as it was read, whoever may have changed it since. */

@@ -1,6 +1,8 @@
+import type { Quota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-filter.ts';
 import { RequestError } from '../errors/request-error.ts';
+import { networkOf } from '../identity/sign-in-throttle.ts';
 import type { IdempotencyClaim } from './idempotency-claim.ts';
 import { HEADER, claimedRequest, isClaimed } from './claimed-request.ts';
 import type { IdempotencyClaims } from './idempotency-claims.ts';
@@ -12,7 +14,18 @@ declare module 'fastify' {
     claim: IdempotencyClaim | null;
     /** Whether some of it failed on our side, whatever the status of the whole: a repeat goes on with it. */
     isUnfinished: boolean;
+    /** Whether it failed on our side before anything was done. */
+    isUndone: boolean;
   }
+}
+
+/** Requests within a minute of those who show no credentials, from one address: each is written down before it is looked at. */
+const STRANGERS_PER_MINUTE = 60;
+
+export interface SafeRetriesParts {
+  readonly claims: IdempotencyClaims;
+  readonly quota: Quota;
+  readonly errors: ErrorFilter;
 }
 
 /**
@@ -20,12 +33,14 @@ declare module 'fastify' {
  * docs/reference/http.md#safe-retries. The claim is kept after the body was read and before anything looks at it; the
  * answer is stored before it is sent.
  */
-export function makeRetriesSafe(fastify: FastifyInstance, claims: IdempotencyClaims, errors: ErrorFilter): void {
+export function makeRetriesSafe(fastify: FastifyInstance, { claims, quota, errors }: SafeRetriesParts): void {
   fastify.decorateRequest('claim', null);
   fastify.decorateRequest('isUnfinished', false);
+  fastify.decorateRequest('isUndone', false);
   fastify.addHook('preValidation', (request, reply, done) => {
-    if (isClaimed(request)) begin(claims, request, reply).then((goesOn) => goesOn && done(), done);
-    else done();
+    if (!isClaimed(request)) return void done();
+    const admitted = request.principal === null ? admitStranger(quota, request) : Promise.resolve();
+    admitted.then(() => begin(claims, request, reply)).then((goesOn) => goesOn && done(), done);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { claim } = request;
@@ -40,6 +55,14 @@ export function makeRetriesSafe(fastify: FastifyInstance, claims: IdempotencyCla
       (error: unknown) => errors.answer(error, request, withoutAnswer(reply)),
     );
   });
+}
+
+/** @throws RequestError `rate_limited` */
+async function admitStranger(quota: Quota, { ip }: FastifyRequest): Promise<void> {
+  const { admitted, retryAfter } = await quota.take(`idempotency:address:${networkOf(ip)}`, STRANGERS_PER_MINUTE);
+  if (admitted) return;
+  const message = `More than ${STRANGERS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
+  throw new RequestError('rate_limited', message, [], { 'Retry-After': String(Math.max(1, retryAfter)) });
 }
 
 /** Answers whether the request goes on; where not, it is answered. */
@@ -69,14 +92,14 @@ async function end(
   reply: FastifyReply,
   payload: unknown,
 ): Promise<unknown> {
-  const { statusCode } = reply;
-  if (statusCode >= 500 || reply.request.isUnfinished) {
+  const { statusCode, request } = reply;
+  if (statusCode >= 500 || request.isUnfinished) {
     // Where not even that can be stored, the claim counts as a dead one's.
-    await claims.release(claim).catch(() => undefined);
+    await claims.release(claim, request.isUndone).catch(() => undefined);
     return payload;
   }
   // Strangers could fill the store with refusals.
-  const isStranger = reply.request.principal === null;
+  const isStranger = request.principal === null;
   if (!isKept(statusCode) || (isStranger && statusCode >= 300)) {
     await claims.forget(claim);
     return payload;

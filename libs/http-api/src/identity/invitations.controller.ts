@@ -49,6 +49,7 @@ export class InvitationsController {
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
   @NotGood()
   @MayBeUnavailable()
+  @refusal(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
   @refusal(409, 'Of the first admin: there is a user with this e-mail already.')
   async use(
     @Param('token') token: string,
