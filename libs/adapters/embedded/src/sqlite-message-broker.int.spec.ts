@@ -84,6 +84,34 @@ describe('the broker of one process', () => {
     await over;
   });
 
+  it('keeps what a group has not handled, however old it is', async () => {
+    const broker = engine.messageBroker as SqliteMessageBroker;
+    await broker.ensureTopics([{ name: 'short', partitions: 1, retentionMs: 1_000 }]);
+    const handled: string[] = [];
+    const consume = async (until: number) => {
+      const stop = new AbortController();
+      const over = broker.consume({ topic: 'short', group: 'group', signal: stop.signal }, async (messages) => {
+        handled.push(...messages.map(({ value }) => value));
+      });
+      await eventually(() => expect(handled).toHaveLength(until));
+      stop.abort();
+      await over;
+    };
+    await broker.publish('short', [{ key: 'a', value: '1', headers: {} }]);
+    await consume(1);
+    // Its process is away now.
+    await broker.publish(
+      'short',
+      ['2', '3'].map((value) => ({ key: 'a', value, headers: {} })),
+    );
+    await broker.trim(Date.now() + 10_000);
+    expect(await broker.lag('short', 'group')).toBe(2);
+    await consume(3);
+    expect(handled).toEqual(['1', '2', '3']);
+    await broker.trim(Date.now() + 10_000);
+    expect(await broker.lag('short', 'another group')).toBe(0);
+  });
+
   it('deletes all that is too old at once, however much it is, and nothing of other partitions and topics', async () => {
     const broker = engine.messageBroker as SqliteMessageBroker;
     await broker.ensureTopics([

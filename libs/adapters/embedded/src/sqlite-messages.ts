@@ -1,4 +1,4 @@
-import { LIMIT, type Database } from './sqlite-database.ts';
+import type { Database } from './sqlite-database.ts';
 import type { DoneOutcome, MessagesOperation, TrimmedOutcome } from './storage-protocol.ts';
 
 const INSERT =
@@ -7,9 +7,14 @@ const DEFINE = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?
 /** Never back: a batch that was handled twice may commit twice. */
 const COMMIT = `INSERT INTO offsets (consumer_group, topic, partition, position) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET position = max(position, excluded.position)`;
-/** Positions grow with time, so that the oldest are the first: none is looked at but those. */
-const TRIM = `DELETE FROM messages WHERE at < ? AND position IN
-  (SELECT position FROM messages WHERE topic = ? AND partition = ? ORDER BY position ${LIMIT})`;
+/**
+ * Positions grow with time, so that the oldest are the first: none is looked at but those. Nor any that a consumer group has
+ * not handled yet: a process that was away for longer than its topic keeps them, or a clock that jumps ahead, loses none.
+ */
+const TRIM = `DELETE FROM messages WHERE at < ?1 AND position IN
+  (SELECT position FROM messages WHERE topic = ?2 AND partition = ?3
+    AND position <= coalesce((SELECT min(position) FROM offsets WHERE topic = ?2 AND partition = ?3), 9e15)
+    ORDER BY position LIMIT (?4 + 0))`;
 
 /** Cells of one message in a `PublishOperation`. */
 const CELLS = 4;
