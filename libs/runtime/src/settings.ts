@@ -85,7 +85,12 @@ export const SETTINGS = {
     for: 'where it listens',
   },
   KAFKA_BROKERS: { type: list, of: [...KAFKA, 'services'], for: '`host:port`, comma-separated' },
-  KAFKA_REPLICATION_FACTOR: { type: integer(0, 100), of: KAFKA, otherwise: "the brokers'", for: 'copies of topics' },
+  KAFKA_REPLICATION_FACTOR: {
+    type: integer(0, 100),
+    of: KAFKA,
+    otherwise: "the brokers', which Apache Kafka ships as 1",
+    for: 'copies of topics, 3 on a cluster of three: made with the topic, not changed afterwards',
+  },
   KAFKA_SASL_MECHANISM: {
     type: oneOf('plain', 'scram-sha-256', 'scram-sha-512'),
     of: KAFKA,
@@ -182,7 +187,7 @@ export const SETTINGS = {
     type: cidrs,
     of: ['standalone', 'gateway'],
     default: '',
-    for: 'CIDRs whose `X-Forwarded-*` are believed',
+    for: "CIDRs whose `X-Forwarded-*` are believed: the proxy's, or all who come through it share one address at the [sign-in](identity.md#sign-in)",
   },
   WEBHOOKS_ALLOWED_CIDRS: {
     type: cidrs,
