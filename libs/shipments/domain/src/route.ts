@@ -16,6 +16,8 @@ export interface Route {
   readonly ends: ReadonlySet<string | null>;
   /** Destinations of the legs that are not the last. */
   readonly via: ReadonlySet<string | null>;
+  /** Those of the shipment and of every leg. */
+  readonly ports: ReadonlySet<string | null>;
   readonly places: Places;
 }
 
@@ -41,6 +43,7 @@ export function routeOf(shipment: RoutedFields, legs: readonly LegFields[], plac
   const ends = new Set([destination, legs.at(-1)?.destination_port ?? null]);
   const via = new Set(legs.slice(0, -1).map((leg) => leg.destination_port));
   via.delete(null);
+  const ports = new Set([origin, destination, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])]);
   return {
     mode: shipment.mode,
     lcl: shipment.load_type === 'lcl',
@@ -51,6 +54,7 @@ export function routeOf(shipment: RoutedFields, legs: readonly LegFields[], plac
     starts: new Set([origin, legs[0]?.origin_port ?? null]),
     ends,
     via,
+    ports,
     places,
   };
 }
@@ -61,10 +65,12 @@ function wholeJourney(shipment: RoutedFields): readonly LegFields[] {
   return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd: null, eta: null }];
 }
 
-/** Whether a milestone's location is a place that can be told from others: neither absent nor free text. */
-export function isPlace(route: Route, location: string | null): location is string {
-  if (location === null) return false;
-  return route.starts.has(location) || route.ends.has(location) || countryOf(location, route.places) !== undefined;
+/**
+ * Whether a milestone's location is a place that can be told from others: neither absent nor free text. A port of the
+ * route is one also where no table knows it.
+ */
+export function isPlace({ ports, places }: Route, location: string | null): location is string {
+  return location !== null && (ports.has(location) || countryOf(location, places) !== undefined);
 }
 
 /** Whether an arrival there is known not to be the shipment's: a stop on the way, or another country. */

@@ -331,6 +331,42 @@ describe('where estimates name containers', () => {
   });
 });
 
+describe('a port of a leg that no table knows', () => {
+  /** A city code of IATA, of which tables of airports know nothing. */
+  const viaLondon = () =>
+    shipment({
+      mode: 'air',
+      legs: [
+        leg({ origin_port: 'SIN', destination_port: 'LON', etd: day(1), eta: day(2) }),
+        leg({ origin_port: 'LON', destination_port: 'JFK', etd: day(3), eta: day(4) }),
+      ],
+    });
+
+  it('is a place: estimates there are for its legs alone', () => {
+    const scenario = viaLondon();
+    scenario.estimate('flight_arrived', day(6), { location: 'LON' });
+    scenario.estimate('flight_departed', day(7), { location: 'LON' });
+    expect(scenario.record).toMatchObject({
+      etd: day(1),
+      eta: day(4),
+      legs: [
+        { etd: day(1), eta: day(6) },
+        { etd: day(7), eta: day(4) },
+      ],
+    });
+  });
+
+  it('is not where the first leg departs and the last one arrives', () => {
+    const scenario = viaLondon();
+    scenario.post('flight_departed', day(3), { location: 'LON' });
+    scenario.post('flight_arrived', day(4), { location: 'LON' });
+    expect(scenario.record.legs).toMatchObject([
+      { atd: null, ata: day(4) },
+      { atd: day(3), ata: null },
+    ]);
+  });
+});
+
 describe('nothing moves eta after ata', () => {
   it('no estimate does', () => {
     const scenario = voyage({ eta: day(20) });

@@ -45,7 +45,7 @@ export function legAtd(index: number, memory: Memory): Timestamp | null {
     (milestone) => isDepartureBy(mode, milestone, memory) && isAt(leg.origin_port, milestone),
   );
   const departures = happened(memory).filter((milestone) => isDeparture(milestone, memory));
-  return earliest(there) ?? (index === 0 ? earliest(departures.filter(isPlaceless)) : null);
+  return earliest(there) ?? (index === 0 ? earliest(departures.filter((each) => isPlaceless(each, memory))) : null);
 }
 
 /** "Each leg answers its own … `ata`": from arrivals at its port; the last one also where no place is told. */
@@ -57,16 +57,20 @@ export function legAta(index: number, memory: Memory): Timestamp | null {
     (milestone) => isArrival(milestone, memory) || ['transshipment_arrived', 'rail_arrived'].includes(milestone.code),
   );
   const there = arrivals.filter((milestone) => isAt(leg.destination_port, milestone));
-  return earliest(there) ?? (index === legs.length - 1 ? earliest(finalArrivals(memory).filter(isPlaceless)) : null);
+  if (there.length > 0 || index < legs.length - 1) return earliest(there);
+  return earliest(finalArrivals(memory).filter((each) => isPlaceless(each, memory)));
 }
 
 function isAt(port: string | null, { location }: Said): boolean {
   return location !== null && location === port;
 }
 
-/** Told nowhere, or in words. */
-export function isPlaceless({ location }: Pick<Said, 'location'>): boolean {
-  return location === null || places.find(location) === undefined;
+/** Told nowhere, or in words: neither a port of the shipment or of a leg, nor a place that a table knows. */
+export function isPlaceless({ location }: Said, memory: Memory): boolean {
+  if (location === null) return true;
+  const ports = memory.legs.value.flatMap((leg) => [leg.origin_port, leg.destination_port]);
+  const isPort = [originOf(memory), destinationOf(memory), ...ports].includes(location);
+  return !isPort && places.find(location) === undefined;
 }
 
 /**

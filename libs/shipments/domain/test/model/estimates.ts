@@ -43,14 +43,14 @@ function estimatesDeparture(milestone: Said, memory: Memory): boolean {
 }
 
 /** "… when its location is absent, free text, `destination_port` or the last leg's; one located elsewhere sets that leg's." */
-function isEndOfShipment({ location }: Said, memory: Memory): boolean {
+function isEndOfShipment(milestone: Said, memory: Memory): boolean {
   const ports = [destinationOf(memory), memory.legs.value.at(-1)?.destination_port];
-  return isPlaceless({ location }) || ports.includes(location);
+  return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
-function isStartOfShipment({ location }: Said, memory: Memory): boolean {
+function isStartOfShipment(milestone: Said, memory: Memory): boolean {
   const ports = [originOf(memory), memory.legs.value[0]?.origin_port];
-  return isPlaceless({ location }) || ports.includes(location);
+  return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
 /** "Once there is an estimated `arrived_at_destination`, the others leave `eta` alone." */

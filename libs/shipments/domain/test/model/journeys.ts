@@ -44,6 +44,10 @@ const LEGS: readonly (readonly LegFields[])[] = [
     leg({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
     leg({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI', etd: day(8) }),
   ],
+  [
+    leg({ mode: 'air', origin_port: 'CNSHA', destination_port: 'LON', eta: day(5) }),
+    leg({ mode: 'air', origin_port: 'LON', destination_port: 'USLAX', etd: day(6) }),
+  ],
   [leg({ vessel: 'EVER GIVEN' }), leg({ mode: 'road', origin_port: 'USLAX' })],
 ];
 

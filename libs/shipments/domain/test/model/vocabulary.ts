@@ -28,7 +28,7 @@ export const CUSTOMS = [
   'delivery_attempted',
 ];
 export const ESTIMATED = [...ARRIVALS, 'delivered', ...DEPARTURES];
-/** Ports of the routes, others of the same country and of another, an airport, free text, nothing. */
+/** Ports of the routes, others of the same country and of another, airports, one of them in no table, free text, nothing. */
 export const LOCATIONS = [
   null,
   null,
@@ -41,5 +41,6 @@ export const LOCATIONS = [
   'DEHAM',
   'FRA',
   'LAX',
+  'LON',
   'Pier 400',
 ];
