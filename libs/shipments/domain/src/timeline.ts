@@ -79,13 +79,20 @@ export interface Duplicate {
  * source, unless both have an `external_id`: then their sender tells them apart. An estimate that became an actual one at
  * the same time is no repetition. An estimate that was superseded since is one when a feed sends it again, since feeds
  * resend all they know; a person who comes back to it means it, as one does who posts again what was retracted. What a
- * feed repeats is told by what it last sent, too.
+ * feed repeats is told by what it last sent, too: before its `external_id` where that is of one that only people spoke of,
+ * who may have put it in the place of the feed's.
  */
 export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
   const byId = findByExternalId(timeline, input);
-  if (byId !== undefined) return { entry: byId, by: 'external_id' };
+  if (byId !== undefined) {
+    const isOfPeople = !isFeed(lastSent(byId).source);
+    return (isOfPeople ? findOverridden(timeline, input) : undefined) ?? { entry: byId, by: 'external_id' };
+  }
   const byContent = findByContent(timeline, input);
-  if (byContent !== undefined) return { entry: byContent, by: 'content' };
+  return byContent === undefined ? findOverridden(timeline, input) : { entry: byContent, by: 'content' };
+}
+
+function findOverridden(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
   if (!isFeed(input.source)) return undefined;
   const entry = timeline.find((each) => isRepeatOfLastSent(each, input));
   return entry && { entry, by: 'overridden' };

@@ -198,6 +198,29 @@ describe('what is posted after a retraction', () => {
     expect(scenario.post('vessel_arrived', day(20), { ...feed, source: 'ais' }).outcome).toBe('recorded');
   });
 
+  it('by a feed, where a person has put another one in its place, leaves both as they are', () => {
+    const scenario = voyage();
+    const rest = { ...feed, external_id: 'EV-1' };
+    const first = scenario.post('vessel_departed', day(20), rest).milestone;
+    scenario.retract(first);
+    const second = scenario.post('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
+    expect(scenario.post('vessel_departed', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
+    expect(scenario.milestone(second.id)).toEqual(second);
+    // What is new for the feed is about the one that stands.
+    const news = scenario.post('vessel_departed', day(22), rest);
+    expect(news).toMatchObject({ outcome: 'corrected', milestoneId: second.id, warnings: [] });
+  });
+
+  it('nor where the person gave its external_id to another one', () => {
+    const scenario = voyage();
+    const rest = { ...feed, external_id: 'EV-1' };
+    const first = scenario.post('vessel_departed', day(20), rest).milestone;
+    scenario.correct(first, { external_id: null });
+    const second = scenario.post('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
+    expect(scenario.post('vessel_departed', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
+    expect(scenario.milestone(second.id)).toEqual(second);
+  });
+
   it('a retracted estimate stays retracted when its feed resends it', () => {
     const scenario = voyage();
     const older = scenario.estimate('vessel_arrived', day(20)).milestone;

@@ -18,8 +18,12 @@ export interface Repetition {
 export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
   // "A `container_number` that is not the shipment's: 400."
   if (isUnknownContainer(input.container_number, memory)) return { outcome: 'refused' };
+  const resent = idsOf(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
+  const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
   // "Same `external_id` within the shipment → 200, same id, `revision` + 1 when anything differs, else untouched."
   const named = namedAlike(input, memory);
+  // "A person's correction must outlive it": so does what a person put in the place of what the feed repeats.
+  if (named?.sent === null && resent.length > 0) return isResent;
   if (named !== undefined) {
     const content = newContent(input, named);
     const overridden = isFeed(input) && differs(content, input) ? [named.id] : [];
@@ -27,9 +31,8 @@ export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
   const known = memory.milestones.filter((milestone) => isKnown(milestone, input, memory));
-  const resent = idsOf(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
   if (known.length > 0) return { outcome: 'existing', by: 'content', ids: idsOf(known), overridden: resent };
-  if (resent.length > 0) return { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent };
+  if (resent.length > 0) return isResent;
   return { outcome: 'recorded' };
 }
 
