@@ -231,6 +231,14 @@ describe('no_update', () => {
     expect(opensAfter(scenario, jan(3))).toBe(168);
   });
 
+  it('news that is decided late, with an earlier time, takes back none that came before it', () => {
+    const scenario = begin('no_update', {}).at(jan(5));
+    scenario.post('gated_in', jan(2));
+    scenario.at(jan(3)).post('cargo_stuffed', jan(2));
+    expect(scenario.state?.heardAt).toBe(jan(5));
+    expect(opensAfter(scenario, jan(5))).toBe(168);
+  });
+
   it('what tells nothing new is no news: other fields, repetitions, retractions', () => {
     const scenario = begin('no_update', { eta: jan(25) }).at(jan(2));
     const feed = { source: 'carrier', external_id: 'EV-1' } as const;

@@ -35,7 +35,7 @@ export class Clerk {
     const before = this.told();
     const result = act();
     // "Neither a milestone of any classifier nor a changed ETA": what is retracted was heard of when it came.
-    if (this.model.memory.now > 1 && this.told() !== before) this.heard = now;
+    if (this.model.memory.now > 1 && this.told() !== before) this.heard = Math.max(now, this.heard ?? now);
     this.settle(ms(moment));
     return result;
   }
