@@ -1,5 +1,5 @@
 import type { LegFields, ShipmentFields } from '@tracking/contracts';
-import { A, B, C, dataOf, day, shipment, types, voyage } from '../test/scenario.ts';
+import { A, B, C, type Scenario, dataOf, day, shipment, types, voyage } from '../test/scenario.ts';
 import { evolve } from './index.ts';
 
 const leg = (fields: Partial<LegFields>): LegFields => ({
@@ -170,6 +170,57 @@ describe('legs answer their own atd and ata', () => {
     scenario.post('picked_up', day(1), { location: 'CNNGB' });
     expect(scenario.record.legs[0]?.atd).toBe(day(1));
     expect(scenario.record.legs[1]?.atd).toBeNull();
+  });
+
+  describe('that go through a port twice', () => {
+    /** There, back, and on to somewhere else. */
+    const roundTrip = () =>
+      shipment({
+        mode: 'road',
+        legs: [
+          leg({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(1), eta: day(2) }),
+          leg({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(3), eta: day(4) }),
+          leg({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(5), eta: day(6) }),
+          leg({ origin_port: 'CNNGB', destination_port: 'USLAX', etd: day(7), eta: day(8) }),
+        ],
+      });
+    const moves: readonly [code: string, number, location: string][] = [
+      ['picked_up', 1, 'CNSHA'],
+      ['arrived_at_destination', 2, 'CNNGB'],
+      ['picked_up', 3, 'CNNGB'],
+      ['arrived_at_destination', 4, 'CNSHA'],
+      ['picked_up', 5, 'CNSHA'],
+      ['arrived_at_destination', 6, 'CNNGB'],
+      ['picked_up', 7, 'CNNGB'],
+    ];
+    const times = (scenario: Scenario) => scenario.record.legs.map(({ atd, ata }) => [atd, ata]);
+
+    it('each has its own times, in whatever order these come', () => {
+      for (const inOrder of [moves, moves.toReversed()]) {
+        const scenario = roundTrip();
+        for (const [code, when, location] of inOrder) scenario.post(code, day(when), { location });
+        expect(times(scenario)).toEqual([
+          [day(1), day(2)],
+          [day(3), day(4)],
+          [day(5), day(6)],
+          [day(7), null],
+        ]);
+      }
+    });
+
+    it('the later one has none before the one between them began, and its plan is not frozen', () => {
+      const scenario = roundTrip();
+      scenario.post('picked_up', day(1), { location: 'CNSHA' });
+      scenario.post('arrived_at_destination', day(2), { location: 'CNNGB' });
+      expect(times(scenario)).toEqual([[day(1), day(2)], ...Array<null[]>(3).fill([null, null])]);
+      scenario.estimate('picked_up', day(9), { location: 'CNSHA' });
+      expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([day(1), day(3), day(5), day(7)]);
+      // Known as the third one's as soon as the second one is on its way, or there.
+      scenario.post('picked_up', day(3), { location: 'CNNGB' });
+      expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([day(1), day(3), day(9), day(7)]);
+      scenario.post('picked_up', day(10), { location: 'CNSHA' });
+      expect(times(scenario)[2]).toEqual([day(10), null]);
+    });
   });
 
   it('a single leg set by the client does so whatever its ports', () => {

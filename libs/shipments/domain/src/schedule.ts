@@ -31,6 +31,16 @@ export interface DecidedTimes {
 export type TellEstimate = (estimate: TimelineEntry, time: string, rule: MilestoneRule) => void;
 type TellOfOne = (estimate: TimelineEntry, rule: MilestoneRule) => void;
 
+type IsOfLeg = (entry: TimelineEntry) => boolean;
+
+/** Where a leg begins and ends: whether the shipment does too, and what is told of it at its ports. */
+interface LegEnds {
+  readonly first: boolean;
+  readonly last: boolean;
+  readonly origin: IsOfLeg;
+  readonly destination: IsOfLeg;
+}
+
 /** What the schedule of a shipment is decided by. */
 export interface ScheduleBasis {
   readonly schedule: Schedule;
@@ -64,15 +74,20 @@ export function timesOf(
     tellOf('eta'),
   );
   const { value: sent, written } = schedule.legs;
-  const weighed = sent.map((leg, index) => {
-    const ends = { first: index === 0, last: index === sent.length - 1 };
+  const weighed = oneAfterAnother(sent, (leg, index, previous: WeighedLeg | undefined): WeighedLeg => {
+    const ends = {
+      first: index === 0,
+      last: index === sent.length - 1,
+      origin: visitsOf(sent, index, 'origin_port', previous?.leg),
+      destination: visitsOf(sent, index, 'destination_port', previous?.leg),
+    };
     const actual = legActuals(analysis, leg, ends, { atd: atd.value, ata: ata.value });
     const present = before.legs[index] ?? leg;
     const leaving = departures.filter(
-      (entry) => at(leg.origin_port)(entry) || (ends.first && isEnd(entry, route, route.starts)),
+      (entry) => ends.origin(entry) || (ends.first && isEnd(entry, route, route.starts)),
     );
     const reaching = arrivals.filter(
-      (entry) => at(leg.destination_port)(entry) || (ends.last && isEnd(entry, route, route.ends)),
+      (entry) => ends.destination(entry) || (ends.last && isEnd(entry, route, route.ends)),
     );
     const tellEtd = tell && tellOf(`legs[${index}].etd`);
     const tellEta = tell && tellOf(`legs[${index}].eta`);
@@ -107,6 +122,21 @@ export function timesOf(
   return { etd, eta, atd, ata, legs };
 }
 
+interface WeighedLeg {
+  readonly etd: DecidedTime;
+  readonly eta: DecidedTime;
+  readonly leg: Leg;
+}
+
+function oneAfterAnother<T, R>(
+  items: readonly T[],
+  make: (item: T, index: number, previous: R | undefined) => R,
+): readonly R[] {
+  const made: R[] = [];
+  for (const [index, item] of items.entries()) made.push(make(item, index, made.at(-1)));
+  return made;
+}
+
 /** What the client says of a time: whether a leg says it, where it was not given for the shipment itself; by which event. */
 function statementOf(
   own: ClientSet<Timestamp | null>,
@@ -137,7 +167,7 @@ function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
   return entry?.milestone.occurred_at ?? null;
 }
 
-function at(port: string | null): (entry: TimelineEntry) => boolean {
+function at(port: string | null): IsOfLeg {
   return ({ milestone }) => port !== null && milestone.location === port;
 }
 
@@ -161,20 +191,37 @@ function actualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | un
 
 const UNKNOWN: DecidedTime = { value: null, rule: 'unknown', milestone: null };
 
+/**
+ * Which milestones at a leg's port are its own. Where an earlier leg has the port too, those since the leg before it
+ * arrived, or at least departed: what came before is the earlier one's.
+ */
+function visitsOf(
+  legs: readonly LegFields[],
+  index: number,
+  port: 'origin_port' | 'destination_port',
+  previous: Leg | undefined,
+): IsOfLeg {
+  const own = legs[index]?.[port] ?? null;
+  const isThere = at(own);
+  if (!legs.slice(0, index).some((leg) => leg[port] === own)) return isThere;
+  const since = previous?.ata ?? previous?.atd ?? null;
+  return (entry) => since !== null && entry.milestone.occurred_at >= since && isThere(entry);
+}
+
 /** A leg's own: those at its ports; the first leg departs and the last one arrives also where no place is told. */
 function legActuals(
   { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
   leg: LegFields,
-  ends: { readonly first: boolean; readonly last: boolean },
+  ends: LegEnds,
   shipment: Pick<Leg, 'atd' | 'ata'>,
 ): Pick<Leg, 'atd' | 'ata'> {
   if (ends.first && ends.last) return shipment;
   const mode = leg.mode ?? route.mode;
   const placeless = ({ milestone }: TimelineEntry) => !isPlace(route, milestone.location);
   const departed = legDepartures.find(
-    (entry) => at(leg.origin_port)(entry) && isDeparture(milestoneRules(entry.milestone.code), mode),
+    (entry) => ends.origin(entry) && isDeparture(milestoneRules(entry.milestone.code), mode),
   );
-  const arrived = legArrivals.find(at(leg.destination_port));
+  const arrived = legArrivals.find(ends.destination);
   const lastDeparture = timeOf(departures.at(-1)) ?? '';
   return {
     atd: timeOf(departed ?? (ends.first ? departures.find(placeless) : undefined)),

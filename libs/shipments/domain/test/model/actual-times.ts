@@ -42,7 +42,7 @@ export function legAtd(index: number, memory: Memory): Timestamp | null {
   if (leg === undefined || legs.length === 1) return atdOf(memory);
   const mode = leg.mode ?? memory.fields.mode;
   const there = happened(memory).filter(
-    (milestone) => isDepartureBy(mode, milestone, memory) && isAt(leg.origin_port, milestone),
+    (milestone) => isDepartureBy(mode, milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
   );
   const departures = happened(memory).filter((milestone) => isDeparture(milestone, memory));
   return earliest(there) ?? (index === 0 ? earliest(departures.filter((each) => isPlaceless(each, memory))) : null);
@@ -56,9 +56,27 @@ export function legAta(index: number, memory: Memory): Timestamp | null {
   const arrivals = happened(memory).filter(
     (milestone) => isArrival(milestone, memory) || ['transshipment_arrived', 'rail_arrived'].includes(milestone.code),
   );
-  const there = arrivals.filter((milestone) => isAt(leg.destination_port, milestone));
+  const there = arrivals.filter((milestone) => isVisit(milestone, index, 'destination_port', memory));
   if (there.length > 0 || index < legs.length - 1) return earliest(there);
   return earliest(finalArrivals(memory).filter((each) => isPlaceless(each, memory)));
+}
+
+/**
+ * "At a port that an earlier leg has too, only what is dated at or after the arrival of the leg before it counts, else at or
+ * after its departure; nothing while neither is known."
+ */
+export function isVisit(
+  milestone: Said,
+  index: number,
+  port: 'origin_port' | 'destination_port',
+  memory: Memory,
+): boolean {
+  const { value: legs } = memory.legs;
+  const own = legs[index]?.[port] ?? null;
+  if (!isAt(own, milestone)) return false;
+  const isFirstTime = legs.findIndex((leg) => leg[port] === own) === index;
+  const since = isFirstTime ? '' : (legAta(index - 1, memory) ?? legAtd(index - 1, memory));
+  return since !== null && milestone.occurred_at >= since;
 }
 
 function isAt(port: string | null, { location }: Said): boolean {

@@ -1,5 +1,5 @@
 import type { Timestamp } from '@tracking/contracts';
-import { ataOf, atdOf, isDeparture, isDepartureBy, isPlaceless, legAta, legAtd } from './actual-times.ts';
+import { ataOf, atdOf, isDeparture, isDepartureBy, isPlaceless, isVisit, legAta, legAtd } from './actual-times.ts';
 import { type Memory, type Said, byRoad, counting, destinationOf, laneOf, originOf } from './memory.ts';
 import { cancellations } from './status.ts';
 
@@ -108,13 +108,10 @@ function legEta(index: number, memory: Memory): Timestamp | null {
   const there = currentEstimates(memory).filter(
     (milestone) =>
       estimatesArrival(milestone, memory) &&
-      milestone.location === leg.destination_port &&
+      isVisit(milestone, index, 'destination_port', memory) &&
       !isEndOfShipment(milestone, memory),
   );
-  const known = [
-    ...there,
-    ...forShipment.filter(({ location }) => location !== null && location === leg.destination_port),
-  ];
+  const known = [...there, ...forShipment.filter((milestone) => isVisit(milestone, index, 'destination_port', memory))];
   const speaking = index === legs.length - 1 ? [...there, ...forShipment] : known;
   return estimatedAfter(said, speaking, memory) ?? leg.eta;
 }
@@ -125,8 +122,7 @@ function legEtd(index: number, memory: Memory): Timestamp | null {
   if (leg === undefined) return null;
   if (legAtd(index, memory) !== null && said !== memory.now) return memory.answered.legs[index]?.etd ?? null;
   const there = currentEstimates(memory).filter(
-    (milestone) =>
-      estimatesDeparture(milestone, memory) && milestone.location !== null && milestone.location === leg.origin_port,
+    (milestone) => estimatesDeparture(milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
   );
   const speaking = index === 0 ? [...new Set([...there, ...departuresOfShipment(memory)])] : there;
   return estimatedAfter(said, speaking, memory) ?? leg.etd;

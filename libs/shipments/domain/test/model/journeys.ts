@@ -48,6 +48,12 @@ const LEGS: readonly (readonly LegFields[])[] = [
     leg({ mode: 'air', origin_port: 'CNSHA', destination_port: 'LON', eta: day(5) }),
     leg({ mode: 'air', origin_port: 'LON', destination_port: 'USLAX', etd: day(6) }),
   ],
+  [
+    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', eta: day(3) }),
+    leg({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
+    leg({ mode: 'road', origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(5), eta: day(7) }),
+    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(8) }),
+  ],
   [leg({ vessel: 'EVER GIVEN' }), leg({ mode: 'road', origin_port: 'USLAX' })],
 ];
 
