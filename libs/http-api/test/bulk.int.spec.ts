@@ -120,6 +120,19 @@ describe('POST /v1/shipments/bulk', () => {
     for (const { body } of answers) expect(body['warnings']).toMatchObject([{ code: 'possible_duplicate' }]);
   });
 
+  it('warns once of another shipment with however many of its containers', async () => {
+    const [key] = await keys();
+    const numbers = Array.from({ length: 200 }, (_, n) => `ABCU${1_000_000 + n}`);
+    const items = ['A', 'B'].map((external_id) => ({ external_id, house_bill: 'HB', container_numbers: numbers }));
+    const [a, b] = itemsOf(await bulk(key, 'shipments', items));
+    const warnings = (b?.body['warnings'] as JsonObject[]).filter(({ code }) => code === 'possible_duplicate');
+    const id = String(a?.body['id']);
+    expect(warnings.map(({ param, message }) => [param, message])).toEqual([
+      ['house_bill', `${id} has the same house bill.`],
+      ['container_numbers', `${id} has containers ABCU1000000, ABCU1000001, ABCU1000002 and 197 more too.`],
+    ]);
+  });
+
   it('takes 1 to 500, and tells what else the body holds', async () => {
     const [key] = await keys();
     const refused = async (json: unknown) => {

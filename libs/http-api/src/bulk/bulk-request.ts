@@ -18,7 +18,7 @@ export interface CarriedOut<R extends object> {
   readonly resource: R;
   readonly warnings: readonly Warning[];
   readonly position: Position;
-  /** Warnings that can be told once all items are carried out. */
+  /** Warnings that can be told once all items are carried out: few, for they do not count for how much is answered. */
   readonly later?: () => Promise<readonly Warning[]>;
 }
 
@@ -87,7 +87,7 @@ export class BulkRequest<T, R extends object> {
           id: commandIdOfItem(this.command.id, index),
         });
         const text = JSON.stringify(resource);
-        this.characters += text.length;
+        this.characters += text.length + JSON.stringify(done.warnings).length;
         item.done = { ...done, text };
       } catch (error) {
         item.error = error;

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ShipmentRecord, Warning } from '@tracking/contracts';
 import type { Logger, Position } from '@tracking/ports';
+import type { PossibleDuplicate } from '@tracking/read-models';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { LOGGER, READ_MODELS } from '../dependencies.ts';
@@ -12,6 +13,8 @@ import { requestFields, scopeOf } from '../server/request.ts';
 const WAIT_MS = 200;
 /** References of which this process remembers who was written with them last: many more than the read model is ever behind. */
 const MAX_REMEMBERED = 10_000;
+/** Containers that a warning names. */
+const MAX_NAMED = 3;
 
 /** Warns when a write leaves another open shipment with the same house bill or container. A courtesy: it never fails a write. */
 @Injectable()
@@ -67,9 +70,7 @@ export class PossibleDuplicates {
       const others = await this.readModels.queries.shipments.possibleDuplicates(scopeOf(request), record);
       return others.flatMap((other) => [
         ...(other.house_bill ? [warning('house_bill', `${other.id} has the same house bill.`)] : []),
-        ...other.container_numbers.map((number) =>
-          warning('container_numbers', `${other.id} has container ${number} too.`),
-        ),
+        ...sharedContainers(other),
       ]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -77,6 +78,14 @@ export class PossibleDuplicates {
       return [];
     }
   }
+}
+
+/** One warning of however many: five others of 200 containers each would make a thousand. */
+function sharedContainers({ id, container_numbers }: PossibleDuplicate): readonly Warning[] {
+  const more = container_numbers.length - MAX_NAMED;
+  const named = container_numbers.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const what = container_numbers.length === 1 ? 'container' : 'containers';
+  return named === '' ? [] : [warning('container_numbers', `${id} has ${what} ${named} too.`)];
 }
 
 function warning(param: string, message: string): Warning {
