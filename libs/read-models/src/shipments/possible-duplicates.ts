@@ -20,8 +20,11 @@ export interface PossibleDuplicate {
 const AT_MOST = 5;
 /** No more rows than these are looked at, whatever has become of them, where there are no more: nearly always. */
 const FEW = 10;
-/** Else so many of each reference, the newest. */
+/** Else the newest of each reference, so many at most, and so many of all together. */
 const NEWEST = 200;
+const ALTOGETHER = 2_000;
+/** References that are asked for then, one after another. Freight that is the same shares nearly all of them. */
+const MOST_TERMS = 20;
 const ON_THEIR_WAY = SHIPMENT_STATUSES.filter((status) => !ENDED.includes(status));
 
 /** Rows that have any of the terms. */
@@ -47,9 +50,13 @@ export async function possibleDuplicates(
   const add = (some: readonly ShipmentRow[]) => {
     for (const row of some) if (row.id !== id && !ENDED.includes(row.status)) others.set(row.id, row);
   };
-  if (found.length < FEW) add(found);
   // A container comes back for years, a test may give all its shipments the same one.
-  else for (const one of terms) if (others.size < AT_MOST) add(await newestOnTheirWay(rows, scope, one));
+  if (found.length >= FEW) {
+    const asked = terms.slice(0, MOST_TERMS);
+    const visit = Math.min(NEWEST, Math.floor(ALTOGETHER / asked.length));
+    for (const one of asked) if (others.size < AT_MOST) add(await newestOnTheirWay(rows, scope, one, visit));
+  }
+  add(found);
   const own = new Set(container_numbers);
   return [...others.values()].slice(0, AT_MOST).map(({ id: other, record }) => ({
     id: other,
@@ -58,14 +65,14 @@ export async function possibleDuplicates(
   }));
 }
 
-async function newestOnTheirWay(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string) {
+async function newestOnTheirWay(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string, visit: number) {
   const { documents } = await rows.scan({
     index: 'by_term',
     filter: { ...inScope(scope), terms: one, status: { in: ON_THEIR_WAY } },
     sort: { fields: ['created_at', 'id'], descending: true },
     // One more, for it may be among them itself.
     limit: AT_MOST + 1,
-    visit: NEWEST,
+    visit,
   });
   return documents;
 }

@@ -1,0 +1,52 @@
+import type { ShipmentStatus } from '@tracking/contracts';
+import type { Scan } from '@tracking/ports';
+import { CountedRows } from '../../test/counted-rows.ts';
+import { day, listedRecord, numbersFrom, rowOf } from '../../test/listed-shipments.ts';
+import { ACME } from '../../test/shipment-events.ts';
+import { possibleDuplicates } from './possible-duplicates.ts';
+import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
+
+const random = numbersFrom(7);
+const containers = Array.from({ length: 200 }, (_, n) => `C${n}`);
+const shipment = (n: number, status: ShipmentStatus, container_numbers: readonly string[]): ShipmentRow =>
+  rowOf({ ...listedRecord(n, random), status, created_at: day(n), house_bill: null, container_numbers });
+const freight = (count: number) => ({
+  id: 'shp_new',
+  house_bill: 'HB',
+  container_numbers: containers.slice(0, count),
+});
+
+/** What looking for them costs; of all that have a reference the oldest come first, as an engine may have them. */
+async function look(rows: readonly ShipmentRow[], count: number) {
+  const counted = new CountedRows<ShipmentRow>(rows, shipmentsModel.indexes);
+  let scans = 0;
+  const scan = (query: Scan) => {
+    scans += 1;
+    return counted.scan(query);
+  };
+  const find = ({ limit }: { readonly limit: number }) => Promise.resolve(rows.slice(0, limit));
+  const found = await possibleDuplicates({ find, scan }, ACME, freight(count));
+  return { ids: found.map(({ id }) => id), scans, visits: counted.visits };
+}
+
+describe('looking for possible duplicates of containers that have a past', () => {
+  const past = (length: number, count: number) =>
+    Array.from({ length }, (_, n) => shipment(n, 'delivered', containers.slice(0, count)));
+
+  it.each([
+    [1, 300, 200],
+    [5, 300, 5 * 200],
+    [199, 10, 19 * 10],
+    [199, 300, 19 * 100],
+  ])('of %d containers that %d shipments had before looks at %d rows at most', async (count, before, most) => {
+    const { ids, scans, visits } = await look(past(before, count), count);
+    expect(ids).toEqual([]);
+    expect(scans).toBeLessThanOrEqual(20);
+    expect(visits).toBe(most);
+  });
+
+  it('finds what is on its way behind all of these', async () => {
+    const now = shipment(500, 'in_transit', containers.slice(10));
+    expect((await look([...past(300, 200), now], 200)).ids).toEqual([now.id]);
+  });
+});
