@@ -167,10 +167,10 @@ describe('GET /v1/shipments/{id}/explanation', () => {
       [departed['id'], 'counted', 'status_of_code'],
       [expected['id'], 'counted', 'newest_estimate'],
     ]);
-    const shipment = await get();
-    expect(answer.headers.get('ETag')).toBe(shipment.headers.get('ETag'));
-    const again = { key: feed, headers: { 'If-None-Match': String(answer.headers.get('ETag')) } };
-    expect((await api.call('GET', `${path}/explanation`, again)).status).toBe(304);
+    // What is expected goes by settings, too, and these move without its version.
+    expect(answer.headers.get('ETag')).toBeNull();
+    const again = { key: feed, headers: { 'If-None-Match': `"${explanation.version}"` } };
+    expect((await api.call('GET', `${path}/explanation`, again)).status).toBe(200);
   });
 });
 

@@ -10880,8 +10880,6 @@ export interface operations {
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: 304 if it still has one of them. */
-                "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
