@@ -12,7 +12,7 @@ export interface CacheLimits {
 const COMMAND_BYTES = 150;
 
 /** Rough heap bytes of a folded shipment. By its text: lists and notes are the clients' to fill. */
-export function roughBytes({ state, characters }: LoadedShipment): number {
+export function roughBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
   return 1_000 + 2 * JSON.stringify(state.record).length + characters + COMMAND_BYTES * state.commands.length;
 }
 
@@ -27,7 +27,8 @@ export class ShipmentCache {
     limits: CacheLimits,
     private readonly reads: Counter,
   ) {
-    this.shipments = new LRUCache({ max: limits.shipments, maxSize: limits.bytes, sizeCalculation: roughBytes });
+    const sizeCalculation = (shipment: LoadedShipment) => roughBytes(shipment);
+    this.shipments = new LRUCache({ max: limits.shipments, maxSize: limits.bytes, sizeCalculation });
   }
 
   get size(): number {

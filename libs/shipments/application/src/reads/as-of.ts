@@ -1,50 +1,68 @@
-import type { Milestone, Scope, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import type { Milestone, Scope, Timestamp } from '@tracking/contracts';
 import { isInScope } from '@tracking/contracts';
 import type { EventStore, StoredEvent } from '@tracking/ports';
-import { type ShipmentState, evolveRecord, fold, compareMilestones, toShipmentEvent } from '@tracking/shipments-domain';
+import { type ShipmentState, fold, compareMilestones, toShipmentEvent } from '@tracking/shipments-domain';
+import { LRUCache } from 'lru-cache';
+import { roughBytes } from '../shipment-cache.ts';
+import { lastingCharacters } from '../shipment-stream.ts';
 import type { ListMilestonesAt, ReadPage } from './shipment-reads.ts';
 
 /** Events of a stream in memory at once: long streams are not held whole. */
 const PIECE = 500;
 
-/** The shipment as it was recorded at a time; undefined where there was none, or is none of the scope. */
-export async function recordAt(
-  store: EventStore,
-  stream: string,
-  scope: Scope,
-  at: Timestamp,
-): Promise<ShipmentRecord | undefined> {
-  let record: ShipmentRecord | undefined;
-  for await (const events of recordedUntil(store, stream, scope, at)) {
-    for (const event of events) record = evolveRecord(record, toShipmentEvent(event));
+/** Of shipments as of a time, those asked for last are kept: a listing asks for the same one with every page. */
+const KEPT = { shipments: 100, bytes: 16 * 1024 * 1024 };
+
+/** A shipment as far as it is folded. */
+interface Past {
+  readonly state: ShipmentState | undefined;
+  /** So many of the stream's first events. */
+  readonly events: number;
+  readonly characters: number;
+  /** Whether the next one was recorded later than asked for: then nothing comes on top, whatever is recorded. */
+  readonly isOver: boolean;
+}
+const NOTHING: Past = { state: undefined, events: 0, characters: 0, isOver: false };
+
+/** Shipments with all that they had, as they were recorded at a time. */
+export class PastShipments {
+  private readonly kept = new LRUCache<string, Past & { readonly state: ShipmentState }>({
+    max: KEPT.shipments,
+    maxSize: KEPT.bytes,
+    sizeCalculation: roughBytes,
+  });
+
+  constructor(private readonly store: EventStore) {}
+
+  /**
+   * Undefined where there was none, or is none of the scope. The stream is folded up to the first event that was recorded
+   * later. Times within it may go back a little, where clocks of replicas differ: nothing behind that one counts, so that
+   * a time never shows what was not there.
+   */
+  async at(stream: string, { workspace_id, environment }: Scope, at: Timestamp): Promise<ShipmentState | undefined> {
+    const key = [workspace_id, environment, stream, at].join('/');
+    let past: Past = this.kept.get(key) ?? NOTHING;
+    for (let hasMore = !past.isOver; hasMore;) {
+      const events = await this.store.read(stream, { from: past.events, to: past.events + PIECE - 1 });
+      if (past.events === 0 && !isOfScope(events[0], { workspace_id, environment })) return undefined;
+      if (events.length > 0) past = after(past, events, at);
+      hasMore = events.length === PIECE && !past.isOver;
+    }
+    const { state } = past;
+    if (state !== undefined) this.kept.set(key, { ...past, state });
+    return state;
   }
-  return record;
 }
 
-/** The same with all that it had. */
-export async function stateAt(
-  store: EventStore,
-  stream: string,
-  scope: Scope,
-  at: Timestamp,
-): Promise<ShipmentState | undefined> {
-  let state: ShipmentState | undefined;
-  for await (const events of recordedUntil(store, stream, scope, at)) state = fold(events.map(toShipmentEvent), state);
-  return state;
-}
-
-/**
- * The events up to the first that was recorded later, in pieces. Times within a stream may go back a little, where clocks of
- * replicas differ: nothing behind one that was recorded later counts, so that a time never shows what was not there.
- */
-async function* recordedUntil(store: EventStore, stream: string, scope: Scope, at: Timestamp) {
-  for (let from = 0; ; from += PIECE) {
-    const events = await store.read(stream, { from, to: from + PIECE - 1 });
-    if (from === 0 && !isOfScope(events[0], scope)) return;
-    const later = events.findIndex(({ metadata }) => String(metadata['recorded_at']) > at);
-    yield later === -1 ? events : events.slice(0, later);
-    if (later !== -1 || events.length < PIECE) return;
-  }
+function after({ state, events: before, characters }: Past, events: readonly StoredEvent[], at: Timestamp): Past {
+  const later = events.findIndex(({ metadata }) => String(metadata['recorded_at']) > at);
+  const recorded = later === -1 ? events : events.slice(0, later);
+  return {
+    state: fold(recorded.map(toShipmentEvent), state),
+    events: before + recorded.length,
+    characters: recorded.reduce((sum, event) => sum + lastingCharacters(event), characters),
+    isOver: later !== -1,
+  };
 }
 
 export function isOfScope(first: StoredEvent | undefined, scope: Scope): boolean {

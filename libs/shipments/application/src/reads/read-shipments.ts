@@ -3,6 +3,7 @@ import type { EventStore } from '@tracking/ports';
 import {
   type DecideContext,
   type DocumentInHand,
+  type ShipmentState,
   expiresAt,
   explain,
   parseShipmentId,
@@ -12,9 +13,9 @@ import {
 import type { RuleSettingsReader } from '../rule-settings.ts';
 import type { ShipmentCache } from '../shipment-cache.ts';
 import { type LoadedShipment, readShipment } from '../shipment-stream.ts';
-import { isOfScope, milestonePage, recordAt, stateAt } from './as-of.ts';
+import { PastShipments, isOfScope, milestonePage } from './as-of.ts';
 import { etaChange, historyEntry } from './history.ts';
-import type { GetShipment, ReadHistory, ReadPage, ShipmentReads } from './shipment-reads.ts';
+import type { GetShipment, GetShipmentAt, ReadHistory, ReadPage, ShipmentReads } from './shipment-reads.ts';
 import { type TellOf, pageBackwards } from './stream-backwards.ts';
 
 export interface ShipmentReadsOptions {
@@ -41,6 +42,12 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
     return found;
   };
 
+  const past = new PastShipments(eventStore);
+  const stateAt = async ({ shipment_id, as_of, ...scope }: GetShipmentAt): Promise<ShipmentState | undefined> => {
+    const shipmentId = parseShipmentId(shipment_id);
+    return shipmentId === undefined ? undefined : past.at(streamOf(shipmentId), scope, as_of);
+  };
+
   const backwards = async <T>(request: ReadHistory, tell: TellOf<T>): Promise<ReadPage<T> | undefined> => {
     const shipmentId = parseShipmentId(request.shipment_id);
     if (shipmentId === undefined) return undefined;
@@ -55,15 +62,13 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
       return found && { record: found.state.record, position: found.position };
     },
 
-    async getShipmentAt({ shipment_id, as_of, ...scope }) {
-      const shipmentId = parseShipmentId(shipment_id);
-      return shipmentId === undefined ? undefined : recordAt(eventStore, streamOf(shipmentId), scope, as_of);
+    async getShipmentAt(request) {
+      return (await stateAt(request))?.record;
     },
 
     async listMilestonesAt(request) {
-      const shipmentId = parseShipmentId(request.shipment_id);
-      const state = shipmentId && (await stateAt(eventStore, streamOf(shipmentId), request, request.as_of));
-      return state ? milestonePage(state, request) : undefined;
+      const state = await stateAt(request);
+      return state && milestonePage(state, request);
     },
 
     listHistory: (request) => backwards(request, historyEntry),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EtaChange, Milestone } from '@tracking/contracts';
+import type { EtaChange, Milestone, Scope } from '@tracking/contracts';
 import type { EventStore, NewEvent } from '@tracking/ports';
 import {
   type RecordMilestone,
@@ -94,6 +94,11 @@ async function eventful(): Promise<string> {
   return id;
 }
 
+async function recorded(id: string, occurred_at: string, when: string) {
+  const { answer } = await shipments.recordMilestone(milestone(id, { occurred_at }, { at: when }));
+  return { milestone_id: answer.milestone.id };
+}
+
 describe('the past', () => {
   it('at each revision is what was answered then', async () => {
     const id = await eventful();
@@ -117,6 +122,32 @@ describe('the past', () => {
     }
     const before = { ...scope, shipment_id: id, as_of: '2026-03-01T11:59:59.999Z' };
     expect(await shipments.getShipmentAt(before)).toBeUndefined();
+  });
+
+  it('is folded once, however many pages of it are read', async () => {
+    const id = await eventful();
+    const { store, read } = countingReads(engine.store);
+    const reader = replica(store);
+    const first = { ...scope, shipment_id: id, limit: 1, classifiers: ['actual'] } as const;
+    const everything = { include_superseded: true, include_retracted: true };
+    const pageAt = async (minute: number, of: Partial<Scope> = {}) => {
+      const before = read();
+      const page = await reader.listMilestonesAt({ ...first, ...everything, as_of: at(minute), ...of });
+      return { page, events: read() - before };
+    };
+    for (const minute of [5, 60]) {
+      const once = await pageAt(minute);
+      expect(once.events).toBeGreaterThan(0);
+      expect(await pageAt(minute)).toEqual({ page: once.page, events: 0 });
+      expect(await pageAt(minute, { workspace_id: 'wsp_2' })).toMatchObject({ page: undefined });
+    }
+    // Time goes on where nothing was recorded later.
+    const occurred_at = '2026-01-01T00:00:00.000Z';
+    const { milestone_id } = await recorded(id, occurred_at, at(50));
+    const { page, events } = await pageAt(60);
+    expect(page?.items.map((each) => each.id)).toEqual([milestone_id]);
+    expect(events).toBeLessThan(5);
+    expect((await pageAt(5)).events).toBe(0);
   });
 
   it('shows nothing that was recorded behind what was not there yet, where clocks of replicas differ', async () => {
