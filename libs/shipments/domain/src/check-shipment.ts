@@ -103,7 +103,7 @@ const FIELD_CHECKS: {
 
 /** The warning of `eta` before `etd`, when both are there. */
 export function etaBeforeEtd(
-  param: string,
+  param: string | null,
   etd: string | null | undefined,
   eta: string | null | undefined,
 ): Warning | undefined {

@@ -8,6 +8,7 @@ import {
 } from '@tracking/contracts';
 import { changesBetween, lastBetween } from '../changes.ts';
 import type { MilestoneInput } from '../check-milestone.ts';
+import { etaBeforeEtd } from '../check-shipment.ts';
 import { whileCancelled } from '../decision.ts';
 import { changedBy, derive } from '../derive.ts';
 import type { LastMilestones, Overridden } from '../events/event-data.ts';
@@ -58,8 +59,18 @@ export function decideMilestone(
   } else if (changes !== undefined) {
     events.push(changedBy(changes, derived));
   }
-  const warnings = whileCancelled(before, derived.record);
+  const warnings = [...whereArrivalCrossed(before, derived.record), ...whileCancelled(before, derived.record)];
   return { warnings, ...reconcile(state, { derived, timeline, events }, { ...context, at }) };
+}
+
+/** One warning where an estimate moved `etd` or `eta`, of the shipment or of legs, so that `eta` comes first. */
+function whereArrivalCrossed(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
+  for (const [index, { etd, eta }] of [after, ...after.legs].entries()) {
+    const was = index === 0 ? before : before.legs[index - 1];
+    const crossed = was?.etd === etd && was.eta === eta ? undefined : etaBeforeEtd(null, etd, eta);
+    if (crossed !== undefined) return [crossed];
+  }
+  return [];
 }
 
 interface Effects {

@@ -176,6 +176,36 @@ describe('recording', () => {
   });
 });
 
+describe('an estimate that leaves eta before etd', () => {
+  const crossed = { code: 'eta_before_etd', param: null };
+
+  it('warns, also when it is corrected or retracted to that, and not where it moves neither', () => {
+    const scenario = voyage({ etd: day(10), eta: day(20) });
+    const { milestone, warnings } = scenario.estimate('vessel_arrived', day(9));
+    expect(warnings).toMatchObject([crossed]);
+    expect(scenario.post('gated_in', day(2)).warnings).toEqual([]);
+    expect(scenario.correct(milestone, { occurred_at: day(21) }).warnings).toEqual([]);
+    expect(scenario.correct(milestone, { occurred_at: day(8) }).warnings).toMatchObject([crossed]);
+    expect(scenario.retract(milestone).warnings).toEqual([]);
+    expect(scenario.estimate('vessel_departed', day(25)).warnings).toMatchObject([crossed]);
+    const sooner = scenario.estimate('vessel_departed', day(12));
+    expect(sooner.warnings).toEqual([]);
+    expect(scenario.retract(sooner.milestone).warnings).toMatchObject([crossed]);
+  });
+
+  it('warns once of all legs', () => {
+    const leg = { mode: null, carrier_scac: null, vessel: null, voyage: null };
+    const scenario = shipment({
+      legs: [
+        { ...leg, origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(3), eta: day(5) },
+        { ...leg, origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) },
+      ],
+    });
+    expect(scenario.estimate('vessel_arrived', day(2), { location: 'SGSIN' }).warnings).toMatchObject([crossed]);
+    expect(scenario.estimate('vessel_arrived', day(1), { location: 'USLAX' }).warnings).toMatchObject([crossed]);
+  });
+});
+
 describe('duplicates', () => {
   const arrival = { location: 'USLAX', source: 'carrier', container_number: A } as const;
 
