@@ -114,10 +114,10 @@ export function fulfils(record: ShipmentRecord, { terms, statuses, words, ranges
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
   if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
   const own = termsOf(record);
+  // Of a range of words only its beginning is asked: stores compare UTF-8, text here is compared by units of UTF-16.
+  const hasWord = ({ gte }: Bounds) => own.some((one) => one.startsWith(String(gte)));
   const inRange = SHIPMENT_SORT_FIELDS.every((field) => isWithin(record[field], ranges[field]));
-  return (
-    inRange && terms.every((one) => own.includes(one)) && words.every((word) => own.some((one) => isWithin(one, word)))
-  );
+  return inRange && terms.every((one) => own.includes(one)) && words.every(hasWord);
 }
 
 function statusesOf({ status, active }: ShipmentListFilter): readonly ShipmentStatus[] | undefined {
@@ -166,7 +166,6 @@ function pick(ranges: Conditions['ranges'], field: ShipmentSortField): Filter {
 function isWithin(value: string | null, bounds: Bounds | undefined): boolean {
   if (bounds === undefined) return true;
   if (value === null) return false;
-  const { gte, lte, lt } = bounds;
-  const isFrom = gte === undefined || value >= String(gte);
-  return isFrom && (lte === undefined || value <= String(lte)) && (lt === undefined || value < String(lt));
+  const { gte, lte } = bounds;
+  return (gte === undefined || value >= String(gte)) && (lte === undefined || value <= String(lte));
 }
