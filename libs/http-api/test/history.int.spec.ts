@@ -106,6 +106,11 @@ describe('GET /v1/shipments/{id}/history', () => {
       'exception.resolved',
     ]);
     expect(entries[2]?.changes).toMatchObject({ milestone: { from: { note: null }, to: { note: 'by phone' } } });
+    // The one is announced by the `shipment.updated` of its write, the other by itself.
+    const events = await Promise.all(
+      entries.slice(2, 4).map(({ id }) => api.call('GET', `/v1/events/${id}`, { key: feed })),
+    );
+    expect(events.map(({ status }) => status)).toEqual([404, 200]);
     expect(entries[3]?.changes).toMatchObject({ milestone: { from: { note: 'by phone', revision: 2 }, to: null } });
     expect(entries[4]?.changes).toMatchObject({
       exception: { from: { status: 'open', resolution: null }, to: { status: 'resolved' } },

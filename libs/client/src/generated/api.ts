@@ -3465,7 +3465,7 @@ export interface components {
                 };
             };
             /**
-             * @description That of the event, where it was announced.
+             * @description That of the event, where the entry itself was announced.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;

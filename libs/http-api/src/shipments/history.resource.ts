@@ -15,7 +15,9 @@ class HistoryActorResource {
 
 @ApiSchema({ name: 'HistoryEntry' })
 export class HistoryEntryResource implements wire.HistoryEntry {
-  @Shown(String, 'That of the event, where it was announced.', { example: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11' })
+  @Shown(String, 'That of the event, where the entry itself was announced.', {
+    example: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
+  })
   readonly id!: string;
   @Shown(String, 'What happened.', { enum: [...HISTORY_TYPES] })
   readonly type!: wire.HistoryType;
