@@ -234,7 +234,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
 
   return {
     endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, versions, eventStore, clock, timeoutMs }),
-    replays: new Replays({ store: replays, endpoints: store, owner, eventStore, discarding }),
+    replays: new Replays({ store: replays, queries, endpoints: store, owner, eventStore, discarding }),
     deadLetters: new DeadLetters({ counts, queries, replays, endpoints: store, owner, discarding }),
     deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner, recounts: stats.recounts }),
     stats: new Statistics({ endpoints: store, queries: stats.queries, clock }),

@@ -224,6 +224,25 @@ describe('dead letters', () => {
     expect(await dead(endpoint_id)).toHaveLength(3);
   });
 
+  test('of events that are dated ahead, since the clock was set back, are settled as any others', async () => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const { id: other } = await stage.endpoint(webhooks, URL_B);
+    const [letter] = await storeDeadLetters(stage, 3, { endpoint_id });
+    await storeDeadLetters(stage, 2, { endpoint_id: other });
+    stage.clockOffset -= 3_600_000;
+    expect((await summary()).count).toBe(5);
+    const named = one(await settle('replay', { delivery_ids: [letter?.id] }));
+    expect(await ended(named)).toMatchObject({ matched: 1, done: 1 });
+    const told = one(await settle('replay', { endpoint_id, until: ago(-7_200_000) }));
+    // No later than what is stored: what dies meanwhile is no part of it.
+    expect(told?.until).toBe(letter?.event_created_at);
+    expect(await ended(told)).toMatchObject({ matched: 2, done: 2 });
+    expect(await settle('discard', { until: stage.now() })).toEqual({ replays: [], refused: [] });
+    const given = one(await settle('discard', { since: ago(-60_000) }));
+    expect(await ended(given)).toMatchObject({ endpoint_id: other, matched: 2, done: 2 });
+    await expect(settle('discard', { since: ago(-60_000) })).rejects.toMatchObject({ code: 'validation_failed' });
+  });
+
   test('of which a discard was canceled stay, and go when it goes on', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 900, { endpoint_id });

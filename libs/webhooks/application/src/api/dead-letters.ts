@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DomainError, isInScope } from '@tracking/contracts';
+import { DomainError, type Timestamp, isInScope } from '@tracking/contracts';
 import { type ReplayAction, isAttempted } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
@@ -17,7 +17,7 @@ import type {
 import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { WebhookDeadLetters } from '../webhooks-api.ts';
-import { checkedFilter } from './replays.ts';
+import { checkedFilter, latestOf } from './replays.ts';
 
 export interface DeadLettersParts {
   readonly counts: DeadLetterCounts;
@@ -26,6 +26,12 @@ export interface DeadLettersParts {
   readonly endpoints: EndpointStore;
   readonly owner: ShardOwner;
   readonly discarding: Discarding;
+}
+
+interface EndpointWithSuch {
+  readonly endpoint_id: string;
+  /** When the newest of their events was made. */
+  readonly newest: Timestamp;
 }
 
 /** The use cases of dead letters: docs/reference/delivery.md#dead-letters. */
@@ -69,10 +75,10 @@ export class DeadLetters implements WebhookDeadLetters {
       if (isInScope(replay, command)) begun.set(replay.endpoint_id, replay);
     }
     const refused: { endpoint_id: string; error: DomainError }[] = [];
-    for (const endpoint_id of await this.endpointsOf(command)) {
+    for (const [endpoint_id, newest] of await this.newestOf(command)) {
       if (begun.has(endpoint_id)) continue;
       try {
-        begun.set(endpoint_id, await this.begin(command, endpoint_id, action));
+        begun.set(endpoint_id, await this.begin(command, { endpoint_id, newest }, action));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         // Perhaps whoever asked for the one that runs ended before it told its owner.
@@ -88,23 +94,36 @@ export class DeadLetters implements WebhookDeadLetters {
     };
   }
 
-  /** The endpoints that have such. @throws not_found */
-  private async endpointsOf(command: SettleDeadLetters): Promise<readonly string[]> {
-    const { queries, endpoints, counts } = this.parts;
+  /** The endpoints that have such, each with when the newest of their events was made. @throws not_found */
+  private async newestOf(command: SettleDeadLetters): Promise<ReadonlyMap<string, Timestamp>> {
+    const { endpoints, counts } = this.parts;
     const { delivery_ids, ...filter } = command.filter;
     if (filter.endpoint_id !== undefined) {
       const known = await endpoints.get(filter.endpoint_id);
       if (known === undefined || !isInScope(known, command)) throw noSuchEndpoint();
     }
-    const { until } = checkedFilter(filter, command.at);
-    if (delivery_ids === undefined) return counts.endpoints(command, { ...filter, until });
-    const named = await Promise.all(delivery_ids.map((id) => queries.require([command], id)));
-    const dead = named.filter(({ status }) => status === 'dead_lettered').map(({ endpoint_id }) => endpoint_id);
-    return [...new Set(dead)].filter((id) => filter.endpoint_id === undefined || id === filter.endpoint_id);
+    const newest =
+      delivery_ids === undefined ? await counts.newest(command, filter) : await this.newestNamed(command, delivery_ids);
+    checkedFilter(filter, latestOf(command.at, ...newest.values()));
+    return newest;
   }
 
-  private async begin(command: SettleDeadLetters, endpoint_id: string, action: ReplayAction): Promise<ReplayDocument> {
+  private async newestNamed(
+    command: SettleDeadLetters,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, Timestamp>> {
+    const { endpoint_id } = command.filter;
+    const named = await Promise.all(ids.map((id) => this.parts.queries.require([command], id)));
+    const dead = named.filter(
+      (one) => one.status === 'dead_lettered' && (endpoint_id === undefined || one.endpoint_id === endpoint_id),
+    );
+    const byEndpoint = [...Map.groupBy(dead, (one) => one.endpoint_id)];
+    return new Map(byEndpoint.map(([id, some]) => [id, latestOf(...some.map((one) => one.event_created_at))]));
+  }
+
+  private async begin(command: SettleDeadLetters, of: EndpointWithSuch, action: ReplayAction): Promise<ReplayDocument> {
     const { replays, endpoints } = this.parts;
+    const { endpoint_id, newest } = of;
     if (action === 'replay') {
       const endpoint = await endpoints.get(endpoint_id);
       if (endpoint === undefined || endpoint.deleted) throw endpointDeleted();
@@ -115,7 +134,7 @@ export class DeadLetters implements WebhookDeadLetters {
     const id = `rpl_${hash('sha256', `${command.id} ${endpoint_id}`).slice(0, 32)}`;
     const about = { id, workspace_id, environment, endpoint_id, action };
     const which = {
-      ...checkedFilter({ ...filter, statuses: ['dead_lettered'] }, at),
+      ...checkedFilter({ ...filter, statuses: ['dead_lettered'] }, latestOf(at, newest)),
       ...(delivery_ids !== undefined && { delivery_ids }),
     };
     return replays.add({ ...replayDocument({ ...about, ...which }, at), requested_by: command.id });

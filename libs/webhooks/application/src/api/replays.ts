@@ -14,12 +14,15 @@ import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
 import type { Discarding } from '../replays/discarding.ts';
 import { type ReplayDocument, replayDocument, toReplay } from '../replays/replay-document.ts';
+import { recordedOf } from '../replays/replay-source.ts';
 import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
+import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { WebhookReplays } from '../webhooks-api.ts';
 
 export interface ReplaysParts {
   readonly store: ReplayStore;
+  readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
   readonly owner: ShardOwner;
   readonly eventStore: Pick<EventStore, 'head'>;
@@ -41,7 +44,8 @@ export class Replays implements WebhookReplays {
       // The log of published events follows the event store: the replay does not end before it has come as far as this.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
-      stored = await this.add({ ...replayDocument({ ...about, ...checkedFilter(filter, at) }, at), ...until });
+      const which = checkedFilter(filter, await this.latest(command));
+      stored = await this.add({ ...replayDocument({ ...about, ...which }, at), ...until });
     }
     await owner.notify([endpoint_id]);
     return toReplay(stored);
@@ -67,6 +71,14 @@ export class Replays implements WebhookReplays {
       if (replay.status === 'completed') throw replayCompleted();
       return replayResumed(replay);
     });
+  }
+
+  /** The command's time, or that of what was recorded last of what is asked for. */
+  private async latest(command: CreateReplay): Promise<Timestamp> {
+    const { endpoint_id, at, filter } = command;
+    const statuses = recordedOf(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
+    const newest = await this.parts.queries.find([command], { endpoint_id, statuses }, { limit: 1 });
+    return latestOf(at, ...newest.flatMap(({ created_at, event_created_at }) => [created_at, event_created_at]));
   }
 
   /** @throws replay_running */
@@ -96,15 +108,21 @@ export class Replays implements WebhookReplays {
 }
 
 /**
- * What was created since the command is no part of it: it comes by itself, and the replay would never end.
+ * What comes later than this is no part of it: it comes by itself, and the replay would never end.
+ * @param latest the command's time, or that of the newest which is stored, where a clock was set back since
  * @throws validation_failed
  */
-export function checkedFilter(filter: CreateReplay['filter'], at: Timestamp): ReplayFilter {
+export function checkedFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {
   const { since = null, event_types = null, reasons = null, statuses = DEFAULT_REPLAYED_STATUSES } = filter;
-  const until = filter.until === undefined || filter.until > at ? at : filter.until;
+  const until = filter.until === undefined || filter.until > latest ? latest : filter.until;
   if (since !== null && since > until) {
     const message = `Must not be later than ${filter.until === until ? '`until`' : 'now'}.`;
     throw invalid([{ param: 'since', code: 'invalid_value', message }]);
   }
   return { since, until, event_types, statuses, reasons };
+}
+
+/** The last of these times. */
+export function latestOf(...times: readonly Timestamp[]): Timestamp {
+  return times.reduce((latest, time) => (time > latest ? time : latest), '');
 }

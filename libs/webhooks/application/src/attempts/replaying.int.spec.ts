@@ -64,6 +64,14 @@ describe('a replay', () => {
     expect(await stage.delivery(webhooks, endpoint.id, gone.id)).toMatchObject({ status: 'retrying' });
   });
 
+  it('sends dead letters of events that are dated ahead, since the clock was set back', async () => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    await storeDeadLetters(stage, 2, { endpoint_id });
+    stage.clockOffset -= 3_600_000;
+    const { id } = await create(endpoint_id, { statuses: ['dead_lettered'] });
+    expect(await ended(id)).toMatchObject({ matched: 2, done: 2 });
+  });
+
   it('is gone on with by another process where its own died, and counts each delivery once', async () => {
     const missed = events(200);
     const endpoint = await stage.endpoint(webhooks, URL_A);

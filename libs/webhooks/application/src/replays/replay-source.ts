@@ -65,7 +65,7 @@ export class ReplaySource {
     this.cursor = replay.cursor;
     this.deliveries = {
       read: [],
-      next: recorded(replay).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
+      next: recordedOf(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
     this.events = { read: [], next: asksForMissed(replay) ? (replay.cursor.events ?? undefined) : null };
   }
@@ -136,7 +136,7 @@ export class ReplaySource {
     if (delivery_ids !== undefined) return this.readNamed(delivery_ids, after);
     const filter = {
       endpoint_id,
-      statuses: recorded(replay),
+      statuses: recordedOf(replay.statuses),
       until,
       ...(since !== null && { since }),
     };
@@ -153,7 +153,7 @@ export class ReplaySource {
   /** The deliveries that the replay names: few enough to be read at once. */
   private async readNamed(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
-    const statuses: readonly string[] = recorded(this.replay);
+    const statuses: readonly string[] = recordedOf(this.replay.statuses);
     const named = (await this.parts.queries.existing(ids)).filter(
       (one) =>
         one.endpoint_id === endpoint_id &&
@@ -201,7 +201,7 @@ function earlier(at: Timestamp): Timestamp {
 }
 
 /** What is asked for of the deliveries. */
-function recorded({ statuses }: Replay): readonly Exclude<ReplayedStatus, 'missed'>[] {
+export function recordedOf(statuses: readonly ReplayedStatus[]): readonly Exclude<ReplayedStatus, 'missed'>[] {
   return statuses.filter((status) => status !== 'missed');
 }
 

@@ -1,5 +1,5 @@
-import type { Scope } from '@tracking/contracts';
-import type { Bounds, Collection } from '@tracking/ports';
+import type { Scope, Timestamp } from '@tracking/contracts';
+import type { Bounds, Collection, Filter } from '@tracking/ports';
 import type { DeadLetterFilter } from '../requests-and-answers.ts';
 import type { DeliveryDocument } from './delivery-document.ts';
 
@@ -59,14 +59,18 @@ export class DeadLetterCounts {
     return { groups, isWhole: true };
   }
 
-  /** The endpoints that have such; all of them. */
-  async endpoints(scope: Scope, filter: DeadLetterFilter): Promise<readonly string[]> {
-    const found = new Set<string>();
+  /** All endpoints that have such, each with when the newest of their events was made. */
+  async newest(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
+    const newest = new Map<string, Timestamp>();
+    const sort = { fields: ['event_created_at'], descending: true };
     for await (const kind of this.kinds(scope)) {
-      if (found.has(kind.endpoint_id) || !isAskedFor(kind, filter)) continue;
-      if ((await this.count(scope, kind, filter, 1)) > 0) found.add(kind.endpoint_id);
+      if (!isAskedFor(kind, filter)) continue;
+      const query = { filter: ofKind(scope, kind, filter), sort, limit: 1, index: INDEX };
+      for (const { endpoint_id, event_created_at: at } of await this.deliveries.find(query)) {
+        if (at > (newest.get(endpoint_id) ?? '')) newest.set(endpoint_id, at);
+      }
     }
-    return [...found];
+    return newest;
   }
 
   /** Every kind that there is, found by skipping from one to the next. */
@@ -84,17 +88,19 @@ export class DeadLetterCounts {
     }
   }
 
-  private count(
-    { workspace_id, environment }: Scope,
-    { reason, endpoint_id, event_type }: DeadLetterKind,
-    { since, until }: DeadLetterFilter,
-    atMost: number,
-  ): Promise<number> {
-    const times: Bounds = { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) };
-    const bounds = since === undefined && until === undefined ? {} : { event_created_at: times };
-    const filter = { workspace_id, environment, reason, endpoint_id, event_type, ...bounds };
-    return this.deliveries.count(filter, { atMost, index: INDEX });
+  private count(scope: Scope, kind: DeadLetterKind, filter: DeadLetterFilter, atMost: number): Promise<number> {
+    return this.deliveries.count(ofKind(scope, kind, filter), { atMost, index: INDEX });
   }
+}
+
+function ofKind(
+  { workspace_id, environment }: Scope,
+  { reason, endpoint_id, event_type }: DeadLetterKind,
+  { since, until }: DeadLetterFilter,
+): Filter {
+  const times: Bounds = { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) };
+  const bounds = since === undefined && until === undefined ? {} : { event_created_at: times };
+  return { workspace_id, environment, reason, endpoint_id, event_type, ...bounds };
 }
 
 function isAskedFor(kind: DeadLetterKind, { endpoint_id, event_types, reasons }: DeadLetterFilter): boolean {
