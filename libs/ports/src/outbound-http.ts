@@ -15,14 +15,19 @@ export interface OutboundRequest {
   readonly mayBeSent?: () => boolean;
 }
 
-export interface OutboundResponse {
+interface Sent {
+  readonly durationMs: number;
+  /** The bytes went out once more, on a new connection; absent where they did not. */
+  readonly resent?: true;
+}
+
+export interface OutboundResponse extends Sent {
   readonly kind: 'response';
   readonly statusCode: number;
   /** Names in lower case; bounded in number and size. */
   readonly headers: Readonly<Record<string, string>>;
   /** At most 16 KiB after decompression, as UTF-8 with replacement characters; reading stops at the cap. */
   readonly body: string;
-  readonly durationMs: number;
 }
 
 export type OutboundErrorCode =
@@ -37,12 +42,11 @@ export type OutboundErrorCode =
   | 'invalid_response'
   | 'aborted';
 
-export interface OutboundFailure {
+export interface OutboundFailure extends Sent {
   readonly kind: 'failure';
   readonly code: OutboundErrorCode;
   /** One line for people; never the request's headers, body or secrets. */
   readonly message: string;
-  readonly durationMs: number;
 }
 
 export type OutboundOutcome = OutboundResponse | OutboundFailure;
@@ -51,7 +55,7 @@ export type OutboundOutcome = OutboundResponse | OutboundFailure;
  * POSTs to addresses that clients chose. Never follows a redirect, never uses a proxy from the environment, connects
  * only to an address that was itself checked (https and public, unless the operator allowed more), reuses connections
  * per origin. Never throws: every outcome is a value. A request that a reused connection dropped before any answer is sent
- * once more on a new one, within the same deadline: the receiver may see one attempt twice. An answer that did not end
+ * once more on a new one, within the same deadline, and the outcome says so: the receiver may see one attempt twice. An answer that did not end
  * within 64 KiB, whatever they consist of, is `invalid_response`, unless more than is kept of its body was among them.
  */
 export interface OutboundHttp {

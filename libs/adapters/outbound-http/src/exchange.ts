@@ -23,6 +23,8 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   #phase: Phase = 'queued';
   /** Ours until the answer is complete or given up; what undici reports afterwards is of no interest. */
   #connection: ReceiverConnection | undefined;
+  /** How often the bytes went out. */
+  #sent = 0;
   #statusCode = 0;
   #headers: Readonly<Record<string, string>> = {};
   #body = new ResponseBody(undefined);
@@ -59,8 +61,9 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.request.mayBeSent?.() === false) this.#giveUp();
-    if (this.#connection === undefined) controller.abort(new Error('given up'));
-    else this.#phase = 'waiting';
+    if (this.#connection === undefined) return controller.abort(new Error('given up'));
+    this.#phase = 'waiting';
+    this.#sent += 1;
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: ReceivedHeaders): void {
@@ -115,14 +118,14 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
       statusCode: this.#statusCode,
       headers: this.#headers,
       body,
-      durationMs: this.#elapsed(),
+      ...this.#howSent(),
     });
   }
 
   #fail(failure: FailureReason): void {
     this.connections.forget(this);
     this.#letGo((connection) => this.connections.discard(connection));
-    this.#settle({ kind: 'failure', ...failure, durationMs: this.#elapsed() });
+    this.#settle({ kind: 'failure', ...failure, ...this.#howSent() });
   }
 
   #settle(outcome: OutboundOutcome): void {
@@ -139,8 +142,9 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
     if (connection !== undefined) giveBack(connection);
   }
 
-  #elapsed(): number {
-    return Math.round(performance.now() - this.#startedAt);
+  #howSent(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    return { durationMs, ...(this.#sent > 1 && { resent: true }) };
   }
 }
 

@@ -503,17 +503,17 @@ describe('connections', () => {
   test('a resting connection that the receiver closes as the next request comes: sent again, once, on a new one', async () => {
     const target = await receiver(receivers.answers());
     const http = client();
-    await http.post(to(target.origin));
+    expect(await http.post(to(target.origin))).not.toHaveProperty('resent');
     target.behave((socket, request) =>
       request.connection === 1
         ? socket.resetAndDestroy()
         : socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
     );
-    expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200 });
+    expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200, resent: true });
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
 
     target.behave(receivers.resets());
-    expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset' });
+    expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset', resent: true });
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
   });
 

@@ -5092,6 +5092,11 @@ export interface components {
             manual: boolean;
             /** @description From 1. Of very many the first and the latest fifty are kept. */
             number: number;
+            /**
+             * @description Its kept-alive connection was found closed, and it was sent once more on a new one; else not there.
+             * @enum {boolean}
+             */
+            resent?: true;
             /** @description What the endpoint answered. */
             response: components["schemas"]["WebhookResponse"] | null;
             /** @description What the endpoint answered with. */

@@ -65,6 +65,15 @@ export class AttemptResource implements WebhookAttempt {
   readonly response!: ResponseResource | null;
   @Shown(Boolean, 'Whether a person asked for it.')
   readonly manual!: boolean;
+  @Shown(
+    Boolean,
+    'Its kept-alive connection was found closed, and it was sent once more on a new one; else not there.',
+    {
+      required: false,
+      enum: [true],
+    },
+  )
+  readonly resent?: true;
 }
 
 @ApiSchema({ name: 'WebhookDeliveryDetail' })

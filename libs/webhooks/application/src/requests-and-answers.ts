@@ -242,6 +242,8 @@ export interface WebhookAttempt {
   readonly error: DeliveryError | null;
   readonly response: { readonly headers: Readonly<Record<string, string>>; readonly body: string } | null;
   readonly manual: boolean;
+  /** The kept-alive connection was found closed, and it was sent once more on a new one; absent where it was not. */
+  readonly resent?: true;
 }
 export interface WebhookDeliveryDetail extends WebhookDelivery {
   /** The body as it was and will be sent. */

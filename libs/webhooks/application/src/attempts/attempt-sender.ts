@@ -91,7 +91,10 @@ function outcomeOf(answer: OutboundResponse | OutboundFailure, ended: Date): Att
   return judge({ kind: 'response', statusCode, retryAfter: headers['retry-after'] }, ended.getTime());
 }
 
-function shown(answer: OutboundResponse | OutboundFailure): Pick<WebhookAttempt, 'status_code' | 'response'> {
-  if (answer.kind === 'failure') return { status_code: null, response: null };
-  return { status_code: answer.statusCode, response: { headers: answer.headers, body: answer.body } };
+function shown(
+  answer: OutboundResponse | OutboundFailure,
+): Pick<WebhookAttempt, 'status_code' | 'response' | 'resent'> {
+  const resent = answer.resent && { resent: answer.resent };
+  if (answer.kind === 'failure') return { status_code: null, response: null, ...resent };
+  return { status_code: answer.statusCode, response: { headers: answer.headers, body: answer.body }, ...resent };
 }

@@ -157,6 +157,19 @@ describe('an attempt', () => {
     expect(JSON.stringify(told)).not.toContain('a.example.com');
   });
 
+  test('says where it was sent once more, and as what it then ended', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(
+      URL_A,
+      first(1, () => ({ ...failing(), resent: true })),
+    );
+    const event = stage.event();
+    await stage.publish(event);
+    const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
+    expect(attempts).toMatchObject([{ status_code: 500, resent: true }, { status_code: 200 }]);
+    expect(attempts[1]).not.toHaveProperty('resent');
+  });
+
   test('is logged with what came of it', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, first(1, failing));

@@ -72,7 +72,8 @@ function earlierIds({ id, attempts_count }: DeliveryDocument): readonly string[]
 }
 
 /** Without the answer's headers, and with the beginning of its body. */
-function shown({ number, at, duration_ms, status_code, error, response, manual }: WebhookAttempt): JsonValue {
+function shown({ number, at, duration_ms, status_code, error, response, manual, resent }: WebhookAttempt): JsonValue {
   const answer = response && response.body.slice(0, ANSWER_CHARS).toWellFormed();
-  return { number, at, duration_ms, status_code, error: error && { ...error }, answer, manual };
+  const said = { number, at, duration_ms, status_code, error: error && { ...error }, answer, manual };
+  return { ...said, ...(resent && { resent }) };
 }

@@ -107,8 +107,8 @@ export class DeliveryQueries {
 }
 
 function toAttempt(attempt: StoredAttempt): WebhookAttempt {
-  const { number, at, duration_ms, status_code, error, response, manual } = attempt;
-  return { number, at, duration_ms, status_code, error, response, manual };
+  const { number, at, duration_ms, status_code, error, response, manual, resent } = attempt;
+  return { number, at, duration_ms, status_code, error, response, manual, ...(resent && { resent }) };
 }
 
 function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {

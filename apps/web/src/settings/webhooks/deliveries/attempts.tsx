@@ -18,7 +18,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }
 }
 
 function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
-  const { number, at, duration_ms, status_code, error, response, manual } = attempt;
+  const { number, at, duration_ms, status_code, error, response, manual, resent } = attempt;
   return (
     <Stack gap={4} component="li">
       <Group gap="xs">
@@ -30,6 +30,7 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
         </Badge>
         <Text size="xs" c="dimmed">
           <Time value={at} seconds /> · {duration_ms} ms{manual && ' · asked for by a person'}
+          {resent && ' · sent once more on a new connection'}
         </Text>
       </Group>
       {error !== null && <Text size="sm">{error.message}</Text>}
