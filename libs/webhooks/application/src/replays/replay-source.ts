@@ -12,9 +12,6 @@ const DELIVERIES_AT_ONCE = 200;
 /** Of the log of events, read at once: nearly all of them were recorded. */
 const EVENTS_AT_ONCE = 500;
 
-/** At most, between who makes an event and who records it. */
-const CLOCKS_DIFFER_MS = 3_600_000;
-
 /** What a replay finds: a delivery, as it is stored; or an event that was missed, and where it is. */
 export type Found = TakenDelivery &
   (
@@ -140,10 +137,7 @@ export class ReplaySource {
       until,
       ...(since !== null && { since }),
     };
-    // None was recorded before it happened.
-    const begin = since === null ? undefined : ([earlier(since), ''] as const);
-    const from = after ?? begin;
-    const page = { limit: DELIVERIES_AT_ONCE, ...(from && { after: from }) };
+    const page = { limit: DELIVERIES_AT_ONCE, ...(after && { after }) };
     const read = await this.parts.queries.find([replay], filter, page, false);
     this.take(read);
     const last = read.at(-1);
@@ -194,10 +188,6 @@ export class ReplaySource {
     });
     events.next = page.next;
   }
-}
-
-function earlier(at: Timestamp): Timestamp {
-  return new Date(Date.parse(at) - CLOCKS_DIFFER_MS).toISOString();
 }
 
 /** What is asked for of the deliveries. */

@@ -1,5 +1,5 @@
 import type { PageOf, PageRequest } from '@tracking/contracts';
-import { DELIVERY_STATUSES, type DeliveryStatus, type JsonValue, isInScope } from '@tracking/contracts';
+import { DELIVERY_STATUSES, type DeliveryStatus, type JsonValue, type Timestamp, isInScope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { noSuchDelivery } from '../refusals.ts';
 import type {
@@ -22,6 +22,8 @@ import type { PayloadDocument } from './payloads.ts';
 const ORDER = ['created_at', 'id'] as const;
 /** More than endpoints can have been there since the event. */
 const MOST_OF_AN_EVENT = 5_000;
+/** At most, between who makes an event and who records it. */
+const CLOCKS_DIFFER_MS = 3_600_000;
 
 /** The log of deliveries. */
 export class DeliveryQueries {
@@ -77,13 +79,16 @@ export class DeliveryQueries {
     { limit, after }: PageRequest,
     descending = true,
   ): Promise<readonly DeliveryDocument[]> {
-    const { event_id, endpoint_id } = filter;
+    const { event_id, endpoint_id, since } = filter;
     const statuses = statusesOf(filter);
     const direction = descending ? -1 : 1;
     const sort = { fields: ORDER, descending };
     const resume = after === undefined ? {} : { after };
+    // None was recorded before it happened: nothing older is looked at. Ascending, a page that goes on begins behind that.
+    const isBounded = since !== undefined && (descending || after === undefined);
+    const within = isBounded ? { created_at: { gte: earlier(since) } } : {};
     const find = (part: Filter) =>
-      this.deliveries.find({ filter: { ...conditions(filter), ...part }, sort, limit, ...resume });
+      this.deliveries.find({ filter: { ...conditions(filter), ...within, ...part }, sort, limit, ...resume });
     const ofStatus = (status: DeliveryStatus): readonly Promise<readonly DeliveryDocument[]>[] => {
       // All that an endpoint has is of one scope.
       if (endpoint_id !== undefined) return [find({ endpoint_id, status })];
@@ -136,6 +141,10 @@ function conditions({ endpoint_id, event_type, reason, since, until }: DeliveryF
     ...(reason === undefined ? {} : { reason }),
     ...(Object.keys(bounds).length === 0 ? {} : { event_created_at: bounds }),
   };
+}
+
+function earlier(at: Timestamp): Timestamp {
+  return new Date(Date.parse(at) - CLOCKS_DIFFER_MS).toISOString();
 }
 
 function isOfOne(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
