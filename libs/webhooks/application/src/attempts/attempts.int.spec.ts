@@ -1,11 +1,13 @@
 import { jest } from '@jest/globals';
 import { eventually, takeTime } from '@tracking/testing';
-import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { type RetryPolicy, retryRequested } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
+import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookEndpoint } from '../requests-and-answers.ts';
+import { DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 
 const URL_A = 'https://a.example.com/hook';
@@ -497,6 +499,24 @@ describe('what persons ask for', () => {
     await webhooks.deliveries.retry(about(held.id));
     await untilIs(id, one.id, { status: 'succeeded' });
     expect(await stage.delivery(webhooks, id, two.id)).toMatchObject({ status: 'pending' });
+  });
+
+  test('a test goes to a disabled endpoint however many retries wait for it to be enabled', async () => {
+    webhooks = await stage.start();
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    await webhooks.endpoints.disable(on(id));
+    const letters = await storeDeadLetters(stage, 300, { endpoint_id: id });
+    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const retried = letters.map((letter) => toDocument(retryRequested(letter, stage.now())));
+    await stored.writeMany(retried.map((document) => ({ kind: 'upsert', document })));
+    await webhooks.stop();
+    webhooks = await stage.start();
+    for (let sent = 1; sent <= 2; sent += 1) {
+      await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+      await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(sent));
+    }
+    await webhooks.endpoints.enable(on(id));
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(302), { deadlineMs: 20_000 });
   });
 
   test('discarding ends a delivery; a success cannot be discarded', async () => {

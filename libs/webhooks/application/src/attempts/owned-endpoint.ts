@@ -69,7 +69,7 @@ export class OwnedEndpoint {
     readonly lease: Lease,
     empty: boolean,
   ) {
-    this.window = new PendingWindow(empty);
+    this.window = new PendingWindow(empty, this.mayGo);
   }
 
   get id(): string {
@@ -115,11 +115,12 @@ export class OwnedEndpoint {
 
   setEndpoint(endpoint: EndpointDocument): void {
     if (endpoint.revision < this.endpoint.revision) return;
-    const stopped = isAttempted(this.endpoint) && !isAttempted(endpoint);
+    const { verified } = this.endpoint;
+    const getsOthers = verified !== endpoint.verified || isAttempted(this.endpoint) !== isAttempted(endpoint);
     this.endpoint = endpoint;
     if (this.concurrency !== undefined) this.concurrency.limit = endpoint.max_concurrency;
-    // It waits on disk, for as long as it takes.
-    if (stopped) this.window.forget();
+    // What it does not get waits on disk, for as long as it takes.
+    if (getsOthers) this.window.forget();
   }
 
   /** The one that runs by what is stored: another one, or the same as before, of which something may have changed. */

@@ -1,6 +1,7 @@
 import type { Collection, Lease } from '@tracking/ports';
-import type { Random } from '@tracking/webhooks-domain';
+import { type Random, isAttempted } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { type EndpointHealth, AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { OwnedEndpoint } from './owned-endpoint.ts';
@@ -87,13 +88,18 @@ export class OwnedEndpoints {
     try {
       const [scheduled, express] = await Promise.all([
         refill.after === undefined ? [] : this.queues.scheduledAfter(refill.after, id, refill.limit),
-        refill.express ? this.queues.express(id, MOST_EXPRESS) : [],
+        refill.express ? this.express(owned) : [],
       ]);
       window.endRefill(refill, { scheduled, express }, owned.busy, knownAt);
       this.waiting += scheduled.length;
     } finally {
       window.abandonRefill(refill);
     }
+  }
+
+  /** What may go of it: else what has to wait would keep out what need not. */
+  private express({ id, endpoint }: OwnedEndpoint): Promise<readonly DeliveryDocument[]> {
+    return isAttempted(endpoint) ? this.queues.express(id, MOST_EXPRESS) : this.queues.sandbox(id, MOST_EXPRESS);
   }
 
   /**

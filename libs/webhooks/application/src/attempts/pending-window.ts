@@ -41,8 +41,14 @@ export class PendingWindow {
   /** Revisions of what was left out because it was being attempted. */
   private readonly passedOver = new Map<string, number>();
 
-  /** @param empty whether nothing is stored that waits for this endpoint */
-  constructor(empty: boolean) {
+  /**
+   * @param empty whether nothing is stored that waits for this endpoint
+   * @param mayGo whether the endpoint as it is gets what a person asked for; once that changes, everything is read anew
+   */
+  constructor(
+    empty: boolean,
+    private readonly mayGo: (item: PendingDelivery) => boolean = () => true,
+  ) {
     this.horizon = empty ? END : BEGINNING;
     this.expressRead = empty;
   }
@@ -67,8 +73,8 @@ export class PendingWindow {
 
   /** Takes back what could not be attempted; it is stored as it was. */
   putBack(item: PendingDelivery): void {
-    if (item.delivery.queue === expressQueue(item.delivery.endpoint_id)) this.express.add(item);
-    else this.scheduled.add(item);
+    if (item.delivery.queue !== expressQueue(item.delivery.endpoint_id)) this.scheduled.add(item);
+    else if (this.mayGo(item)) this.express.add(item);
   }
 
   /** Takes in what was just changed in the store, in place of its former form. */
@@ -170,6 +176,7 @@ export class PendingWindow {
   }
 
   private addExpress(item: PendingDelivery): void {
+    if (!this.mayGo(item)) return;
     if (this.express.size < MOST_EXPRESS) return this.express.add(item);
     this.expressRead = false;
     if (this.refill !== undefined) this.refill.missedExpress = true;

@@ -45,6 +45,12 @@ export class DeliveryQueues {
     return this.find(expressQueue(endpointId), undefined, limit);
   }
 
+  /** Of that the sandbox events alone; passes over retries that persons asked for before their endpoint was disabled. */
+  sandbox(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
+    const filter = { queue: expressQueue(endpointId), sandbox: true };
+    return this.deliveries.find({ filter, sort: IN_ORDER, limit, index: 'queue' });
+  }
+
   /** Every endpoint for which something waits. */
   async *endpoints(): AsyncIterable<string> {
     let endpoint = '';
