@@ -105,6 +105,19 @@ describe('a backlog', () => {
     expect(drainWith(window, disk)).toEqual([1, 2, 3, 6, 7, 8, 9]);
   });
 
+  test('reads so many at once and no more, and goes on while half of its room is free', () => {
+    const [window, disk] = [new PendingWindow(false), new Disk()];
+    disk.put(...Array.from({ length: 2_000 }, (_, n) => n));
+    const read: number[] = [];
+    while (window.wantsRefill(1_000)) {
+      const refill = window.beginRefill(1_000);
+      read.push(refill.limit);
+      disk.answer(window, refill);
+    }
+    expect(read).toEqual([256, 256]);
+    expect(drain(window)).toEqual(Array.from({ length: 512 }, (_, n) => n));
+  });
+
   test('misses nothing that is stored while a page is being read', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1);

@@ -4,6 +4,8 @@ import { type PendingDelivery, PriorityQueue, toPending } from './priority-queue
 
 /** Most of what persons asked for that is held in memory, for each endpoint. */
 export const MOST_EXPRESS = 100;
+/** Of what is scheduled, read at once: with their latest attempts, of which each may be large. The rest is read after it. */
+const READ_AT_ONCE = 256;
 
 /** What is to be read of what is stored, while that is under way. */
 export interface Refill {
@@ -122,7 +124,7 @@ export class PendingWindow {
   /** Begins a refill: says what to read. */
   beginRefill(room: number): Refill {
     const after = this.wantsScheduled(room) ? this.horizon : undefined;
-    const limit = Math.max(1, room - this.scheduled.size);
+    const limit = Math.max(1, Math.min(READ_AT_ONCE, room - this.scheduled.size));
     this.refill = {
       after,
       express: this.wantsExpress(),
