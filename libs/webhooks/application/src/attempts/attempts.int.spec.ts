@@ -163,7 +163,7 @@ describe('an attempt', () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(
       URL_A,
-      first(1, () => ({ ...failing(), resent: true })),
+      first(1, () => ({ ...answer(500), resent: true })),
     );
     const event = stage.event();
     await stage.publish(event);

@@ -1,16 +1,23 @@
 import type { Timestamp } from '@tracking/contracts';
-import type { Clock, Collection } from '@tracking/ports';
+import type { Clock, Collection, Document } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
 import { type HourCounts, HourCounter, hourAfter, hourOf } from '@tracking/webhooks-domain';
-import type { WebhookAttempt } from '../requests-and-answers.ts';
-import { type AttemptDocument, type DeliveryDocument, attemptIds } from '../store/delivery-document.ts';
+import {
+  type AttemptDocument,
+  type DeliveryDocument,
+  type StoredAttempt,
+  attemptIds,
+} from '../store/delivery-document.ts';
 import type { RetentionWatermark } from '../store/retention-watermark.ts';
 
 const AT_ONCE = 100;
+const ATTEMPTS_AT_ONCE = 200;
 /** Of the time that counting from the log takes at most: deliveries come first. */
 const SHARE = 0.2;
 /** By so much the clocks of one owner and the next may differ. */
 const SLACK_MS = 600_000;
+
+type LoggedAttempt = Omit<StoredAttempt, 'response'>;
 
 /** The log cannot tell: it does not hold all attempts of the hour any more. */
 export class NotInLog extends Error {
@@ -83,20 +90,29 @@ export class HourLog {
   private async withAttempts(found: readonly DeliveryDocument[]) {
     const deliveries = found.filter(({ sandbox }) => !sandbox);
     const ids = deliveries.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
-    const earlier = ids.length === 0 ? [] : await this.parts.attempts.getMany(ids);
-    const byDelivery = Map.groupBy(earlier, ({ id }) => id.slice(0, id.lastIndexOf('.')));
+    const byDelivery = Map.groupBy(await this.earlier(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
     return deliveries.map((delivery) => {
       const { id, attempts_count, latest_attempt } = delivery;
       // Interrupted while it is being moved, an attempt is in both places.
       const kept = (byDelivery.get(id) ?? []).filter(({ number }) => number < attempts_count);
-      const all: WebhookAttempt[] = latest_attempt === undefined ? kept : [...kept, latest_attempt];
+      const all: LoggedAttempt[] = latest_attempt === undefined ? kept : [...kept, latest_attempt];
       return [delivery, all.toSorted((one, other) => one.number - other.number)] as const;
     });
+  }
+
+  /** Few at once, and without what was answered: that may be large. */
+  private async earlier(ids: readonly string[]): Promise<readonly (LoggedAttempt & Document)[]> {
+    const found: (LoggedAttempt & Document)[] = [];
+    for (let at = 0; at < ids.length; at += ATTEMPTS_AT_ONCE) {
+      const some = await this.parts.attempts.getMany(ids.slice(at, at + ATTEMPTS_AT_ONCE));
+      found.push(...some.map(({ response: _answer, ...rest }) => rest));
+    }
+    return found;
   }
 }
 
 /** Those of the hour. @throws NotInLog where there may be others between them that the log has left out */
-function inHour(attempts: readonly WebhookAttempt[], hour: Timestamp): readonly WebhookAttempt[] {
+function inHour(attempts: readonly LoggedAttempt[], hour: Timestamp): readonly LoggedAttempt[] {
   const end = hourAfter(hour);
   const isGap = attempts.some((attempt, n) => {
     const next = attempts[n + 1];
@@ -117,10 +133,7 @@ class SeenDeliveries {
   constructor(private readonly begun: Timestamp) {}
 
   /** @param counted its attempts of the hour. @throws Disturbed */
-  isNew(
-    { id, status, attempts_count, last_attempt_at }: DeliveryDocument,
-    counted: readonly WebhookAttempt[],
-  ): boolean {
+  isNew({ id, status, attempts_count, last_attempt_at }: DeliveryDocument, counted: readonly LoggedAttempt[]): boolean {
     if (counted.length === 0 || this.goOn.has(id)) return false;
     if (status !== 'succeeded') this.goOn.add(id);
     const succeeded = counted.some(({ number, error }) => error === null && number < attempts_count);

@@ -1,0 +1,50 @@
+import type { Collection } from '@tracking/ports';
+import { storeDeadLetters } from '../../test/dead-letters.ts';
+import { WebhooksTestStage } from '../../test/stage.ts';
+import {
+  ATTEMPTS,
+  type AttemptDocument,
+  DELIVERIES,
+  type DeliveryDocument,
+  attemptId,
+} from '../store/delivery-document.ts';
+import { HourLog, type HourLogParts } from './hour-log.ts';
+
+const HOUR = '2026-01-02T03:00:00.000Z';
+const AT = '2026-01-02T03:20:00.000Z';
+const endpoint_id = 'whe_1';
+const { signal } = new AbortController();
+
+let stage: WebhooksTestStage;
+let deliveries: Collection<DeliveryDocument>;
+let attempts: Collection<AttemptDocument>;
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+  attempts = await stage.engine.documentStore.collection<AttemptDocument>(ATTEMPTS);
+});
+afterEach(() => stage.close());
+
+const log = (parts: object) => {
+  const watermark = { before: () => Promise.resolve('') };
+  return new HourLog({ deliveries, attempts, watermark, clock: () => new Date(AT), ...parts } as HourLogParts);
+};
+
+test('all attempts of an hour are counted, and read few at once: each may have a large answer', async () => {
+  const made = await storeDeadLetters(stage, 10, { endpoint_id, at: HOUR });
+  const attempt = { at: AT, duration_ms: 3, status_code: 500, error: { code: 'x', message: 'x' }, manual: false };
+  const numbered = (number: number) => ({ ...attempt, number, response: null });
+  for (const each of made) {
+    await deliveries.upsert({ ...each, attempts_count: 90, last_attempt_at: AT, latest_attempt: numbered(90) });
+    const earlier = Array.from({ length: 89 }, (_, n) => ({ id: attemptId(each.id, n + 1), ...numbered(n + 1) }));
+    await attempts.writeMany(earlier.map((document) => ({ kind: 'insert', document })));
+  }
+  let most = 0;
+  const getMany = (ids: readonly string[]) => {
+    most = Math.max(most, ids.length);
+    return attempts.getMany(ids);
+  };
+  const counts = await log({ attempts: { getMany } }).attempts(endpoint_id, HOUR, signal);
+  expect(counts).toMatchObject({ succeeded: 0, failed: 900, longest_ms: 3 });
+  expect(most).toBeLessThanOrEqual(200);
+});
