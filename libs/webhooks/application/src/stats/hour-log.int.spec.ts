@@ -1,4 +1,5 @@
-import type { Collection } from '@tracking/ports';
+import type { Collection, CountOptions, Filter } from '@tracking/ports';
+import { discarded } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { WebhooksTestStage } from '../../test/stage.ts';
 import {
@@ -7,11 +8,13 @@ import {
   DELIVERIES,
   type DeliveryDocument,
   attemptId,
+  toDocument,
 } from '../store/delivery-document.ts';
 import { HourLog, type HourLogParts } from './hour-log.ts';
 
 const HOUR = '2026-01-02T03:00:00.000Z';
 const AT = '2026-01-02T03:20:00.000Z';
+const EARLIER = '2026-01-02T01:20:00.000Z';
 const endpoint_id = 'whe_1';
 const { signal } = new AbortController();
 
@@ -47,4 +50,19 @@ test('all attempts of an hour are counted, and read few at once: each may have a
   const counts = await log({ attempts: { getMany } }).attempts(endpoint_id, HOUR, signal);
   expect(counts).toMatchObject({ succeeded: 0, failed: 900, longest_ms: 3 });
   expect(most).toBeLessThanOrEqual(200);
+});
+
+test('discards of an hour are counted without a look at those of other hours, or at sandbox events', async () => {
+  const made = await storeDeadLetters(stage, 60, { endpoint_id, at: EARLIER });
+  const given = made.map((each, n) => toDocument({ ...discarded(each, n < 50 ? EARLIER : AT), sandbox: n > 56 }));
+  await deliveries.writeMany(given.map((document) => ({ kind: 'upsert', document })));
+  let looked = 0;
+  const count = async (filter: Filter, options: CountOptions) => {
+    const fields = DELIVERIES.indexes.find(({ name }) => name === options.index)?.fields ?? [];
+    const leading = Object.entries(filter).filter(([field]) => fields.includes(field));
+    looked = await deliveries.count(Object.fromEntries(leading));
+    return deliveries.count(filter, options);
+  };
+  expect(await log({ deliveries: { count } }).discards(endpoint_id, HOUR, signal)).toBe(7);
+  expect(looked).toBe(7);
 });

@@ -75,9 +75,8 @@ export class HourLog {
 
   /** Deliveries discarded within the hour, as the log has it now. @throws NotInLog */
   async discards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
-    const completed_at = { gte: hour, lt: hourAfter(hour) };
-    const filter = { endpoint_id, status: 'discarded', sandbox: false, completed_at };
-    const count = await this.pace.work(() => this.parts.deliveries.count(filter, { index: 'endpoint' }), ending);
+    const filter = { endpoint_id, discarded_at: { gte: hour, lt: hourAfter(hour) } };
+    const count = await this.pace.work(() => this.parts.deliveries.count(filter, { index: 'discards' }), ending);
     await this.requireKept(hour);
     return count;
   }

@@ -14,6 +14,7 @@ import {
   type DeliveryDocument,
   type StoredAttempt,
   attemptId,
+  toDocument,
 } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/retention-watermark.ts';
 import { type EndpointStatistics, openStatistics } from './statistics.ts';
@@ -183,7 +184,7 @@ class CountingRun {
       if (delivery === undefined) return;
       await owner.statistics.recounts.beforeDiscards([endpoint], at);
       const after = discarded(delivery, at);
-      if (after !== delivery) await deliveries.replace(after, { revision: delivery.revision });
+      if (after !== delivery) await deliveries.replace(toDocument(after), { revision: delivery.revision });
     })();
     await owner.process.orDead(discarding);
     if (owner.process.dead) await this.start();

@@ -18,6 +18,8 @@ export interface DeliveryDocument extends Document, Delivery {
   readonly due_at?: Timestamp;
   /** Of a dead letter: the code of its `last_error`; absent from all others. */
   readonly reason?: string;
+  /** When it was given up; absent from all others, and from sandbox events. */
+  readonly discarded_at?: Timestamp;
   /** The latest attempt, in the same write as what it led to; absent before the first. */
   readonly latest_attempt?: StoredAttempt;
   /** Id of the last command that changed it; absent where none did. */
@@ -42,6 +44,8 @@ export const DELIVERIES: CollectionSpec = {
       fields: ['workspace_id', 'environment', 'reason', 'endpoint_id', 'event_type', 'event_created_at'],
       only: 'reason',
     },
+    // What statistics count discards by; few deliveries are one.
+    { name: 'discards', fields: ['endpoint_id', 'discarded_at'], only: 'discarded_at' },
   ],
 };
 
@@ -87,9 +91,15 @@ export function mayGoEarly({ replay_id, first_attempt_at }: Delivery): boolean {
 }
 
 export function toDocument(delivery: Delivery): DeliveryDocument {
-  const { queue: _queue, due_at: _due, reason: _reason, ...rest } = delivery as DeliveryDocument;
-  const reason = rest.status === 'dead_lettered' ? { reason: rest.last_error?.code ?? UNKNOWN_REASON } : {};
-  return { ...rest, ...reason, ...queueing(rest) };
+  const { queue: _queue, due_at: _due, reason: _reason, discarded_at: _at, ...rest } = delivery as DeliveryDocument;
+  return { ...rest, ...marks(rest), ...queueing(rest) };
+}
+
+/** What the few have that an index of their own leads to. */
+function marks(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
+  const { status, sandbox, last_error, completed_at: at } = delivery;
+  if (status === 'dead_lettered') return { reason: last_error?.code ?? UNKNOWN_REASON };
+  return status === 'discarded' && !sandbox && at !== null ? { discarded_at: at } : {};
 }
 
 function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
