@@ -19,6 +19,10 @@ export class PayloadVersions {
     return this.names[this.names.length - 1] as ApiVersion;
   }
 
+  get oldest(): ApiVersion {
+    return this.names[0] as ApiVersion;
+  }
+
   /** The version of this name, if there is one. */
   find(name: JsonValue | undefined): ApiVersion | undefined {
     return this.names.find((known) => known === name);

@@ -113,6 +113,30 @@ describe('with a second version of the payload', () => {
     for (const url of [NEW_URL, OLD_URL]) expect(await received(url, 1)).toEqual({ ...event, ...inOld });
   });
 
+  test('what cannot be made in an older one is parked alone, and stays so until it can', async () => {
+    const picky = (reference: unknown) => ({ external_id: (reference as string).trim() });
+    stage.versions = new PayloadVersions([
+      { name: OLD, downgrade: (_type, { reference, ...data }) => ({ ...data, ...picky(reference) }) },
+      { name: NEW },
+    ]);
+    await webhooks.stop();
+    webhooks = await stage.start();
+    await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
+    const broken = newEvent({ data: { shipment_id: 'shp_1' } });
+    await stage.publish(broken, newEvent());
+    expect(await received(OLD_URL, 1)).toMatchObject(inOld);
+    await stage.consumed();
+    const [parked, ...others] = (await webhooks.parked.list({ limit: 10 })).items;
+    expect(others).toEqual([]);
+    expect(parked?.error).toMatch(/^it cannot be made in an older version: /);
+    expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
+    await webhooks.stop();
+    stage.versions = two;
+    webhooks = await stage.start();
+    expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: true });
+    expect(await received(OLD_URL, 2)).toMatchObject({ id: broken.id, data: { shipment_id: 'shp_1' } });
+  });
+
   test('what a newer publisher knows is parked where it is not known, and taken up where it is', async () => {
     await webhooks.stop();
     stage.versions = PAYLOAD_VERSIONS;

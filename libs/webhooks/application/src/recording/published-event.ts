@@ -17,7 +17,10 @@ export interface ConsumedEvent extends PublishedEvent {
   readonly origin: RequestOrigin | undefined;
 }
 
-/** @throws Error as {@link parseEvent}; and for a form that only a newer version of this process knows */
+/**
+ * @throws Error as {@link parseEvent}; for a form that only a newer version of this process knows; and where it cannot be made
+ * in every older one, to which an endpoint may be pinned
+ */
 export function consumedEvent(
   { value, headers }: Pick<Message, 'value' | 'headers'>,
   versions: PayloadVersions,
@@ -25,7 +28,16 @@ export function consumedEvent(
   const place = headers[EVENT_HEADERS.position];
   const event = parseEvent(value);
   if (versions.find(event.api_version) === undefined) throw new Error('its api_version is not known here');
+  requireOlderForms(event, versions);
   return { ...event, place: place === '' ? undefined : place, origin: originIn(headers) };
+}
+
+function requireOlderForms(event: PublishedEvent, versions: PayloadVersions): void {
+  try {
+    versions.dataIn(event, versions.oldest);
+  } catch (error) {
+    throw new Error(`it cannot be made in an older version: ${String(error)}`, { cause: error });
+  }
 }
 
 /** Where a message says that its event came from; undefined where it says nothing of it. */
