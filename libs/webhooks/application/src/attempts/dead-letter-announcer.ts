@@ -1,10 +1,10 @@
-import { retryCounter } from '@tracking/ports';
-import type { Clock, Collection, Counter, Leases, Logger, MessageBroker, Metrics } from '@tracking/ports';
+import { MessageRefused, retryCounter } from '@tracking/ports';
+import type { Clock, Collection, Counter, Leases, Logger, Message, MessageBroker, Metrics } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
 import { announced } from '@tracking/webhooks-domain';
 import { ANNOUNCEMENTS, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { DEAD_LETTERS_TOPIC } from '../topics.ts';
-import type { DeadLetterMessages } from './dead-letter-message.ts';
+import { type DeadLetterMessages, withoutEvent } from './dead-letter-message.ts';
 
 /** With their events, of which each may be large. */
 const AT_ONCE = 50;
@@ -54,10 +54,31 @@ export class DeadLetterAnnouncer {
       });
       if (found.length === 0 || ending.aborted) return;
       await this.parts.tell(found);
-      await this.parts.broker.publish(DEAD_LETTERS_TOPIC, await this.parts.messages.of(found));
+      await this.tellTopic(found);
       const at = this.parts.clock().toISOString();
       await Promise.all(found.map((delivery) => this.markAnnounced(delivery, at)));
       this.announced.add(found.length);
+    }
+  }
+
+  /** One of which the broker takes no message, as it is too large, keeps no others back: the list has it all the same. */
+  private async tellTopic(found: readonly DeliveryDocument[]): Promise<void> {
+    const messages = await this.parts.messages.of(found);
+    if (await this.isTaken(messages)) return;
+    for (const [index, message] of messages.entries()) {
+      if ((await this.isTaken([message])) || (await this.isTaken([withoutEvent(message)]))) continue;
+      const { id: delivery, endpoint_id: endpoint } = found[index] ?? {};
+      this.parts.logger.warn({ delivery, endpoint }, 'webhooks: the topic of dead letters refused one');
+    }
+  }
+
+  private async isTaken(messages: readonly Message[]): Promise<boolean> {
+    try {
+      await this.parts.broker.publish(DEAD_LETTERS_TOPIC, messages);
+      return true;
+    } catch (error) {
+      if (error instanceof MessageRefused) return false;
+      throw error;
     }
   }
 

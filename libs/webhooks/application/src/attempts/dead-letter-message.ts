@@ -66,6 +66,11 @@ export class DeadLetterMessages {
   }
 }
 
+/** The same where the event is too large: it is read by its id. */
+export function withoutEvent(message: Message): Message {
+  return { ...message, value: JSON.stringify({ ...(JSON.parse(message.value) as object), event: null }) };
+}
+
 function earlierIds({ id, attempts_count }: DeliveryDocument): readonly string[] {
   const first = Math.max(1, attempts_count - EARLIER_ATTEMPTS);
   return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) => attemptId(id, first + index));

@@ -1,0 +1,44 @@
+import { MessageRefused } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import { storeDeadLetters } from '../../test/dead-letters.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { WebhooksTestStage } from '../../test/stage.ts';
+import { ANNOUNCEMENTS, DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { DEAD_LETTERS_TOPIC } from '../topics.ts';
+
+let stage: WebhooksTestStage;
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+});
+afterEach(() => stage.close());
+
+test('what the broker takes no message of is told without its event, or else passed over; all others are told', async () => {
+  const letters = await storeDeadLetters(stage, 4, { endpoint_id: 'whe_1' });
+  const [large, largest] = letters.map(({ id }) => id);
+  const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+  const untold = letters.map((letter) => toDocument({ ...letter, announced_at: null }));
+  await deliveries.writeMany(untold.map((document) => ({ kind: 'upsert', document })));
+  const process = new MortalProcess();
+  const { broker } = process;
+  process.broker = (inner) => ({
+    ...broker.call(process, inner),
+    publish: (topic, messages) => {
+      const told = messages.map(({ value }) => JSON.parse(value) as { readonly id: string; readonly event: unknown });
+      const refused = told.findIndex(({ id, event }) => id === largest || (id === large && event !== null));
+      if (refused >= 0) return Promise.reject(new MessageRefused(topic, refused, 'too large'));
+      return inner.publish(topic, messages);
+    },
+  });
+  await stage.start({}, process);
+  const told = (await stage.messages(DEAD_LETTERS_TOPIC, 3)).map(({ value }) => JSON.parse(value) as { id: string });
+  expect(told.map(({ id }) => id).toSorted()).toEqual(
+    letters
+      .map(({ id }) => id)
+      .filter((id) => id !== largest)
+      .toSorted(),
+  );
+  expect(told).toContainEqual(expect.objectContaining({ id: large, event: null }));
+  await eventually(async () => expect(await deliveries.count({ queue: ANNOUNCEMENTS })).toBe(0));
+  const warned = stage.lines.filter(({ message }) => message === 'webhooks: the topic of dead letters refused one');
+  expect(warned).toMatchObject([{ level: 'warn', delivery: largest }]);
+});
