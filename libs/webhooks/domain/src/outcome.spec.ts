@@ -27,15 +27,31 @@ describe('an attempt', () => {
     expect(answered(status, 'Thu, 01 Jan 2026 00:05:00 GMT')).toMatchObject({ kind: 'hold', holdMs: 300_000 });
   });
 
+  test.each(['Thursday, 01-Jan-26 00:05:00 GMT', 'Thu Jan  1 00:05:00 2026'])(
+    'is told to hold back by a date in a former form of HTTP, as %s',
+    (date) => expect(answered(503, date)).toMatchObject({ kind: 'hold', holdMs: 300_000 }),
+  );
+
   test('holds back an hour at most', () => {
     expect(answered(429, '86400')).toMatchObject({ kind: 'hold', holdMs: 3_600_000 });
     expect(answered(429, 'Fri, 01 Jan 2027 00:00:00 GMT')).toMatchObject({ kind: 'hold', holdMs: 3_600_000 });
   });
 
-  test.each([undefined, '', '0', '-5', '1.5', 'soon', 'Wed, 31 Dec 2025 00:00:00 GMT', '2026-01-01T01:00:00Z'])(
-    'is an ordinary failure when Retry-After is %j',
-    (value) => expect(answered(429, value).kind).toBe('failure'),
-  );
+  test.each([
+    undefined,
+    '',
+    '0',
+    '-5',
+    '1.5',
+    'soon',
+    'Wed, 31 Dec 2025 00:00:00 GMT',
+    '2026-01-01T01:00:00Z',
+    'Thu, 01 Jan 2026 00:05:00 +0100',
+    'Thu, 01-Jan-26 00:05:00 GMT',
+    'Thu Jan 1 00:05:00 2026',
+    'Thu Jan  1 00:05:00 2026 GMT',
+    'Thu, 99 Jan 2026 00:05:00 GMT',
+  ])('is an ordinary failure when Retry-After is %j', (value) => expect(answered(429, value).kind).toBe('failure'));
 
   test('does not hold back for other statuses', () => {
     expect(answered(500, '120').kind).toBe('failure');
