@@ -17,7 +17,8 @@ import type {
 import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { WebhookDeadLetters } from '../webhooks-api.ts';
-import { checkedFilter, latestOf } from './replays.ts';
+import { latestOf } from './latest-of.ts';
+import { checkedFilter } from './replays.ts';
 
 export interface DeadLettersParts {
   readonly counts: DeadLetterCounts;

@@ -82,6 +82,15 @@ describe('rotating a secret', () => {
     expect(signersOf(await delivered(), [last.secret])).toEqual([0, 0]);
   });
 
+  test('leaves the old one as long as is asked also where it is carried out by a repeat, hours later', async () => {
+    const late = { ...command(), expires_in_seconds: 3_600 };
+    stage.clockOffset += 7_200_000;
+    const { secret } = await webhooks.endpoints.rotateSecret(late);
+    expect(signersOf(await delivered(), [secret, endpoint.secret])).toEqual([0, 1, 0, 1]);
+    stage.clockOffset += 3_600_000;
+    expect(signersOf(await delivered(), [secret])).toEqual([0, 0]);
+  });
+
   test('is what the next attempt goes by, also of a delivery that was recorded before', async () => {
     stage.receivers.behave(URL_A, () => ({ kind: 'failure', code: 'connection_reset', message: '', durationMs: 1 }));
     await delivered();

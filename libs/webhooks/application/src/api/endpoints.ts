@@ -42,6 +42,7 @@ import type {
   WebhookEndpoint,
 } from '../requests-and-answers.ts';
 import type { WebhookEndpoints } from '../webhooks-api.ts';
+import { latestOf } from './latest-of.ts';
 
 export interface EndpointsParts {
   readonly store: EndpointStore;
@@ -137,8 +138,10 @@ export class Endpoints implements WebhookEndpoints {
     return this.parts.sandbox.send(command, endpoint);
   }
 
-  async rotateSecret(command: RotateSecret): Promise<NewWebhookEndpoint> {
-    const { box } = this.parts;
+  async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
+    const { box, clock } = this.parts;
+    // A repeat of one that ended before it changed anything may come hours later: the overlap begins only then.
+    const command = { ...asked, at: latestOf(asked.at, clock().toISOString()) };
     const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
     const fresh = newSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();

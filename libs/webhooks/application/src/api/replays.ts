@@ -19,6 +19,7 @@ import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { WebhookReplays } from '../webhooks-api.ts';
+import { latestOf } from './latest-of.ts';
 
 export interface ReplaysParts {
   readonly store: ReplayStore;
@@ -120,9 +121,4 @@ export function checkedFilter(filter: CreateReplay['filter'], latest: Timestamp)
     throw invalid([{ param: 'since', code: 'invalid_value', message }]);
   }
   return { since, until, event_types, statuses, reasons };
-}
-
-/** The last of these times. */
-export function latestOf(...times: readonly Timestamp[]): Timestamp {
-  return times.reduce((latest, time) => (time > latest ? time : latest), '');
 }
