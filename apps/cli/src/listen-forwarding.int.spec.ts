@@ -95,6 +95,13 @@ describe('listen --forward-to', () => {
     await printed(line);
   });
 
+  it('says nothing of the service to which it is gone where it was a sandbox event', async () => {
+    answer = [410, {}, ''];
+    await forward();
+    await api.send({ ...EVENT, sandbox: true });
+    await printed(/→ 410 in \d+ ms: failed\n$/);
+  });
+
   it('hands a compressed answer through as it is', async () => {
     // What it says to be is not looked into.
     answer = [200, { 'content-encoding': 'br' }, ''];

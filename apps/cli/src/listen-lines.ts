@@ -18,14 +18,20 @@ export function forwardedLine(
   forwarded: Forwarded,
   url: string,
 ): string {
-  return `${receivedAt.toISOString()}  ${what(event)}  → ${outcome(forwarded, url)}${repeated ? '  (repeated)' : ''}`;
+  return `${receivedAt.toISOString()}  ${what(event)}  → ${outcome(event, forwarded, url)}${repeated ? '  (repeated)' : ''}`;
 }
 
-function outcome({ status_code: status, duration_ms, error }: Forwarded, url: string): string {
+function outcome(
+  { sandbox }: EventEnvelope,
+  { status_code: status, duration_ms, error }: Forwarded,
+  url: string,
+): string {
   if (status === null) return `no answer from ${url} after ${duration_ms} ms: ${error}`;
   const answered = `${status} in ${duration_ms} ms`;
   if (status >= 200 && status < 300) return answered;
-  if (status === GONE) return `${answered}: for the service you are gone, it sends nothing more; start listen again`;
+  // A sandbox event disables nothing.
+  if (status === GONE && !sandbox)
+    return `${answered}: for the service you are gone, it sends nothing more; start listen again`;
   return `${answered}: failed${status >= 300 && status < 400 ? ', redirects are not followed' : ''}`;
 }
 
