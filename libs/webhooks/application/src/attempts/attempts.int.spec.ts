@@ -356,6 +356,22 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     for (const event of [...events, late]) await untilIs(id, event.id, { status: 'succeeded' });
   });
 
+  test('is not held back at another URL', async () => {
+    webhooks = await stage.start({ policy: ONCE_SOON });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, holding);
+    const held = stage.event();
+    await stage.publish(held);
+    await untilIs(id, held.id, { status: 'retrying' });
+    await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
+    await webhooks.endpoints.verify(on(id));
+    await webhooks.endpoints.enable(on(id));
+    const event = stage.event();
+    await stage.publish(event);
+    await untilIs(id, event.id, { status: 'succeeded' });
+    expect(stage.receivers.at(URL_B)).toHaveLength(1);
+  });
+
   test('gets the last attempt after the wait when that ends beyond the window', async () => {
     webhooks = await stage.start({ policy: SHORT });
     const { id } = await stage.endpoint(webhooks, URL_A);

@@ -115,10 +115,14 @@ export class OwnedEndpoint {
 
   setEndpoint(endpoint: EndpointDocument): void {
     if (endpoint.revision < this.endpoint.revision) return;
-    const { verified } = this.endpoint;
+    const { url, verified } = this.endpoint;
     const getsOthers = verified !== endpoint.verified || isAttempted(this.endpoint) !== isAttempted(endpoint);
     this.endpoint = endpoint;
-    if (this.concurrency !== undefined) this.concurrency.limit = endpoint.max_concurrency;
+    if (this.concurrency !== undefined) {
+      this.concurrency.limit = endpoint.max_concurrency;
+      // Who asked for the hold is there no more.
+      if (url !== endpoint.url) this.concurrency.heldUntil = -Infinity;
+    }
     // What it does not get waits on disk, for as long as it takes.
     if (getsOthers) this.window.forget();
   }
