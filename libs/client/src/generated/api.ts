@@ -5134,7 +5134,7 @@ export interface components {
             since?: string | null;
             /**
              * Format: date-time
-             * @description Only those of events created at this time or earlier; the request’s time, unless told.
+             * @description Only those of events created at this time or earlier; all that there are, unless told.
              */
             until?: string | null;
         };
@@ -5876,7 +5876,7 @@ export interface components {
             statuses?: ("dead_lettered" | "discarded" | "succeeded" | "missed")[] | null;
             /**
              * Format: date-time
-             * @description Only of events created at this time or earlier; up to now, unless told, and never later.
+             * @description Only of events created at this time or earlier; all that there are, unless told, and no later ones.
              * @example 2026-11-22T09:30:00Z
              */
             until?: string | null;

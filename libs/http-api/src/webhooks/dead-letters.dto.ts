@@ -44,7 +44,7 @@ export class DeadLettersDto {
   @Timestamp({ description: 'Only those of events created at this time or later.' })
   since?: string | null;
 
-  @Timestamp({ description: 'Only those of events created at this time or earlier; the request’s time, unless told.' })
+  @Timestamp({ description: 'Only those of events created at this time or earlier; all that there are, unless told.' })
   until?: string | null;
 
   @TextList(MOST_NAMED, { description: 'Only these deliveries.', example: ['dlv_9c1e2k7qv3n5xw6yz2aabbccdd'] })

@@ -19,7 +19,7 @@ export class ReplayFilterDto {
   since?: string | null;
 
   @Timestamp({
-    description: 'Only of events created at this time or earlier; up to now, unless told, and never later.',
+    description: 'Only of events created at this time or earlier; all that there are, unless told, and no later ones.',
     example: '2026-11-22T09:30:00Z',
   })
   until?: string | null;
