@@ -1,6 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import type { Shipment, TrackingEvent } from '@tracking/client';
 import { createContext, useContext, useEffect, useRef, useState } from 'react';
+import { isSignedOut } from '../app/failures.ts';
 import { type Environment, api } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
 import { isOfAList, missedNews, showShipments } from './live-news.ts';
@@ -65,6 +66,8 @@ export function useLiveEvents(): Live {
         void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !OF_LISTS.has(kind) });
         missedNews(queries, environment);
       },
+      // Read anew, the session is seen to have ended.
+      onRefusal: (error) => isSignedOut(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
     });
     void stream.follow();
     return () => {

@@ -63,15 +63,17 @@ describe('the live stream of a page', () => {
   let sight: Sight;
   let live: LiveStream;
   let heard: string[];
+  let refusals: unknown[];
   beforeEach(() => {
     jest.useFakeTimers();
-    [streams, sight, heard] = [new Streams(), new Sight(), []];
+    [streams, sight, heard, refusals] = [new Streams(), new Sight(), [], []];
     live = new LiveStream({
       stream: streams.open as never,
       sight,
       onEvent: ({ id }) => heard.push(id),
       onState: (isOn) => heard.push(isOn ? 'on' : 'off'),
       onGap: () => heard.push('gap'),
+      onRefusal: (error) => refusals.push(error),
     });
     void live.follow();
   });
@@ -118,6 +120,7 @@ describe('the live stream of a page', () => {
     expect(streams.last.options.lastEventId).toBeUndefined();
     streams.last.opens();
     expect(heard.slice(3)).toEqual(['gap', 'on']);
+    expect(refusals).toEqual([new Error('gone')]);
   });
 
   it('gives its connection back out of sight, and goes on from its place when it is seen again', async () => {
@@ -135,7 +138,7 @@ describe('the live stream of a page', () => {
     expect([streams.begun.length, streams.last.options.lastEventId]).toEqual([2, 'evt_1']);
     streams.last.opens();
     // Nor is it said to be away, which it was of itself.
-    expect(heard).toEqual(['on', 'evt_1', 'on']);
+    expect([heard, refusals]).toEqual([['on', 'evt_1', 'on'], []]);
   });
 
   it('keeps its connection where somebody looks away for a moment', async () => {

@@ -20,6 +20,8 @@ export interface LiveStreamParts {
   readonly onState: (isOn: boolean) => void;
   /** Told when it goes on after something that it does not tell. */
   readonly onGap: () => void;
+  /** Told why it was refused, each time. */
+  readonly onRefusal: (error: unknown) => void;
 }
 
 /** Events as they happen, while somebody can see the page. It goes on where it was, or says that it does not. */
@@ -49,9 +51,12 @@ export class LiveStream {
       const forget = this.whenUnseen(() => unseen.abort());
       try {
         await this.tell(AbortSignal.any([signal, unseen.signal]));
-      } catch {
-        // Its place may be what was refused.
-        if (!unseen.signal.aborted) this.place = undefined;
+      } catch (error) {
+        if (!signal.aborted && !unseen.signal.aborted) {
+          // Its place may be what was refused.
+          this.place = undefined;
+          this.parts.onRefusal(error);
+        }
       }
       forget();
       if (!signal.aborted && !unseen.signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
