@@ -51,7 +51,7 @@ it('waits for a client that is slow, not for ever', async () => {
   let isOver = false;
   const closing = server.close().then(() => (isOver = true));
   await preClosed();
-  jest.advanceTimersByTime(11_000);
+  jest.advanceTimersByTime(7_000);
   await preClosed();
   expect([isOver, socket.destroyed]).toEqual([false, false]);
   jest.advanceTimersByTime(2_000);

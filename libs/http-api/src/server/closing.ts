@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Of the 20 s that a process has for its end: the steps after this one have the rest. */
-const IN_FLIGHT_MS = 12_000;
+/** Of the 20 s that a process has for its end: an attempt at a receiver, which ends after this, may take 10. */
+const IN_FLIGHT_MS = 8_000;
 
 /**
  * Ends connections with the server. An answer to what was in flight when the close began says that its connection ends: kept
