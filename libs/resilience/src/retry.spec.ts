@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { jest } from '@jest/globals';
 import { Busy } from '@tracking/ports';
 import { monotonicMs, retry } from './retry.ts';
@@ -10,11 +11,16 @@ const failing = (times: number) => (failures: number) => {
 
 describe('retry', () => {
   let pauses: number[];
+  // What other suites of the process have open sets timers too.
+  const own = new AsyncLocalStorage<true>();
+  const it = (name: string, body: () => Promise<void>) => test(name, () => own.run(true, body));
 
   beforeEach(() => {
     pauses = [];
+    const others = globalThis.setTimeout;
     jest.spyOn(Math, 'random').mockReturnValue(1);
     jest.spyOn(globalThis, 'setTimeout').mockImplementation((done, ms) => {
+      if (own.getStore() === undefined) return others(done, ms);
       pauses.push(ms ?? 0);
       return setImmediate(done) as unknown as NodeJS.Timeout;
     });
