@@ -79,9 +79,10 @@ export class Window {
     );
   }
 
-  /** What axe finds, as lines that say where. */
-  async flaws(): Promise<readonly string[]> {
-    const { violations } = await new AxeBuilder({ page: this.page }).analyze();
+  /** What axe finds, by all rules or by these, as lines that say where. */
+  async flaws(rules?: string[]): Promise<readonly string[]> {
+    const axe = new AxeBuilder({ page: this.page });
+    const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze();
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
   }
 
