@@ -51,6 +51,11 @@ export function unauthenticated(
   return new RequestError(code, message, [], { 'WWW-Authenticate': 'Bearer' });
 }
 
+/** @param retryAfter in seconds */
+export function rateLimited(message: string, retryAfter: number): RequestError {
+  return new RequestError('rate_limited', message, [], { 'Retry-After': String(Math.max(1, retryAfter)) });
+}
+
 /** The same answer for what never existed and for what belongs to somebody else. */
 export function notFound(what: string): RequestError {
   return new RequestError('not_found', `No such ${what}.`);

@@ -1,7 +1,7 @@
 import type { Quota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-filter.ts';
-import { RequestError } from '../errors/request-error.ts';
+import { RequestError, rateLimited } from '../errors/request-error.ts';
 import { networkOf } from '../identity/sign-in-throttle.ts';
 import type { IdempotencyClaim } from './idempotency-claim.ts';
 import { HEADER, claimedRequest, isClaimed } from './claimed-request.ts';
@@ -62,7 +62,7 @@ async function admitStranger(quota: Quota, { ip }: FastifyRequest): Promise<void
   const { admitted, retryAfter } = await quota.take(`idempotency:address:${networkOf(ip)}`, STRANGERS_PER_MINUTE);
   if (admitted) return;
   const message = `More than ${STRANGERS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
-  throw new RequestError('rate_limited', message, [], { 'Retry-After': String(Math.max(1, retryAfter)) });
+  throw rateLimited(message, retryAfter);
 }
 
 /** Answers whether the request goes on; where not, it is answered. */

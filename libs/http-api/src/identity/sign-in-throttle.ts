@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Quota } from '@tracking/ports';
-import { RequestError } from '../errors/request-error.ts';
+import { rateLimited } from '../errors/request-error.ts';
 
 /** Tries per minute with one e-mail, from wherever they come: whoever guesses has 14,400 a day. */
 const PER_ACCOUNT = 10;
@@ -33,8 +33,7 @@ export class SignInThrottle {
   private async take(key: string, limit: number): Promise<void> {
     const { admitted, retryAfter } = await this.quota.take(key, limit);
     if (admitted) return;
-    const message = 'Too many tries within a minute; wait before the next.';
-    throw new RequestError('rate_limited', message, [], { 'Retry-After': String(Math.max(1, retryAfter)) });
+    throw rateLimited('Too many tries within a minute; wait before the next.', retryAfter);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Quota } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { HOW_TO_SEND_A_KEY } from '../authentication/key-authenticator.ts';
-import { RequestError, unauthenticated } from '../errors/request-error.ts';
+import { RequestError, rateLimited, unauthenticated } from '../errors/request-error.ts';
 import { requireAccess } from '../operations/access.ts';
 
 /**
@@ -28,9 +28,7 @@ export class Admission {
     reply.header('X-RateLimit-Remaining', decision.remaining);
     reply.header('X-RateLimit-Reset', decision.resetAt);
     if (!decision.admitted) {
-      const retryAfter = String(Math.max(1, decision.retryAfter));
-      const message = `More than ${decision.limit} requests within a minute.`;
-      throw new RequestError('rate_limited', message, [], { 'Retry-After': retryAfter });
+      throw rateLimited(`More than ${decision.limit} requests within a minute.`, decision.retryAfter);
     }
     requireAccess(principal, access);
     request.principal = principal;

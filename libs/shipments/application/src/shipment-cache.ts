@@ -27,8 +27,8 @@ export class ShipmentCache {
     limits: CacheLimits,
     private readonly reads: Counter,
   ) {
-    const sizeCalculation = (shipment: LoadedShipment) => roughBytes(shipment);
-    this.shipments = new LRUCache({ max: limits.shipments, maxSize: limits.bytes, sizeCalculation });
+    const { shipments: max, bytes: maxSize } = limits;
+    this.shipments = new LRUCache<string, LoadedShipment>({ max, maxSize, sizeCalculation: roughBytes });
   }
 
   get size(): number {
