@@ -7,6 +7,7 @@ import {
   type Timestamp,
   milestoneRules,
 } from '@tracking/contracts';
+import { isAt, timeOf, visitedLegs } from './leg-visits.ts';
 import { type Route, isPlace } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import { isDeparture, isSailingOn } from './milestone-meaning.ts';
@@ -30,16 +31,6 @@ export interface DecidedTimes {
 /** Told what became of an estimate that was weighed for a time: `etd`, `legs[0].eta`. */
 export type TellEstimate = (estimate: TimelineEntry, time: string, rule: MilestoneRule) => void;
 type TellOfOne = (estimate: TimelineEntry, rule: MilestoneRule) => void;
-
-type IsOfLeg = (entry: TimelineEntry) => boolean;
-
-/** Where a leg begins and ends: whether the shipment does too, and what is told of it at its ports. */
-interface LegEnds {
-  readonly first: boolean;
-  readonly last: boolean;
-  readonly origin: IsOfLeg;
-  readonly destination: IsOfLeg;
-}
 
 /** What the schedule of a shipment is decided by. */
 export interface ScheduleBasis {
@@ -74,21 +65,12 @@ export function timesOf(
     tellOf('eta'),
   );
   const { value: sent, written } = schedule.legs;
-  const weighed = oneAfterAnother(sent, (leg, index, previous: WeighedLeg | undefined): WeighedLeg => {
-    const ends = {
-      first: index === 0,
-      last: index === sent.length - 1,
-      origin: visitsOf(sent, index, 'origin_port', previous?.leg),
-      destination: visitsOf(sent, index, 'destination_port', previous?.leg),
-    };
-    const actual = legActuals(analysis, leg, ends, { atd: atd.value, ata: ata.value });
+  const visited = visitedLegs(analysis, sent, { atd: atd.value, ata: ata.value });
+  const weighed = visited.map(({ leg, isOrigin, isDestination, actual }, index) => {
+    const [isFirst, isLast] = [index === 0, index === sent.length - 1];
     const present = before.legs[index] ?? leg;
-    const leaving = departures.filter(
-      (entry) => ends.origin(entry) || (ends.first && isEnd(entry, route, route.starts)),
-    );
-    const reaching = arrivals.filter(
-      (entry) => ends.destination(entry) || (ends.last && isEnd(entry, route, route.ends)),
-    );
+    const leaving = departures.filter((entry) => isOrigin(entry) || (isFirst && isEnd(entry, route, route.starts)));
+    const reaching = arrivals.filter((entry) => isDestination(entry) || (isLast && isEnd(entry, route, route.ends)));
     const tellEtd = tell && tellOf(`legs[${index}].etd`);
     const tellEta = tell && tellOf(`legs[${index}].eta`);
     const etd =
@@ -122,21 +104,6 @@ export function timesOf(
   return { etd, eta, atd, ata, legs };
 }
 
-interface WeighedLeg {
-  readonly etd: DecidedTime;
-  readonly eta: DecidedTime;
-  readonly leg: Leg;
-}
-
-function oneAfterAnother<T, R>(
-  items: readonly T[],
-  make: (item: T, index: number, previous: R | undefined) => R,
-): readonly R[] {
-  const made: R[] = [];
-  for (const [index, item] of items.entries()) made.push(make(item, index, made.at(-1)));
-  return made;
-}
-
 /** What the client says of a time: whether a leg says it, where it was not given for the shipment itself; by which event. */
 function statementOf(
   own: ClientSet<Timestamp | null>,
@@ -163,23 +130,15 @@ function ofLeg(time: DecidedTime | undefined): DecidedTime {
   return { value: time?.value ?? null, rule: 'of_leg', milestone: time?.milestone ?? null };
 }
 
-function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
-  return entry?.milestone.occurred_at ?? null;
-}
-
-function at(port: string | null): IsOfLeg {
-  return ({ milestone }) => port !== null && milestone.location === port;
-}
-
 /** The earliest departure at the origin, else the earliest. */
 function departureOf({ departures, route }: TimelineAnalysis): DecidedTime {
-  return actualTime(departures.find(at(route.origin)), departures[0]);
+  return actualTime(departures.find(isAt(route.origin)), departures[0]);
 }
 
 /** The earliest arrival at the destination, else the earliest after the last departure. */
 function arrivalOf({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
   const departed = timeOf(departures.at(-1)) ?? '';
-  const atPort = arrivals.find(at(route.destination));
+  const atPort = arrivals.find(isAt(route.destination));
   return actualTime(atPort, atPort ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed));
 }
 
@@ -190,49 +149,6 @@ function actualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | un
 }
 
 const UNKNOWN: DecidedTime = { value: null, rule: 'unknown', milestone: null };
-
-/**
- * Which milestones at a leg's port are its own. Where an earlier leg has the port too, those since the leg before it
- * arrived, or at least departed: what came before is the earlier one's.
- */
-function visitsOf(
-  legs: readonly LegFields[],
-  index: number,
-  port: 'origin_port' | 'destination_port',
-  previous: Leg | undefined,
-): IsOfLeg {
-  const own = legs[index]?.[port] ?? null;
-  const isThere = at(own);
-  if (!legs.slice(0, index).some((leg) => leg[port] === own)) return isThere;
-  const since = previous?.ata ?? previous?.atd ?? null;
-  return (entry) => since !== null && entry.milestone.occurred_at >= since && isThere(entry);
-}
-
-/** A leg's own: those at its ports; the first leg departs and the last one arrives also where no place is told. */
-function legActuals(
-  { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
-  leg: LegFields,
-  ends: LegEnds,
-  shipment: Pick<Leg, 'atd' | 'ata'>,
-): Pick<Leg, 'atd' | 'ata'> {
-  if (ends.first && ends.last) return shipment;
-  const mode = leg.mode ?? route.mode;
-  const placeless = ({ milestone }: TimelineEntry) => !isPlace(route, milestone.location);
-  const departed = legDepartures.find(
-    (entry) => ends.origin(entry) && isDeparture(milestoneRules(entry.milestone.code), mode),
-  );
-  const arrived = legArrivals.find(ends.destination);
-  const lastDeparture = timeOf(departures.at(-1)) ?? '';
-  return {
-    atd: timeOf(departed ?? (ends.first ? departures.find(placeless) : undefined)),
-    ata: timeOf(
-      arrived ??
-        (ends.last
-          ? arrivals.find((entry) => placeless(entry) && entry.milestone.occurred_at >= lastDeparture)
-          : undefined),
-    ),
-  };
-}
 
 export function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
   const { estimates_arrival } = milestoneRules(milestone.code);
