@@ -526,6 +526,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     return {
       path: link,
       json: { name: 'Ann', password: 'correct horse battery' },
+      credentials: byUs(),
       effect: async () => [
         ...pick(await get(`/v1/users/${id}`), 'status', 'name'),
         (await api.call('GET', link)).status,
