@@ -29,6 +29,11 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 /** RFC 3339 in UTC with milliseconds and `Z`. */
 export type Timestamp = string;
 
+/** The last of these times; `''` of none. */
+export function latestOf(...times: readonly Timestamp[]): Timestamp {
+  return times.reduce((latest, time) => (time > latest ? time : latest), '');
+}
+
 export interface Party {
   readonly name: string | null;
   readonly external_id: string | null;

@@ -2,7 +2,7 @@ import type { Quota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-filter.ts';
 import { RequestError, rateLimited } from '../errors/request-error.ts';
-import { networkOf } from '../identity/sign-in-throttle.ts';
+import { networkOf } from '../server/network.ts';
 import type { IdempotencyClaim } from './idempotency-claim.ts';
 import { HEADER, claimedRequest, isClaimed } from './claimed-request.ts';
 import type { IdempotencyClaims } from './idempotency-claims.ts';

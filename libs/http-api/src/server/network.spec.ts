@@ -1,4 +1,4 @@
-import { networkOf } from './sign-in-throttle.ts';
+import { networkOf } from './network.ts';
 
 describe('what is counted as one address', () => {
   it.each([

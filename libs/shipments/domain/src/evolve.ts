@@ -1,8 +1,7 @@
-import type { ShipmentException } from '@tracking/contracts';
+import { type ShipmentException, latestOf } from '@tracking/contracts';
 import { type ShipmentEvent, type ShipmentEventBody, descriptorOf } from './events/stored-events.ts';
 import { type StoredDocument, putDocuments } from './events/stored-document.ts';
 import { beginsNoShipment, recordAfter } from './evolve-record.ts';
-import { laterOf } from './exceptions/moments.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
 import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
@@ -43,7 +42,7 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   putDocuments(draft, ...documentsOf(event));
   descriptor.applyToState?.(draft, data, revision);
   // A command may be carried out late, with the time of its first attempt: news that came since stays the last.
-  if (descriptor.isNews?.(data) === true) draft.heardAt = laterOf(metadata.recorded_at, draft.heardAt ?? '');
+  if (descriptor.isNews?.(data) === true) draft.heardAt = latestOf(metadata.recorded_at, draft.heardAt ?? '');
   draft.nextCheckAt = metadata.next_check_at;
   return draft;
 }

@@ -8,10 +8,6 @@ export function hoursAfter(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + Math.round(hours * HOUR_MS)).toISOString();
 }
 
-export function laterOf(a: Timestamp, b: Timestamp): Timestamp {
-  return b > a ? b : a;
-}
-
 /** When a day begins and ends in a time zone; summer time makes days of 23 and 25 hours. */
 export interface LocalDay {
   readonly from: Timestamp;

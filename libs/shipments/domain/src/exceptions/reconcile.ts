@@ -6,6 +6,7 @@ import {
   type Severity,
   type ShipmentException,
   type Timestamp,
+  latestOf,
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { same } from '../changes.ts';
@@ -15,7 +16,7 @@ import { type ShipmentEventBody, descriptorOf } from '../events/stored-events.ts
 import { documentsAfter } from '../evolve.ts';
 import { expiries } from '../pending-uploads.ts';
 import type { DocumentInHand, ShipmentState, TimelineEntry } from '../state.ts';
-import { hoursAfter, laterOf } from './moments.ts';
+import { hoursAfter } from './moments.ts';
 import type { Finding, Rule, RuleFacts } from './rule.ts';
 import { RULES } from './rules.ts';
 
@@ -49,7 +50,7 @@ type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
  */
 export function reconcile(before: ShipmentState | undefined, decided: DecidedShipment, occasion: Occasion): Reconciled {
   const isNews = decided.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
-  const heardAt = isNews ? laterOf(occasion.at, before?.heardAt ?? '') : (before?.heardAt ?? null);
+  const heardAt = isNews ? latestOf(occasion.at, before?.heardAt ?? '') : (before?.heardAt ?? null);
   const documents = documentsAfter(before?.documents ?? [], decided.events);
   const findings = findingsOf({ ...decided, heardAt, documents, places: occasion.places }, occasion.settings);
   return new Reconciliation(before, decided, occasion, findings).finish(documents);

@@ -1,7 +1,7 @@
-import type { ExceptionSettings, ResolvedBy, Timestamp } from '@tracking/contracts';
+import { type ExceptionSettings, type ResolvedBy, type Timestamp, latestOf } from '@tracking/contracts';
 import type { Derived } from '../derive.ts';
 import { mayGoByWater } from '../route.ts';
-import { HOUR_MS, hoursAfter, laterOf } from './moments.ts';
+import { HOUR_MS, hoursAfter } from './moments.ts';
 import { BY_NEWS, byChangeOf, stepDone } from './remedies.ts';
 import { type Find, type Finding, hoursOf } from './rule.ts';
 import { hasArrived, hasDeparted, isDelivered } from './steps.ts';
@@ -76,14 +76,14 @@ export const noUpdate: Find = ({ derived, heardAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
   const { etd, eta, created_at } = record;
-  const silent_since = laterOf(etd ?? created_at, heardAt ?? '');
+  const silent_since = latestOf(etd ?? created_at, heardAt ?? '');
   const expected = hoursAfter(silent_since, hoursOf(settings, record));
   return [
     {
       container_number: null,
       milestone: null,
       detail: `Neither a milestone nor another ETA since ${silent_since}.`,
-      opens_at: eta !== null && isAtSea(derived) ? laterOf(expected, eta) : expected,
+      opens_at: eta !== null && isAtSea(derived) ? latestOf(expected, eta) : expected,
       metrics: { silent_since, heard_at: heardAt },
       resolvedBy: () => [BY_NEWS, byChangeOf('etd')],
     },

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DomainError, type Timestamp, isInScope } from '@tracking/contracts';
+import { DomainError, type Timestamp, isInScope, latestOf } from '@tracking/contracts';
 import { type ReplayAction, isAttempted } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
@@ -17,7 +17,6 @@ import type {
 import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { WebhookDeadLetters } from '../webhooks-api.ts';
-import { latestOf } from './latest-of.ts';
 import { checkedFilter } from './replays.ts';
 
 export interface DeadLettersParts {

@@ -1,6 +1,6 @@
 import type { PageOf } from '@tracking/contracts';
 import { hash } from 'node:crypto';
-import { isInScope, type PayloadVersions } from '@tracking/contracts';
+import { isInScope, latestOf, type PayloadVersions } from '@tracking/contracts';
 import type { Clock, EventStore, OutboundHttp } from '@tracking/ports';
 import {
   DEFAULT_ENDPOINT_FIELDS,
@@ -42,7 +42,6 @@ import type {
   WebhookEndpoint,
 } from '../requests-and-answers.ts';
 import type { WebhookEndpoints } from '../webhooks-api.ts';
-import { latestOf } from './latest-of.ts';
 
 export interface EndpointsParts {
   readonly store: EndpointStore;

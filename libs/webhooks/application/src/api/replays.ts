@@ -1,6 +1,6 @@
 import type { PageOf } from '@tracking/contracts';
 import { hash } from 'node:crypto';
-import { DomainError, type Timestamp } from '@tracking/contracts';
+import { DomainError, type Timestamp, latestOf } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
@@ -19,7 +19,6 @@ import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { WebhookReplays } from '../webhooks-api.ts';
-import { latestOf } from './latest-of.ts';
 
 export interface ReplaysParts {
   readonly store: ReplayStore;
