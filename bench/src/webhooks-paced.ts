@@ -20,12 +20,18 @@ export const latency = ({ p50, p99, greatest }: ReceiverStats) =>
  * From an event's creation to its arrival, so with the write, the read models and the publisher; and from the answer to
  * the write, when it was stored but may not be published yet.
  */
-export async function paced(stage: WebhooksStage, name: string, seconds: number): Promise<void> {
+export async function paced(
+  stage: WebhooksStage,
+  name: string,
+  seconds: number,
+  { rate = PER_SECOND, endpoints = 1 } = {},
+): Promise<void> {
   await stage.reset(true);
   const cpu = cpuSeconds(stage.server.pid);
-  const sent = await driveEvenly(stage.server, { rate: PER_SECOND, seconds, key: stage.keys[0] ?? '' }, shipment);
-  const { stats } = await stage.delivered(sent.length);
+  const sent = await driveEvenly(stage.server, { rate, seconds, key: stage.keys[0] ?? '' }, shipment);
+  const { stats } = await stage.delivered(sent.length * endpoints);
   say(name, `${latency(stats)}${each(cpuSeconds(stage.server.pid) - cpu, sent.length)}  (${sent.length} events)`);
+  // Of several endpoints, the first to have it.
   const arrivals = (await (await fetch(`${stage.receiver.url}/arrivals`)).json()) as Record<string, number>;
   const waits = sent
     .map(({ request: { body = '{}' }, answeredAt }) => {

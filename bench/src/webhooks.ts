@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { shipment } from './api.ts';
 import { drive } from './load.ts';
-import { cpuSeconds } from './machine.ts';
+import { cpuSeconds, residentMiB } from './machine.ts';
 import { startReceiver, startSender } from './server.ts';
 import { failingPart, fullRatePart } from './webhooks-failing.ts';
 import { hostilePart, neighboursPart } from './webhooks-neighbours.ts';
@@ -41,6 +41,12 @@ async function latencyPart({ seconds = 30 }: WebhooksPartOptions): Promise<void>
     await warm(stage);
     await paced(stage, `created to delivered, ${PER_SECOND}/s, ${seconds} s`, seconds);
   });
+  await WebhooksStage.with(1, async (stage) => {
+    const [rate, endpoints] = [30, 10];
+    for (let n = 0; n < endpoints; n += 1) await stage.endpoint(`/ok/${n}`);
+    await warm(stage);
+    await paced(stage, `the same, ${rate}/s to ${endpoints} endpoints each`, seconds, { rate, endpoints });
+  });
 }
 
 /**
@@ -64,7 +70,10 @@ async function hungPart({ seconds = 150 }: WebhooksPartOptions): Promise<void> {
   });
 }
 
-/** Writes come as fast as they are accepted; the rate is of deliveries, from the first write to the last delivery. */
+/**
+ * Writes come as fast as they are accepted; the rate is of deliveries, from the first write to the last delivery. From a
+ * fresh server first; what is sustained is the rate of one that has been at it for a while.
+ */
 async function sustained(endpoints: number, shipments: number, bare: number): Promise<void> {
   await WebhooksStage.with(Math.ceil(endpoints / IN_ONE_WORKSPACE), async (stage) => {
     const { keys, server } = stage;
@@ -72,27 +81,26 @@ async function sustained(endpoints: number, shipments: number, bare: number): Pr
     for (const [index, key] of keys.entries()) {
       for (let n = 0; n < perKey; n += 1) await stage.endpoint(`/ok/${index}-${n}`, key);
     }
-    const post = (amount: number) =>
-      Promise.all(
+    const amount = shipments / keys.length;
+    for (const name of [`POST to receiver, ${endpoints} endpoint(s), fresh`, '  once more']) {
+      await stage.reset();
+      const [started, cpu] = [Date.now(), cpuSeconds(server.pid)];
+      const posted = Promise.all(
         keys.map((key) => drive(server, { connections: 32 / keys.length, seconds: 0, amount, key }, shipment)),
       );
-    // What is sustained is the rate of a server that has been at it for a while.
-    const before = shipments / keys.length / 2;
-    await post(before);
-    await stage.delivered(before * endpoints);
-    await stage.reset();
-    const [started, cpu] = [Date.now(), cpuSeconds(server.pid)];
-    const posted = post(shipments / keys.length);
-    const { stats } = await stage.delivered((shipments / keys.length) * endpoints);
-    await posted;
-    const rate = stats.different / ((stats.last - started) / 1_000);
-    const used = each(cpuSeconds(server.pid) - cpu, stats.different);
-    const ratio = (rate / bare).toFixed(2);
-    const repeated = stats.deliveries - stats.different;
-    say(
-      `POST to receiver, ${endpoints} endpoint(s)`,
-      `${rate.toFixed(0)}/s  ${used}, writes included  ${ratio} of only sending  ${repeated} repeated`,
-    );
+      const { stats, greatestMiB } = await stage.delivered(amount * endpoints);
+      await posted;
+      const rate = stats.different / ((stats.last - started) / 1_000);
+      const used = each(cpuSeconds(server.pid) - cpu, stats.different);
+      const repeated = stats.deliveries - stats.different;
+      say(
+        name,
+        `${rate.toFixed(0)}/s  ${used}, writes included  ${(rate / bare).toFixed(2)} of only sending  ` +
+          `${repeated} repeated  at most ${greatestMiB.toFixed(0)} MiB`,
+      );
+      await pause(5_000);
+      say('  5 s later', `${residentMiB(server.pid).toFixed(0)} MiB`);
+    }
   });
 }
 
