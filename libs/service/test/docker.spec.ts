@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { ConfigReader } from '@tracking/runtime';
 import { tempFolder, type TempFolder } from '@tracking/testing';
+import { configOf } from './app-config.ts';
 import { environmentOf, readCompose, type ComposeFile, type ComposeService } from './docker-compose.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -41,11 +42,7 @@ function service(name: string): ComposeService {
 }
 
 /** What an application makes of what its container is given. @throws ConfigError */
-async function configOf(name: string): Promise<object> {
-  // A computed path: no project imports an app, but for this look at all of them.
-  const { loadConfig } = (await import(`../../../apps/${name}/src/config.ts`)) as { loadConfig(env: object): object };
-  return loadConfig(environmentOf(service(name), secrets));
-}
+const configOfService = (name: string) => configOf(name, environmentOf(service(name), secrets));
 
 beforeAll(async () => {
   folder = await tempFolder();
@@ -62,12 +59,12 @@ describe('docker-compose.yml', () => {
 
   describe.each(APPS)('%s', (name) => {
     it('is given settings that it takes', async () => {
-      await expect(configOf(name)).resolves.toBeDefined();
+      await expect(configOfService(name)).resolves.toBeDefined();
     });
 
     it('is given no setting that it does not know', async () => {
       const known = jest.spyOn(ConfigReader.prototype, 'get');
-      await configOf(name);
+      await configOfService(name);
       const names = known.mock.calls.map(([variable]) => variable);
       known.mockRestore();
       expect(names).toEqual(expect.arrayContaining(Object.keys(service(name).environment ?? {})));
@@ -94,10 +91,12 @@ describe('docker-compose.yml', () => {
 
   it('listens where the others look, not on loopback', async () => {
     const { SHIPMENTS_URL, WEBHOOKS_URL } = service('gateway').environment ?? {};
-    expect(await configOf('shipments')).toMatchObject({ address: SHIPMENTS_URL?.replace('shipments', '0.0.0.0') });
-    expect(await configOf('webhooks')).toMatchObject({ address: WEBHOOKS_URL?.replace('webhooks', '0.0.0.0') });
-    expect(await configOf('gateway')).toMatchObject({ host: '0.0.0.0', port: 3000, managementHost: '0.0.0.0' });
-    for (const name of SERVICES) expect(await configOf(name)).toMatchObject({ managementPort: 9464 });
+    expect(await configOfService('shipments')).toMatchObject({
+      address: SHIPMENTS_URL?.replace('shipments', '0.0.0.0'),
+    });
+    expect(await configOfService('webhooks')).toMatchObject({ address: WEBHOOKS_URL?.replace('webhooks', '0.0.0.0') });
+    expect(await configOfService('gateway')).toMatchObject({ host: '0.0.0.0', port: 3000, managementHost: '0.0.0.0' });
+    for (const name of SERVICES) expect(await configOfService(name)).toMatchObject({ managementPort: 9464 });
   });
 
   it('starts in an order that comes to an end, each on a condition that the other can meet', () => {
@@ -161,7 +160,7 @@ describe('docker-compose.yml', () => {
     compose = readCompose(text, variables);
     const checking = [];
     for (const name of APPS) {
-      const config = await configOf(name);
+      const config = await configOfService(name);
       if (!('placesFile' in config)) continue;
       checking.push(name);
       expect(config.placesFile).toBe(placesFile);

@@ -1,0 +1,193 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SETTINGS } from '@tracking/runtime';
+import { parse } from 'yaml';
+import { configOf } from './app-config.ts';
+import {
+  patched,
+  readManifests,
+  type KubernetesContainer,
+  type KubernetesPod,
+  type KubernetesResource,
+} from './kubernetes.ts';
+
+const folder = fileURLToPath(new URL('../../../deploy/k8s/', import.meta.url));
+const SERVICES = ['gateway', 'shipments', 'projections', 'webhooks'];
+const APPS = [...SERVICES, 'setup'];
+/** What an operator gives beside them: docs and README.md name these. */
+const SECRETS = {
+  MONGODB_URL: 'mongodb://tracking:secret@mongodb.example.com/tracking?replicaSet=rs0',
+  EVENTSTOREDB_URL: 'esdb://tracking:secret@eventstoredb.example.com:2113',
+  SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+  SERVICES_TOKEN: 's'.repeat(32),
+  ADMINISTRATION_TOKEN: 'a'.repeat(32),
+};
+const OPERATORS = {
+  KAFKA_BROKERS: 'kafka-1.example.com:9092,kafka-2.example.com:9092',
+  BASE_URL: 'https://tracking.example.com',
+};
+
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly patches: readonly { readonly path: string; readonly target: { readonly kind: string } }[];
+  readonly configMapGenerator: readonly [{ readonly name: string; readonly literals: readonly string[] }];
+}
+
+let kustomization: Kustomization;
+let resources: readonly KubernetesResource[];
+
+const read = (name: string) => readFile(join(folder, name), 'utf8');
+
+beforeAll(async () => {
+  kustomization = parse(await read('kustomization.yaml')) as Kustomization;
+  const patches = await Promise.all(
+    kustomization.patches.map(async ({ path, target }) => ({
+      kind: target.kind,
+      spec: (parse(await read(path)) as { readonly spec: object }).spec,
+    })),
+  );
+  const texts = await Promise.all(kustomization.resources.map(read));
+  resources = texts
+    .flatMap(readManifests)
+    .map((resource) =>
+      patches
+        .filter(({ kind }) => kind === resource.kind)
+        .reduce((one, { spec }) => ({ ...one, spec: patched(one.spec, spec) }), resource),
+    );
+});
+
+function named(kind: string, name: string): KubernetesResource {
+  const found = resources.find((one) => one.kind === kind && one.metadata.name === name);
+  if (found === undefined) throw new Error(`no ${kind} ${name}`);
+  return found;
+}
+function podOf(app: string): KubernetesPod {
+  const { template } = named(app === 'setup' ? 'Job' : 'Deployment', app).spec;
+  if (template === undefined) throw new Error(`${app} has no pods`);
+  return template;
+}
+const containerOf = (app: string): KubernetesContainer => podOf(app).spec.containers[0];
+const settings = (): Record<string, string> =>
+  Object.fromEntries(
+    kustomization.configMapGenerator[0].literals.map((literal) => {
+      const at = literal.indexOf('=');
+      return [literal.slice(0, at), literal.slice(at + 1)];
+    }),
+  );
+
+/** What the container's environment is, where the operator gave what has to be given. */
+function environmentOf(app: string): Record<string, string | undefined> {
+  const secrets = containerOf(app).env.map(({ name, valueFrom: { secretKeyRef } }) => {
+    const value: string | undefined = (SECRETS as Readonly<Record<string, string>>)[secretKeyRef.key];
+    if (value === undefined && !secretKeyRef.optional) throw new Error(`${app} asks for ${secretKeyRef.key}`);
+    return [name, value];
+  });
+  return { ...settings(), ...OPERATORS, ...Object.fromEntries(secrets) };
+}
+
+describe('deploy/k8s', () => {
+  it('uses all of its files', async () => {
+    const used = [...kustomization.resources, ...kustomization.patches.map(({ path }) => path), 'kustomization.yaml'];
+    expect((await readdir(folder)).sort()).toEqual([...new Set(used)].sort());
+  });
+
+  describe.each(APPS)('%s', (app) => {
+    it('is an application of the one image, with settings that it takes', async () => {
+      expect(containerOf(app)).toMatchObject({ image: 'tracking', args: [`apps/${app}/dist/main.js`] });
+      expect(containerOf(app).envFrom).toEqual([{ configMapRef: { name: kustomization.configMapGenerator[0].name } }]);
+      await expect(configOf(app, environmentOf(app))).resolves.toBeDefined();
+    });
+
+    it('is given the secrets that it reads, and no others', () => {
+      const reads = (name: string) => (SETTINGS as Readonly<Record<string, { of: readonly string[] }>>)[name]?.of ?? [];
+      const given = containerOf(app).env.map(({ name }) => name);
+      for (const name of given) expect([name, reads(name)]).toEqual([name, expect.arrayContaining([app])]);
+      const needed = [...Object.keys(SECRETS), 'ADMIN_PASSWORD', 'KAFKA_SASL_PASSWORD'];
+      expect(needed.filter((name) => reads(name).includes(app)).sort()).toEqual([...given].sort());
+    });
+
+    it('runs as nobody in particular, and writes nowhere but in /tmp', () => {
+      expect(podOf(app).spec).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: { runAsNonRoot: true },
+      });
+      expect(containerOf(app)).toMatchObject({
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+        volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+      });
+    });
+  });
+
+  describe.each(SERVICES)('%s', (app) => {
+    it('is looked at where it tells its health', async () => {
+      const { managementPort } = (await configOf(app, environmentOf(app))) as { managementPort: number };
+      const { ports = [], readinessProbe, livenessProbe } = containerOf(app);
+      expect(ports).toContainEqual({ name: 'management', containerPort: managementPort });
+      expect(readinessProbe?.httpGet).toEqual({ path: '/health/ready', port: 'management' });
+      expect(livenessProbe?.httpGet).toEqual({ path: '/health/live', port: 'management' });
+    });
+
+    it('has replicas that go one at a time, in order', () => {
+      const { replicas = 1, selector, template } = named('Deployment', app).spec;
+      expect(replicas).toBeGreaterThan(1);
+      expect(selector).toEqual({ matchLabels: template?.metadata.labels });
+      expect(named('PodDisruptionBudget', app).spec).toMatchObject({ selector, maxUnavailable: 1 });
+      // A process has 20 s to stop, after what it waits for before it is asked to.
+      const before = Number(containerOf(app).lifecycle?.preStop.exec.command[1] ?? 0);
+      expect(podOf(app).spec.terminationGracePeriodSeconds).toBeGreaterThan(before + 20);
+    });
+  });
+
+  it('has services where the others look for them, of all replicas', async () => {
+    const { SHIPMENTS_URL, WEBHOOKS_URL } = settings();
+    for (const [app, url] of Object.entries({ shipments: SHIPMENTS_URL, webhooks: WEBHOOKS_URL })) {
+      const { clusterIP, ports, selector } = named('Service', app).spec;
+      expect(url).toBe(`${app}:${ports?.[0]?.port}`);
+      expect([clusterIP, selector]).toEqual(['None', podOf(app).metadata.labels]);
+      const listening = containerOf(app).ports?.find(({ name }) => name === ports?.[0]?.targetPort);
+      expect(await configOf(app, environmentOf(app))).toMatchObject({ address: `0.0.0.0:${listening?.containerPort}` });
+    }
+    expect(named('Service', 'gateway').spec).toMatchObject({
+      selector: podOf('gateway').metadata.labels,
+      ports: [{ targetPort: 'http' }],
+    });
+    const http = containerOf('gateway').ports?.find(({ name }) => name === 'http');
+    expect(await configOf('gateway', environmentOf('gateway'))).toMatchObject({
+      host: '0.0.0.0',
+      port: http?.containerPort,
+    });
+  });
+
+  it('lets nobody in but where it is said', () => {
+    const policies = resources.filter(({ kind }) => kind === 'NetworkPolicy');
+    const isOf = (app: string, labels: Readonly<Record<string, string>> | undefined) =>
+      Object.entries(labels ?? {}).every(([name, value]) => podOf(app).metadata.labels[name] === value);
+    const admitted = APPS.flatMap((app) =>
+      policies
+        .filter(({ spec }) => isOf(app, spec.podSelector?.matchLabels))
+        .flatMap(({ spec }) => spec.ingress ?? [])
+        .flatMap(({ from, ports }) =>
+          ports.flatMap(({ port }) =>
+            (from ?? [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'anybody' } } }]).map(
+              ({ podSelector }) => `${podSelector.matchLabels['app.kubernetes.io/name']} ${app}:${port}`,
+            ),
+          ),
+        ),
+    );
+    expect(admitted.filter((each) => !each.startsWith('prometheus '))).toEqual([
+      'anybody gateway:3000',
+      'gateway shipments:4001',
+      'webhooks shipments:4001',
+      'gateway webhooks:4002',
+    ]);
+    expect(
+      policies.some(({ spec }) => APPS.every((app) => isOf(app, spec.podSelector?.matchLabels)) && !spec.ingress),
+    ).toBe(true);
+  });
+});

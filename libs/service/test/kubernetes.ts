@@ -1,0 +1,75 @@
+import { parseAllDocuments } from 'yaml';
+
+/** What the manifests of `deploy/k8s` say of a container, as far as it is checked here. */
+export interface KubernetesContainer {
+  readonly args: readonly string[];
+  readonly image: string;
+  readonly env: readonly {
+    readonly name: string;
+    readonly valueFrom: { readonly secretKeyRef: { readonly key: string; readonly optional?: boolean } };
+  }[];
+  readonly envFrom: readonly { readonly configMapRef: { readonly name: string } }[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly readinessProbe?: KubernetesProbe;
+  readonly livenessProbe?: KubernetesProbe;
+  readonly lifecycle?: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
+  readonly securityContext: object;
+}
+interface KubernetesProbe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+export interface KubernetesPod {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly containers: readonly [KubernetesContainer];
+    readonly securityContext: object;
+    readonly terminationGracePeriodSeconds?: number;
+  };
+}
+
+export interface KubernetesResource {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly replicas?: number;
+    readonly clusterIP?: string;
+    readonly selector?: Readonly<Record<string, unknown>>;
+    readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly ingress?: readonly {
+      readonly from?: readonly { readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> } }[];
+      readonly ports: readonly { readonly port: number }[];
+    }[];
+    readonly ports?: readonly { readonly port: number; readonly targetPort: string }[];
+    readonly template?: KubernetesPod;
+  };
+}
+
+export function readManifests(text: string): readonly KubernetesResource[] {
+  return parseAllDocuments(text).map((document) => document.toJS() as KubernetesResource);
+}
+
+/** A resource with what a patch adds to it, as kustomize merges them: its own word counts, lists of named things are joined. */
+export function patched<T>(own: T, patch: unknown): T {
+  if (own === undefined) return patch as T;
+  if (Array.isArray(own) && Array.isArray(patch)) return joined(own, patch) as T;
+  if (!isObject(own) || !isObject(patch)) return own;
+  const names = new Set([...Object.keys(patch), ...Object.keys(own)]);
+  return Object.fromEntries([...names].map((name) => [name, patched(own[name], patch[name])])) as T;
+}
+
+function joined(own: readonly unknown[], patch: readonly unknown[]): readonly unknown[] {
+  const nameOf = (value: unknown) => (isObject(value) ? value['name'] : undefined);
+  const both = own.map((each) =>
+    patched(
+      each,
+      patch.find((other) => nameOf(other) === nameOf(each)),
+    ),
+  );
+  const names = new Set(own.map(nameOf));
+  return [...both, ...patch.filter((other) => !names.has(nameOf(other)))];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
