@@ -87,7 +87,9 @@ export async function benchApi(seconds: number): Promise<void> {
     const posting = drive(server, { ...load, key }, shipment);
     const lag = await greatestLag([server], posting);
     say(row(`POST shipment, ${seconds} s`, await posting, bare));
-    say(`  greatest read-model lag             ${lag.toFixed(3)} s`);
+    say(
+      `  greatest read-model lag             ${lag.toFixed(3)} s, ${residentMiB(server.pid).toFixed(0)} MiB in memory`,
+    );
 
     const known = await ids(server, key, 25);
     let turn = 0;
