@@ -67,6 +67,8 @@ export interface HttpApiSettings {
    * to another replica. 0 by default.
    */
   readonly answerWaitMs?: number;
+  /** How long a write that may have duplicates waits for the read model to show it, in milliseconds; 200 by default. */
+  readonly duplicatesWaitMs?: number;
   /** Bounds and times of event streams, where they are others than usual. */
   readonly eventStreams?: Partial<EventStreamSettings>;
 }

@@ -86,6 +86,7 @@ export class HttpApiModule {
     const readYourWrites = new ReadYourWrites(sealer, readModels, {
       listMs: settings.readYourWritesWaitMs ?? 5_000,
       answerMs: settings.answerWaitMs ?? 0,
+      duplicatesMs: settings.duplicatesWaitMs ?? 200,
     });
     return {
       module: HttpApiModule,

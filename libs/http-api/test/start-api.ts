@@ -124,6 +124,7 @@ export async function startApi(options: StartOptions = {}) {
       cursorSecret: Buffer.alloc(32, 7),
       // Longer than any machine is slow: what is waited for must come.
       readYourWritesWaitMs: 60_000,
+      duplicatesWaitMs: 60_000,
       ...options.settings,
     },
   } satisfies HttpApiDependencies;

@@ -3,7 +3,6 @@ import type { Warning } from '@tracking/contracts';
 import type { FastifyReply } from 'fastify';
 import { ErrorFilter } from '../errors/error-filter.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
-import { PossibleDuplicates } from '../shipments/possible-duplicates.ts';
 import type { BulkRequest } from './bulk-request.ts';
 
 export const NOT_ATOMIC =
@@ -14,7 +13,6 @@ export const NOT_ATOMIC =
 export class BulkAnswers {
   constructor(
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
-    @Inject(PossibleDuplicates) private readonly duplicates: PossibleDuplicates,
     @Inject(ErrorFilter) private readonly errors: ErrorFilter,
   ) {}
 
@@ -34,7 +32,7 @@ export class BulkAnswers {
     if (failure.isOfAll) throw failure.error;
     request.isUnfinished = failure.isOfSome;
     await this.readYourWrites.wrote(reply, bulk.position);
-    if (bulk.looksForOthers) await this.duplicates.shown(bulk.position);
+    if (bulk.looksForOthers) await this.readYourWrites.shownSoon(bulk.position);
     reply.type('application/json; charset=utf-8');
     return bulk.answer(ignored);
   }

@@ -22,6 +22,8 @@ export interface ReadYourWritesWaits {
   readonly listMs: number;
   /** Before a write is answered all the same. */
   readonly answerMs: number;
+  /** Before a write is answered without a warning of what may be a duplicate. */
+  readonly duplicatesMs: number;
 }
 
 /**
@@ -76,6 +78,11 @@ export class ReadYourWrites {
   /** Whether the read model has got there by now. */
   async shown(model: ReadModelName, position: Position | undefined, withinMs = 0): Promise<boolean> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);
+  }
+
+  /** Resolves once a shipment's row shows everything up to a position, or soon. Never rejects. */
+  async shownSoon(position: Position | undefined): Promise<void> {
+    await this.shown('shipments', position, this.waits.duplicatesMs).catch(() => false);
   }
 
   /** Lets a list wait until the read model shows what this request expects. @throws RequestError `read_model_behind` */

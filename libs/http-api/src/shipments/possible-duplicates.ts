@@ -9,8 +9,6 @@ import type { HttpApiDependencies } from '../dependencies.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { requestFields, scopeOf } from '../server/request.ts';
 
-/** How long a write that may have duplicates waits for the read model to show it, in milliseconds. */
-const WAIT_MS = 200;
 /** References of which this process remembers who was written with them last: many more than the read model is ever behind. */
 const MAX_REMEMBERED = 10_000;
 /** Containers that a warning names. */
@@ -54,13 +52,8 @@ export class PossibleDuplicates {
     position: Position,
   ): Promise<readonly Warning[]> {
     if (!this.remember(request, record) && (await this.warnings(request, record)).length === 0) return [];
-    await this.shown(position);
+    await this.readYourWrites.shownSoon(position);
     return this.warnings(request, record);
-  }
-
-  /** Resolves once the read model shows everything up to a position, or soon. Never rejects. */
-  async shown(position: Position | undefined): Promise<void> {
-    await this.readYourWrites.shown('shipments', position, WAIT_MS).catch(() => false);
   }
 
   /** As the read model has it. */
