@@ -21,6 +21,7 @@ import { DocumentWrites } from './documents/document-writes.ts';
 import { DocumentController } from './documents/document.controller.ts';
 import { DocumentsController } from './documents/documents.controller.ts';
 import { DownloadController } from './documents/download.controller.ts';
+import { UploadThrottle } from './documents/upload-throttle.ts';
 import { UploadUrls } from './documents/upload-urls.ts';
 import { UploadsController } from './documents/uploads.controller.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
@@ -154,6 +155,7 @@ export class HttpApiModule {
         { provide: ErrorFilter, useValue: parts.errors },
         { provide: DocumentStorage, useValue: parts.storage },
         { provide: UploadUrls, useValue: parts.uploads },
+        { provide: UploadThrottle, useValue: new UploadThrottle(dependencies.quota) },
         ShipmentReader,
         ActorNames,
         ShipmentFinder,

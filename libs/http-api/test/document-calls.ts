@@ -100,7 +100,12 @@ export class DocumentCalls {
 
   /** How many objects there are, parts of some too. */
   async objects(): Promise<number> {
-    return (await readdir(join(this.api.dataDir, 'objects'))).length;
+    return (await this.objectNames()).length;
+  }
+
+  /** What they are called in the folder of objects. */
+  async objectNames(): Promise<readonly string[]> {
+    return (await readdir(join(this.api.dataDir, 'objects'))).sort();
   }
 }
 

@@ -61,6 +61,43 @@ it('keeps the last bytes alone', async () => {
   expect((await calls.post(id, 'complete')).body).toMatchObject({ checksum_sha256: sha256(PDF) });
 });
 
+it('stores and tells nothing anew where the same bytes come again', async () => {
+  const { id, path } = await calls.requested(shipment);
+  await calls.put(path);
+  const [head, kept] = [await api.head(), await calls.objectNames()];
+  expect((await calls.put(path)).status).toBe(204);
+  expect([await api.head(), await calls.objectNames()]).toEqual([head, kept]);
+  expect((await calls.post(id, 'complete')).status).toBe(200);
+  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
+});
+
+it('takes the same bytes again where those that came are lost', async () => {
+  const { id, path } = await calls.requested(shipment);
+  const others = new Set(await calls.objectNames());
+  await calls.put(path);
+  const came = (await calls.objectNames()).filter((name) => !others.has(name));
+  await Promise.all(came.map((name) => api.dependencies.objects.delete(name)));
+  expect((await calls.put(path)).status).toBe(204);
+  expect((await calls.post(id, 'complete')).status).toBe(200);
+  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
+});
+
+it('takes bytes of one document 20 times a minute, whatever comes of them', async () => {
+  const [one, two] = [await calls.requested(shipment), await calls.requested(shipment)];
+  for (let time = 0; time < 21; time += 1) await calls.put(`${one.path}x`);
+  const statuses: number[] = [];
+  for (let time = 0; time < 20; time += 1) {
+    statuses.push((await calls.put(one.path, time % 2 === 0 ? PDF : Buffer.alloc(0))).status);
+  }
+  expect(new Set(statuses)).toEqual(new Set([204, 400]));
+  const [head, kept] = [await api.head(), await calls.objectNames()];
+  const refused = await calls.put(one.path, PDF.subarray(0, 20));
+  expect([refused.status, codeOf(refused)]).toEqual([429, 'rate_limited']);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect([await api.head(), await calls.objectNames()]).toEqual([head, kept]);
+  expect((await calls.put(two.path)).status).toBe(204);
+});
+
 it('is complete with what was told alone', async () => {
   const short = await calls.requested(shipment);
   await calls.put(short.path, PDF.subarray(0, 20));

@@ -34,6 +34,7 @@ export const OWN_CODES: Readonly<Partial<Record<OperationId, readonly ErrorCode[
     'invalid_upload_url',
     'request_timeout',
     'document_not_pending',
+    'rate_limited',
   ],
   completeUpload: ['size_mismatch', 'checksum_mismatch', 'document_not_pending', 'upload_missing'],
   approveDocument: ['document_not_uploaded', 'document_reviewed'],

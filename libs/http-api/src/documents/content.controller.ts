@@ -13,6 +13,7 @@ import type { RouteBody } from '../server/route-bodies.ts';
 import { type DocumentIds, DOCUMENT_IDS } from './document-ids.pipe.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { UploadTokenDto } from './document.dto.ts';
+import { UploadThrottle } from './upload-throttle.ts';
 import type { UploadGrant } from './upload-urls.ts';
 
 const TIME = { idleMs: 30_000, overallMs: 60 * 60_000 };
@@ -25,6 +26,7 @@ export class ContentController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: HttpApiDependencies['shipments'],
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
+    @Inject(UploadThrottle) private readonly throttle: UploadThrottle,
   ) {}
 
   @Put()
@@ -44,14 +46,19 @@ export class ContentController {
   @refusal(408, 'The bytes came too slowly.')
   @refusal(409, 'It is complete, expired or deleted: no bytes are waited for.')
   @refusal(413, 'There are more bytes than were told.')
+  @refusal(429, 'More uploads of this document within a minute than are taken; see Retry-After.')
   @refusal(503, 'An engine is down or at its limit; see Retry-After.')
   async put(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
     const grant = grantOf(request);
     request.about = { ...ids, workspace_id: grant.workspace_id };
+    await this.throttle.upload(ids.document_id);
     const { workspace_id, environment, actor } = grant;
     const scope = { workspace_id, environment };
     const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
     requirePending(found);
+    const former = found.received_object_id;
+    // The same bytes count for nothing new only as long as those that came are there.
+    const kept_object_id = former !== null && (await this.storage.has(former)) ? former : null;
     const { content_type: contentType, file_name: fileName } = found.document;
     const object = await this.storage.store({
       shipmentId: ids.shipment_id,
@@ -62,11 +69,11 @@ export class ContentController {
     });
     const { traceparent, id: request_id } = request;
     const by = { ...commandIdentityOf(request), ...scope, actor, request_id, traceparent, strict: false };
-    await this.storage.unlessRefused(request, object.id, () =>
-      this.shipments.receiveUpload({ type: 'ReceiveUpload', ...by, ...ids, object }),
+    const { answer } = await this.storage.unlessRefused(request, object.id, () =>
+      this.shipments.receiveUpload({ type: 'ReceiveUpload', ...by, ...ids, object, kept_object_id }),
     );
-    // In their place are the ones that came now.
-    if (found.received_object_id !== null) await this.storage.destroy(request, found.received_object_id);
+    const unneeded = answer.outcome === 'unchanged' ? object.id : former;
+    if (unneeded !== null) await this.storage.destroy(request, unneeded);
   }
 }
 

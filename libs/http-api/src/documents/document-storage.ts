@@ -33,6 +33,11 @@ export class DocumentStorage {
     }
   }
 
+  /** Whether it is there; none of it is read. @throws Unavailable */
+  async has(objectId: string): Promise<boolean> {
+    return (await this.get(objectId)) !== undefined;
+  }
+
   /** Where a command may have named the object before it failed, it is kept: whoever sweeps orphans asks. */
   async unlessRefused<T>(request: FastifyRequest, objectId: string, command: () => Promise<T>): Promise<T> {
     try {

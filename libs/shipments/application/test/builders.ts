@@ -135,7 +135,8 @@ export function requestUpload(shipment_id: string): RequestUpload {
 }
 
 export function receiveUpload(shipment_id: string, document_id: string, objectId: string): ReceiveUpload {
-  return { type: 'ReceiveUpload', ...context(), shipment_id, document_id, object: object(objectId) };
+  const received = { object: object(objectId), kept_object_id: null };
+  return { type: 'ReceiveUpload', ...context(), shipment_id, document_id, ...received };
 }
 
 export function deleteDocument(shipment_id: string, document_id: string): DeleteDocument {

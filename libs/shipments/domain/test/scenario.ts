@@ -201,8 +201,12 @@ export class Scenario {
     return this.runOnDocument({ ...this.aboutIt(), type: 'RequestUpload', document });
   }
 
-  receive({ id }: Pick<DocumentRecord, 'id'>, object: Partial<ReceivedObject> = {}) {
-    const about = { ...this.aboutIt(), document_id: id, object: receivedObject(object) };
+  receive(
+    { id }: Pick<DocumentRecord, 'id'>,
+    object: Partial<ReceivedObject> = {},
+    kept_object_id: string | null = null,
+  ) {
+    const about = { ...this.aboutIt(), document_id: id, object: receivedObject(object), kept_object_id };
     return this.runOnDocument({ ...about, type: 'ReceiveUpload' });
   }
 

@@ -51,7 +51,7 @@ export const OF_OTHERS = {
     'Look at the id. A key of test sees nothing of live, and nobody sees another workspace.',
   ),
   rate_limited: entry(
-    'More requests within a minute than the key or session has, or more tries to sign in.',
+    'More requests within a minute than the key or session has, more tries to sign in, or more uploads to one URL.',
     'GET /v1/shipments, the 1,001st within a minute',
     'More than 1000 requests within a minute.',
     'Wait for Retry-After seconds, then the same again. X-RateLimit-Remaining tells before; bulk operations are one request.',

@@ -12,6 +12,7 @@ import {
 } from '../../test/scenario.ts';
 import { begin as beginWith } from '../../test/time-driven.ts';
 import { announcementOf, shipmentResource, tellOf } from '../announcements.ts';
+import type { ReceivedObject } from '../events/stored-document.ts';
 import { type ShipmentCommand, decide, handlerOf } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;
@@ -107,6 +108,21 @@ describe('a document', () => {
     const bytes = { content_type: 'image/tiff', size_bytes: 1_000, checksum_sha256: 'ab'.repeat(32) };
     expect(completed.document).toEqual({ ...document, ...bytes, status: 'uploaded', uploaded_at: inMs(60_000) });
     expect([scenario.record.documents_count, scenario.state?.nextCheckAt]).toEqual([1, null]);
+  });
+
+  it.each<[string, Partial<ReceivedObject>, string | null, string, string]>([
+    ['come again', {}, 'object-1', 'unchanged', 'object-1'],
+    ['come again, and were lost', {}, null, 'received', 'object-2'],
+    ['come again, after others that nobody looked for', {}, 'object-0', 'received', 'object-2'],
+    ['are others', { sha256: 'cd'.repeat(32) }, 'object-1', 'received', 'object-2'],
+    ['are more', { size_bytes: 1_001 }, 'object-1', 'received', 'object-2'],
+  ])('whose bytes %s', (_, differing, kept, outcome, made) => {
+    const scenario = begin();
+    const { document } = scenario.requestUpload();
+    scenario.receive(document);
+    const again = scenario.receive(document, { id: 'object-2', ...differing }, kept);
+    expect([again.outcome, again.events.length]).toEqual([outcome, outcome === 'unchanged' ? 0 : 1]);
+    expect(scenario.state?.documents[0]?.received?.id).toBe(made);
   });
 
   it.each([
@@ -462,7 +478,7 @@ describe('a command about a document that comes again', () => {
     return [
       () => [{ ...about(scenario), type: 'AddDocument', document: documentInput(), object: receivedObject() }, 'added'],
       () => [{ ...about(scenario), type: 'RequestUpload', document: { ...documentInput(), ...expected } }, 'requested'],
-      () => [{ ...naming(1), type: 'ReceiveUpload', object: receivedObject() }, 'received'],
+      () => [{ ...naming(1), type: 'ReceiveUpload', object: receivedObject(), kept_object_id: null }, 'received'],
       () => [{ ...naming(1), type: 'CompleteUpload' }, 'completed'],
       () => [{ ...naming(1), type: 'ApproveDocument' }, 'approved'],
       () => [{ ...naming(0), type: 'RejectDocument', reason: 'No.' }, 'rejected'],

@@ -71,7 +71,12 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
     type: 'RequestUpload',
     document: { ...documentInput(), content_type: 'text/csv', size_bytes: 1, checksum_sha256: 'ab'.repeat(32) },
   }),
-  ReceiveUpload: (scenario) => ({ ...documentOf(scenario, 0), type: 'ReceiveUpload', object: receivedObject() }),
+  ReceiveUpload: (scenario) => ({
+    ...documentOf(scenario, 0),
+    type: 'ReceiveUpload',
+    object: receivedObject(),
+    kept_object_id: null,
+  }),
   CompleteUpload: (scenario) => ({ ...documentOf(scenario, 0), type: 'CompleteUpload' }),
   ApproveDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'ApproveDocument' }),
   RejectDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'RejectDocument', reason: 'Not readable.' }),
