@@ -71,15 +71,34 @@ it('stores and tells nothing anew where the same bytes come again', async () => 
   expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
 });
 
-it('takes the same bytes again where those that came are lost', async () => {
-  const { id, path } = await calls.requested(shipment);
-  const others = new Set(await calls.objectNames());
-  await calls.put(path);
-  const came = (await calls.objectNames()).filter((name) => !others.has(name));
+/** Loses the objects that were stored since then. */
+async function lose(since: readonly string[]): Promise<void> {
+  const came = (await calls.objectNames()).filter((name) => !since.includes(name));
+  expect(came).toHaveLength(1);
   await Promise.all(came.map((name) => api.dependencies.objects.delete(name)));
+}
+
+it('is not complete where the bytes that came are lost, and takes the same ones again', async () => {
+  const { id, path } = await calls.requested(shipment);
+  const since = await calls.objectNames();
+  await calls.put(path);
+  await lose(since);
+  const refused = await calls.post(id, 'complete');
+  expect([refused.status, codeOf(refused)]).toEqual([409, 'upload_missing']);
+  expect((await calls.get(`/v1/documents/${id}`)).body['status']).toBe('pending_upload');
   expect((await calls.put(path)).status).toBe(204);
   expect((await calls.post(id, 'complete')).status).toBe(200);
   expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
+});
+
+it('is complete once it was, whatever becomes of its bytes', async () => {
+  const { id, path } = await calls.requested(shipment);
+  const since = await calls.objectNames();
+  await calls.put(path);
+  const complete = await calls.post(id, 'complete');
+  await lose(since);
+  const again = await calls.post(id, 'complete');
+  expect([again.status, again.body]).toEqual([200, complete.body]);
 });
 
 it('takes bytes of one document 20 times a minute, whatever comes of them', async () => {

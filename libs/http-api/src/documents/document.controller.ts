@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { ShipmentDocument, Warning } from '@tracking/contracts';
+import type { Scope, ShipmentDocument, Warning } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { tellAudit } from '../audit/audit-trail.ts';
@@ -70,14 +70,15 @@ export class DocumentController {
     description: 'The document, also where it was complete before.',
     type: DocumentWrittenResource,
   })
-  @refusal(409, 'No bytes have come, or none are waited for any more.')
+  @refusal(409, 'No bytes have come, they are lost, or none are waited for any more.')
   async complete(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DocumentWithWarnings> {
-    const about = { type: 'CompleteUpload', ...command, ...ids } as const;
+    const lost_object_id = await this.lostObject(reply.request, command, ids);
+    const about = { type: 'CompleteUpload', ...command, ...ids, lost_object_id } as const;
     return this.writes.answer(reply, await this.shipments.completeUpload(about), ignored);
   }
 
@@ -156,5 +157,19 @@ export class DocumentController {
     tellAudit(request, { before: before.document, after: document }, document.id);
     if (object_id !== null) await this.storage.destroy(request, object_id);
     return this.writes.answer(reply, written, ignored);
+  }
+
+  /** The bytes that came for one that is pending, where they are gone: a sweep by a clock far ahead takes them for left over. */
+  private async lostObject(
+    request: FastifyRequest,
+    scope: Scope,
+    { document_id }: DocumentIds,
+  ): Promise<string | null> {
+    const { workspace_id, environment } = scope;
+    const found = await this.shipments.getDocument({ workspace_id, environment, document_id });
+    const came = found?.received_object_id ?? null;
+    if (came === null || (await this.storage.has(came))) return null;
+    this.storage.tellMissing(request, came);
+    return came;
   }
 }

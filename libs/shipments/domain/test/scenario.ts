@@ -210,8 +210,8 @@ export class Scenario {
     return this.runOnDocument({ ...about, type: 'ReceiveUpload' });
   }
 
-  complete({ id }: Pick<DocumentRecord, 'id'>) {
-    return this.runOnDocument({ ...this.aboutIt(), type: 'CompleteUpload', document_id: id });
+  complete({ id }: Pick<DocumentRecord, 'id'>, lost_object_id: string | null = null) {
+    return this.runOnDocument({ ...this.aboutIt(), type: 'CompleteUpload', document_id: id, lost_object_id });
   }
 
   approve({ id }: Pick<DocumentRecord, 'id'>) {

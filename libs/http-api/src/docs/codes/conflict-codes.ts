@@ -57,7 +57,7 @@ export const OF_CONFLICTS = {
     'Replace the newest one: follow replaced_by_document_id.',
   ),
   upload_missing: entry(
-    'No bytes have come for the document yet.',
+    'No bytes have come for the document yet, or they are lost.',
     'POST /v1/documents/doc_…/complete',
     'No bytes have come for it yet.',
     'PUT them to the URL of the upload first, then complete it.',

@@ -17,11 +17,13 @@ export interface CompleteUpload extends CommandContext {
   readonly type: 'CompleteUpload';
   readonly shipment_id: string;
   readonly document_id: string;
+  /** What came for it and is not there any more; null where nothing is lost. */
+  readonly lost_object_id: string | null;
 }
 
 /** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`: it stays pending */
 export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
-  decide({ at, document_id }, state, context) {
+  decide({ at, document_id, lost_object_id }, state, context) {
     const found = findDocument(state, document_id);
     // Once it is complete, saying so again changes nothing.
     if (isPresent(found.document)) {
@@ -29,6 +31,7 @@ export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit
     }
     const { document, received } = findPending(state, document_id, at);
     if (received === null) throw new DomainError('upload_missing', 'No bytes have come for it yet.');
+    if (received.id === lost_object_id) throw new DomainError('upload_missing', 'What came is lost. Send it again.');
     requireExpected(document, received);
     const event = uploaded(document, received, at, state);
     return aboutDocument({ at, outcome: 'completed', documentId: document_id }, event, state, context);

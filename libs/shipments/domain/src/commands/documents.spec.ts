@@ -225,6 +225,26 @@ describe('a document', () => {
     expect(scenario.complete(document).outcome).toBe('completed');
   });
 
+  it('whose bytes are lost is not complete, until they come again', () => {
+    const scenario = begin();
+    const { document } = scenario.requestUpload();
+    expect(refusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
+    scenario.receive(document, { id: 'object-1' });
+    expect(refusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
+    expect(scenario.state?.documents[0]?.document).toEqual(document);
+    scenario.receive(document, { id: 'object-2' });
+    expect(scenario.complete(document, 'object-1').object_id).toBe('object-2');
+    expect(scenario.complete(document, 'object-2').outcome).toBe('unchanged');
+  });
+
+  it('whose bytes are lost because it expired is not pending', () => {
+    const scenario = begin();
+    const { document } = scenario.requestUpload();
+    scenario.receive(document, { id: 'object-1' });
+    scenario.at(inMs(pendingMs));
+    expect(refusal(() => scenario.complete(document, 'object-1')).code).toBe('document_not_pending');
+  });
+
   it('is one of 500 at most, deleted and expired ones too', () => {
     const scenario = begin();
     const { document } = scenario.add();
@@ -479,7 +499,7 @@ describe('a command about a document that comes again', () => {
       () => [{ ...about(scenario), type: 'AddDocument', document: documentInput(), object: receivedObject() }, 'added'],
       () => [{ ...about(scenario), type: 'RequestUpload', document: { ...documentInput(), ...expected } }, 'requested'],
       () => [{ ...naming(1), type: 'ReceiveUpload', object: receivedObject(), kept_object_id: null }, 'received'],
-      () => [{ ...naming(1), type: 'CompleteUpload' }, 'completed'],
+      () => [{ ...naming(1), type: 'CompleteUpload', lost_object_id: null }, 'completed'],
       () => [{ ...naming(1), type: 'ApproveDocument' }, 'approved'],
       () => [{ ...naming(0), type: 'RejectDocument', reason: 'No.' }, 'rejected'],
       () => [{ ...naming(0), type: 'DeleteDocument' }, 'deleted'],

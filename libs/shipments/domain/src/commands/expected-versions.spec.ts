@@ -77,7 +77,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
     object: receivedObject(),
     kept_object_id: null,
   }),
-  CompleteUpload: (scenario) => ({ ...documentOf(scenario, 0), type: 'CompleteUpload' }),
+  CompleteUpload: (scenario) => ({ ...documentOf(scenario, 0), type: 'CompleteUpload', lost_object_id: null }),
   ApproveDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'ApproveDocument' }),
   RejectDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'RejectDocument', reason: 'Not readable.' }),
   DeleteDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'DeleteDocument' }),
