@@ -4,12 +4,14 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { administrationSocketPath } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { Identity } from '@tracking/identity';
+import { Unavailable } from '@tracking/ports';
 import type { Logger, Metrics } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
 import { createAdministrationApi, guarded, listenOnSocket } from './index.ts';
@@ -191,15 +193,46 @@ describe('administration API', () => {
       request_id: expect.stringMatching(/^req_/),
       address: null,
     };
-    expect(items).toEqual([
-      { ...common, type: 'api_key.revoked', changes: { revoked_at: { from: null, to: expect.any(String) } } },
-      {
-        ...common,
-        type: 'api_key.created',
-        changes: expect.objectContaining({ name: { from: null, to: 'TMS' }, role: { from: null, to: 'operator' } }),
-      },
-    ]);
+    const [revoked, ...made] = items;
+    expect(revoked).toEqual({
+      ...common,
+      type: 'api_key.revoked',
+      changes: { revoked_at: { from: null, to: expect.any(String) } },
+    });
+    const { id: account } = body['owner'] as JsonObject;
+    const changes = expect.objectContaining({ name: { from: null, to: 'TMS' }, role: { from: null, to: 'operator' } });
+    // Of one request, so of one time.
+    expect(new Map(made.map((entry) => [entry.type, entry]))).toEqual(
+      new Map([
+        ['api_key.created', { ...common, type: 'api_key.created', changes }],
+        [
+          'service_account.created',
+          { ...common, type: 'service_account.created', target: { type: 'service_account', id: account }, changes },
+        ],
+      ]),
+    );
+    expect(new Set(made.map(({ request_id }) => request_id)).size).toBe(1);
     expect(JSON.stringify(items)).not.toContain(String(body['key']).slice('sk_live_'.length + 4, -4));
+  });
+
+  it('audits the service account also where nobody knows what became of its key', async () => {
+    const { body } = await call('POST', '/administration/workspaces', { name: 'half' });
+    const serviceAccounts = () => identity.serviceAccounts.list(String(body['id']), { limit: 10 });
+    jest.spyOn(identity.keys, 'create').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
+    const inHalf = { ...newKey, workspace: 'half' };
+    expect((await call('POST', '/administration/keys', inHalf)).status).toBe(503);
+    const [account] = (await serviceAccounts()).items;
+    const entries = async () => {
+      const { items } = await identity.auditLog.list(String(body['id']), { filter: {}, limit: 50 });
+      return items.map(({ type, outcome, target }) => [type, outcome, target.id]).sort();
+    };
+    const unknown = ['api_key.created', 'unknown', null];
+    const made = ['service_account.created', 'done', account?.id];
+    expect(await entries()).toEqual([unknown, made]);
+    for (const refused of [{ name: ' x\u0007' }, { user: 'ann@example.com' }]) {
+      expect((await call('POST', '/administration/keys', { ...inHalf, ...refused })).status).toBe(400);
+    }
+    expect([await entries(), (await serviceAccounts()).items]).toEqual([[unknown, made], [account]]);
   });
 
   it('names every faulty field', async () => {

@@ -5,7 +5,7 @@ import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
 import { Audited } from '../audit/audited.ts';
-import { tellAudit } from '../audit/audit-trail.ts';
+import { AuditTrail, tellAudit } from '../audit/audit-trail.ts';
 import { invalidRequest } from '../errors/request-error.ts';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified } from '../server/request-decorators.ts';
@@ -40,7 +40,10 @@ class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
 
 @Controller('administration/keys')
 export class KeysController {
-  constructor(@Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity']) {}
+  constructor(
+    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(AuditTrail) private readonly trail: AuditTrail,
+  ) {}
 
   /** The one answer that holds a key. */
   @Post()
@@ -53,7 +56,7 @@ export class KeysController {
   ): Promise<NewApiKey> {
     const { workspace, name, environment } = input;
     const command = await this.command(identified, workspace);
-    const owner = await this.ownerOf(input, command);
+    const owner = await this.ownerOf(input, command, request);
     const created = await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner });
     tellAudit(request, created);
     return created.after;
@@ -82,14 +85,33 @@ export class KeysController {
   }
 
   /** @throws RequestError where none or two are named; DomainError where there is no such user */
-  private async ownerOf({ name, role, user }: CreateKeyDto, command: IdentityCommand): Promise<KeyOwner> {
+  private async ownerOf(
+    { name, role, user }: CreateKeyDto,
+    command: IdentityCommand,
+    request: FastifyRequest,
+  ): Promise<KeyOwner> {
     if (Boolean(role) === Boolean(user)) {
       throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is to be told.'));
     }
     if (user) return { type: 'user', id: (await this.identity.users.named(command.workspace_id, user)).id };
     // Before its key: a crash between the two leaves one that nobody can use, never a key without an owner.
-    const account = await this.identity.serviceAccounts.create(command, { name, role: role as Role });
-    return { type: 'service_account', id: account.after.id };
+    return { type: 'service_account', id: await this.newAccount({ name, role: role as Role }, command, request) };
+  }
+
+  /** With an entry of its own in the audit log: whatever becomes of the key, the account is there. */
+  private newAccount(
+    fields: { readonly name: string; readonly role: Role },
+    command: IdentityCommand,
+    request: FastifyRequest,
+  ): Promise<string> {
+    const { workspace_id, actor } = command;
+    const by = { workspace_id, actor, address: null };
+    const entry = { type: 'service_account.created', by, target: null, part: 'service account' } as const;
+    return this.trail.during(request, entry, async () => {
+      const made = await this.identity.serviceAccounts.create(command, fields);
+      tellAudit(request, made);
+      return made.after.id;
+    });
   }
 
   private async command(identified: CommandIdentity, workspace: string): Promise<IdentityCommand> {
