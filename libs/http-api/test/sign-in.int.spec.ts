@@ -341,7 +341,11 @@ describe('a thousand wrong passwords', () => {
     expect(reads.map(({ status }) => status)).toEqual(reads.map(() => 200));
     const statuses = (await Promise.all(flood)).map(({ statusCode }) => statusCode);
     expect([...new Set(statuses)].filter((status) => ![401, 429, 503].includes(status))).toEqual([]);
-    expect(statuses.filter((status) => status === 401).length).toBe(hashes);
+    const wrong = statuses.filter((status) => status === 401).length;
+    expect(wrong).toBeGreaterThan(0);
+    // Three each; one that found the queue full in between was answered 503.
+    expect(hashes).toBeGreaterThanOrEqual(3 * wrong);
+    expect(hashes).toBeLessThan(3_000);
     expect(most).toBe(1);
     expect((await flooded.call('GET', '/v1/session', { headers: cookie })).status).toBe(200);
     await flooded.stop();

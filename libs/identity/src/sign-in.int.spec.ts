@@ -62,6 +62,9 @@ describe('signing in', () => {
   it('is refused in the same words, after the same work, whatever is wrong', async () => {
     await newUser();
     await newUser('other@example.com', 'admin');
+    for (const workspace of ['default', 'Acme']) await newUser('in-two@example.com', 'viewer', workspace);
+    const four = ['default', 'Acme', 'Bolt', 'Crane'];
+    for (const workspace of four) await newUser('in-four@example.com', 'viewer', workspace);
     const gone = await newUser('gone@example.com');
     await identity.users.deactivate(await replicas.command(), gone.id);
     await identity.users.invite(await replicas.command(), { email: 'invited@example.com', role: 'viewer' });
@@ -71,6 +74,9 @@ describe('signing in', () => {
       { password: 'x'.repeat(100_000) },
       { email: 'nobody@example.com' },
       { email: 'nobody' },
+      { email: 'in-two@example.com', password: 'not the password' },
+      { email: 'in-four@example.com', password: 'not the password' },
+      { email: 'in-four@example.com', password: 'not the password', workspace: 'Crane' },
       { email: 'gone@example.com' },
       { email: 'invited@example.com' },
       { workspace: 'nowhere' },
@@ -83,7 +89,8 @@ describe('signing in', () => {
         fields,
         'invalid_credentials',
         'There is no active user with this e-mail and password.',
-        1,
+        // However many workspaces have the e-mail.
+        'workspace' in fields ? 1 : 3,
       ]);
     }
   });
@@ -118,6 +125,22 @@ describe('signing in', () => {
     expect(await signedIn({ password: 'password of acme', workspace: there.workspace_id })).toBe(there.workspace_id);
     const elsewhere = { password: 'password of acme', workspace: 'default' };
     expect((await refusal(signIn(elsewhere))).code).toBe('invalid_credentials');
+  });
+
+  it('tries the oldest three users of an e-mail, and costs no more hashes than it takes', async () => {
+    for (const [n, workspace] of ['default', 'Acme', 'Bolt', 'Crane'].entries()) {
+      replicas.time.now += 1_000;
+      await newUser('jo@example.com', 'viewer', workspace, `password number ${n}`);
+    }
+    const hashes: number[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      replicas.work.hashes = 0;
+      await signIn({ password: `password number ${n}` });
+      hashes.push(replicas.work.hashes);
+    }
+    expect(hashes).toEqual([1, 2, 3]);
+    expect((await refusal(signIn({ password: 'password number 3' }))).code).toBe('invalid_credentials');
+    expect((await signIn({ password: 'password number 3', workspace: 'Crane' })).session.device).toBe('curl/8.5');
   });
 });
 

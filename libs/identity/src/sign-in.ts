@@ -28,8 +28,11 @@ export interface SignInParts {
   readonly sessions: Sessions;
 }
 
-/** Users whose passwords are tried where no workspace is named: each is a hash that others wait for. */
-const MOST_TRIED = 5;
+/**
+ * Users whose passwords are tried where no workspace is named, and what a refusal costs then, whoever has the e-mail: each
+ * is a hash that others wait for.
+ */
+const MOST_TRIED = 3;
 
 /** Who comes with an e-mail and a password. */
 export class SignIn {
@@ -37,14 +40,15 @@ export class SignIn {
 
   /**
    * Begins a session; a repeat of the command answers the same one. Where nobody has the e-mail it takes as much work as
-   * where somebody does, and is refused in the same words.
+   * where somebody does, in however many workspaces, and is refused in the same words.
    * @throws DomainError `invalid_credentials`; Busy, Unavailable
    */
   async signIn(
     command: SignInCommand,
     { email, password, workspace, ...origin }: SignInRequest,
   ): Promise<BegunSession> {
-    const user = await this.#whoHas(password, await this.#candidates(email, workspace));
+    const candidates = await this.#candidates(email, workspace);
+    const user = await this.#whoHas(password, candidates, workspace === undefined ? MOST_TRIED : 1);
     if (!user) throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
     const begun = await this.parts.sessions.begin(command, user, origin);
     // Nobody waits for it, nor misses it: the hash of before is as good as it was.
@@ -58,12 +62,16 @@ export class SignIn {
     return this.parts.users.findByEmail(email, named?.id ?? workspace);
   }
 
-  /** The oldest whose password it is; one hash for each, and one where there is none. */
-  async #whoHas(password: string, candidates: readonly UserDocument[]): Promise<UserDocument | undefined> {
+  /** The oldest whose password it is; where it is nobody's, after so many hashes, so that the time does not tell whose it could be. */
+  async #whoHas(
+    password: string,
+    candidates: readonly UserDocument[],
+    hashes: number,
+  ): Promise<UserDocument | undefined> {
     for (const user of candidates) {
       if (await this.parts.passwords.verify(password, user.password_hash)) return user;
     }
-    if (candidates.length === 0) await this.parts.passwords.verify(password, undefined);
+    for (let n = candidates.length; n < hashes; n += 1) await this.parts.passwords.verify(password, undefined);
     return undefined;
   }
 }
