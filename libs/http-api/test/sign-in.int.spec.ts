@@ -94,6 +94,21 @@ describe('signing in', () => {
     expect([wrong[0]?.status, codeOf(wrong[0] as Answer)]).toEqual([401, 'invalid_credentials']);
   });
 
+  it('takes a password of blanks as any other, and none that is empty', async () => {
+    const user = await newUser();
+    const blanks = ' '.repeat(10);
+    const own = { ...OWN, ...cookieOf(await signIn(user.email)) };
+    const change = (new_password: string, current_password = PASSWORD) =>
+      call('POST', '/v1/session/password', { headers: own, json: { current_password, new_password } });
+    const short = await change(' '.repeat(9));
+    expect([short.status, short.text]).toEqual([400, expect.stringContaining('at least 10 characters')]);
+    expect((await change('')).status).toBe(400);
+    expect((await change(blanks)).status).toBe(200);
+    expect((await signIn(user.email, { password: blanks })).status).toBe(200);
+    expect((await signIn(user.email, { password: '' })).status).toBe(400);
+    expect((await change(PASSWORD, blanks)).status).toBe(200);
+  });
+
   it('is refused to pages elsewhere, before anything is looked at', async () => {
     const { email } = await newUser();
     const foreign = await signIn(email, {}, { 'sec-fetch-site': 'cross-site' });

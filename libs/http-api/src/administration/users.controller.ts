@@ -9,7 +9,7 @@ import { Email } from '../identity/email.ts';
 import { linkAddress } from '../identity/link-address.ts';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified } from '../server/request-decorators.ts';
-import { OneOf, Text } from '../validation/fields.ts';
+import { OneOf, Password, Text } from '../validation/fields.ts';
 import { APP_URL, IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { InputPipe } from './input.pipe.ts';
@@ -32,7 +32,7 @@ class UserRoleDto extends NamedUserDto {
   role!: Role;
 }
 class CreateUserDto extends UserRoleDto implements UserToCreate {
-  @Text({ description: 'With one the user is active at once.', kept: true })
+  @Password({ description: 'With one the user is active at once.', kept: true })
   password?: string;
 }
 

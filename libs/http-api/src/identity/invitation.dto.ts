@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { Text } from '../validation/fields.ts';
+import { Password, Text } from '../validation/fields.ts';
 import { Email } from './email.ts';
 
 @ApiSchema({ name: 'LinkUse' })
@@ -11,7 +11,10 @@ export class LinkUseDto {
   })
   name?: string;
 
-  @Text({ description: '10 to 200 characters, neither the e-mail nor one of the most common ones.', required: true })
+  @Password({
+    description: '10 to 200 characters, neither the e-mail nor one of the most common ones.',
+    required: true,
+  })
   password!: string;
 
   @Email({ description: 'By which they sign in; for the first admin, ignored for others.', example: 'jo@example.com' })

@@ -1,12 +1,12 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { Text } from '../validation/fields.ts';
+import { Password, Text } from '../validation/fields.ts';
 
 @ApiSchema({ name: 'SignIn' })
 export class SignInDto {
   @Text({ description: 'E-mail of the user, in any case.', example: 'jo@example.com', required: true })
   email!: string;
 
-  @Text({ description: 'Their password.', required: true })
+  @Password({ description: 'Their password.', required: true })
   password!: string;
 
   @Text({
@@ -23,10 +23,10 @@ export class OwnNameDto {
 
 @ApiSchema({ name: 'PasswordChange' })
 export class PasswordChangeDto {
-  @Text({ description: 'The password until now.', required: true })
+  @Password({ description: 'The password until now.', required: true })
   current_password!: string;
 
-  @Text({
+  @Password({
     description: '10 to 200 characters; neither the e-mail nor one of the most common passwords.',
     required: true,
   })

@@ -21,7 +21,11 @@ export const text: FieldCheck = (value, param) => {
   return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : FINE;
 };
 
-/** The same of at most so many characters. */
+/** What somebody types as a password: blanks are characters of it, and its rules say the rest. */
+export const password: FieldCheck = (value, param) =>
+  value === '' ? fault(param, 'invalid_value', 'Must not be empty.') : characters(value, param);
+
+/** Text of at most so many characters. */
 export function textUpTo(max: number): FieldCheck {
   return (value, param) => {
     const faults = text(value, param);

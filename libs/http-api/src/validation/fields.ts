@@ -13,6 +13,7 @@ import {
   list,
   listOf,
   oneOf,
+  password,
   separated,
   storable,
   text,
@@ -41,6 +42,10 @@ export interface FieldOptions {
 
 export const Text = (options: FieldOptions, shape?: FieldShape): PropertyDecorator =>
   field(text, options, { type: String, maxLength: MAX_TEXT, minLength: 1, ...clearable(options) }, shape);
+
+/** A password, blank or not. */
+export const Password = (options: FieldOptions): PropertyDecorator =>
+  field(password, options, { type: String, maxLength: MAX_TEXT, minLength: 1, ...clearable(options) });
 
 /** Text in a query, where there is no null. */
 export const QueryText = (options: FieldOptions): PropertyDecorator =>

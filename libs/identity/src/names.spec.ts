@@ -1,0 +1,29 @@
+import { DomainError } from '@tracking/contracts';
+import { checkedName } from './names.ts';
+
+describe('a name', () => {
+  it.each([
+    ['as it is', 'TMS', 'TMS'],
+    ['trimmed', ' TMS ', 'TMS'],
+    ['composed', 'Zu\u0308rich', 'Z\u00fcrich'],
+    ['of 100 letters', 'ü'.repeat(100), 'ü'.repeat(100)],
+    ['of 100 characters beyond the first plane', '🚢'.repeat(100), '🚢'.repeat(100)],
+  ])('is stored %s', (_, given, stored) => expect(checkedName(given)).toBe(stored));
+
+  it.each([
+    ['blank', ' ', 'required'],
+    ['of 101 letters', 'x'.repeat(101), 'too_long'],
+    ['of 101 characters beyond the first plane', '🚢'.repeat(101), 'too_long'],
+    ['with a control character', 'a\u0007b', 'invalid_value'],
+    ['with half a surrogate pair', 'a\ud83d', 'invalid_value'],
+  ])('is refused where it is %s', (_, given, code) => {
+    let refusal: unknown;
+    try {
+      checkedName(given);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(DomainError);
+    expect((refusal as DomainError).details).toMatchObject([{ param: 'name', code }]);
+  });
+});
