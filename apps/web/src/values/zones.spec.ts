@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { dayIn, daysBetween, instantOf, isSameClock, wallClockOf, zoneLabel } from './zones.ts';
 
 describe('wall clocks', () => {
@@ -10,6 +11,31 @@ describe('wall clocks', () => {
   ])('%s in %s is %s, and back', (wall, zone, instant) => {
     expect(instantOf(wall, zone)).toBe(instant);
     expect(wallClockOf(instant, zone)).toBe(wall);
+  });
+
+  it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('show the same to a reader in %s', (reader) => {
+    // The hours that clocks there skip are shown elsewhere.
+    const [berlin, newYork] = ['2026-03-28T18:00:00.000Z', '2026-03-07T18:00:00.000Z'];
+    expect(
+      readBy(
+        reader,
+        `[wallClockOf('${berlin}', 'Asia/Shanghai'), instantOf('2026-03-29T02:00', 'Asia/Shanghai'),
+          wallClockOf('${newYork}', 'Asia/Shanghai'), instantOf('2026-03-08T02:00', 'Asia/Shanghai'),
+          zoneLabel('Asia/Shanghai', '${berlin}')]`,
+      ),
+    ).toEqual(['2026-03-29T02:00', berlin, '2026-03-08T02:00', newYork, 'Shanghai, UTC+8']);
+  });
+
+  it.each([
+    ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30'],
+    ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30'],
+  ])('%s in Berlin, where clocks are changed then, is %s and shown as %s', (wall, instant, shown) => {
+    expect(instantOf(wall, 'Europe/Berlin')).toBe(instant);
+    expect(wallClockOf(instant, 'Europe/Berlin')).toBe(shown);
+  });
+
+  it('begin days with hour 0', () => {
+    expect(wallClockOf('2026-11-24T16:00:59.999Z', 'Asia/Shanghai')).toBe('2026-11-25T00:00');
   });
 
   it('show nothing of no time', () => {
@@ -38,3 +64,11 @@ describe('days and clocks', () => {
     expect(daysBetween('2026-11-24', '2026-11-22')).toBe(-2);
   });
 });
+
+/** What it is to somebody whose own zone this is, which a process cannot change. */
+function readBy(zone: string, expression: string): unknown {
+  const zones = JSON.stringify(new URL('zones.ts', import.meta.url).href);
+  const program = `const { wallClockOf, instantOf, zoneLabel } = await import(${zones}); console.log(JSON.stringify(${expression}))`;
+  const options = { encoding: 'utf8', env: { ...process.env, TZ: zone } } as const;
+  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', program], options));
+}

@@ -1,30 +1,34 @@
-import dayjs from 'dayjs';
-import timezone from 'dayjs/plugin/timezone.js';
-import utc from 'dayjs/plugin/utc.js';
-
-dayjs.extend(utc);
-dayjs.extend(timezone);
-
 /** The reader's own. */
 export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** By their zones: to make one takes long. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
 /** What a clock there shows, as `2026-11-21T10:30`; empty for null. */
 export function wallClockOf(instant: string | null, zone: string): string {
-  return instant === null ? '' : dayjs(instant).tz(zone).format('YYYY-MM-DDTHH:mm');
+  if (instant === null) return '';
+  return new Date(shownAt(Date.parse(instant), zone)).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
 }
 
 /**
- * The instant, as `2026-11-21T09:30:00.000Z`, at which a clock there shows this.
+ * The instant, as `2026-11-21T09:30:00.000Z`, at which a clock there shows this: the first of two where it is put back; where
+ * it is put forward past this, the one at which it would have shown this.
  * @param wallClock `2026-11-21T10:30`, seconds optional
  */
 export function instantOf(wallClock: string, zone: string): string {
-  return dayjs.tz(wallClock, zone).toISOString();
+  const shown = Date.parse(`${wallClock}Z`);
+  // Zones change their clocks once in two days at most.
+  const before = shown - aheadAt(shown - DAY_MS, zone);
+  const after = shown - aheadAt(shown + DAY_MS, zone);
+  const found = [before, after].find((instant) => shownAt(instant, zone) === shown);
+  return new Date(found ?? before).toISOString();
 }
 
 /** "Shanghai, UTC+8": of `Asia/Shanghai` at that instant. */
 export function zoneLabel(zone: string, instant: string | null): string {
-  const at = instant === null ? dayjs() : dayjs(instant);
-  const minutes = at.tz(zone).utcOffset();
+  const minutes = Math.round(aheadAt(instant === null ? Date.now() : Date.parse(instant), zone) / MINUTE_MS);
   const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
   const offset = `${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
   const city = zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone;
@@ -51,10 +55,36 @@ export function dayIn(instant: string, zone: string): string {
 
 /** Whole days from one day to another, both as "2026-11-24"; negative where the other is before. */
 export function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
 
 /** A day local to a place, for people: no zone moves it. */
 export function dayLabel(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(day));
+}
+
+/** What a clock there shows then, as if it were UTC; both as milliseconds. Never by the reader's own clock: that skips an hour. */
+function shownAt(instant: number, zone: string): number {
+  const parts = clockOf(zone).formatToParts(instant);
+  const [year, month, day, hour, minute, second] = ['year', 'month', 'day', 'hour', 'minute', 'second'].map((type) =>
+    Number(parts.find((part) => part.type === type)?.value),
+  ) as [number, number, number, number, number, number];
+  const shown = new Date(0);
+  shown.setUTCFullYear(year, month - 1, day);
+  return shown.setUTCHours(hour, minute, second, new Date(instant).getUTCMilliseconds());
+}
+
+/** By how many milliseconds clocks there are ahead of UTC then. */
+function aheadAt(instant: number, zone: string): number {
+  return shownAt(instant, zone) - instant;
+}
+
+function clockOf(zone: string): Intl.DateTimeFormat {
+  const known = clocks.get(zone);
+  if (known !== undefined) return known;
+  const date = { year: 'numeric', month: 'numeric', day: 'numeric' } as const;
+  const time = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const;
+  const clock = new Intl.DateTimeFormat('en-US', { ...date, ...time, timeZone: zone });
+  clocks.set(zone, clock);
+  return clock;
 }
