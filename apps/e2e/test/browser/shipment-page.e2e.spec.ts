@@ -97,8 +97,11 @@ async function sail(api: AxiosInstance, external_id: string): Promise<string> {
     const form = page.getByRole('dialog', { name: 'Record a milestone' });
     await form.getByRole('combobox', { name: 'What happened' }).click();
     await page.getByRole('option', { name: 'Discharged', exact: true }).click();
-    await form.getByLabel(/^When/).fill('2999-01-01T10:00');
     await form.getByLabel('Where').fill('NLRTM');
+    // What is no time leaves all that was entered.
+    await form.getByLabel(/^When/).fill('20261-01-01T10:00');
+    expect(await form.getByLabel('Where').inputValue()).toBe('NLRTM');
+    await form.getByLabel(/^When/).fill('2999-01-01T10:00');
     await form.getByRole('button', { name: 'Record', exact: true }).click();
     // The field that the service refuses says why.
     await form

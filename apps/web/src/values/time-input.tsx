@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useEnvironment } from '../session/session.ts';
 import { placeQuery } from './place-queries.ts';
-import { OWN_ZONE, instantOf, wallClockOf, zoneLabel } from './zones.ts';
+import { OWN_ZONE, TIMES, instantOf, wallClockOf, zoneLabel } from './zones.ts';
 
 interface Props {
   readonly label: string;
@@ -27,7 +27,7 @@ export function TimeInput({ value, onChange, place, ...input }: Props) {
     const before = shown.current;
     if (field.current === null || (before?.value === value && before.zone === zone)) return;
     const isMoved = before?.isTyped === true && before.value === value && value !== null;
-    const there = isMoved ? instantOf(wallClockOf(value, before.zone), zone) : value;
+    const there = isMoved ? (instantOf(wallClockOf(value, before.zone), zone) ?? value) : value;
     shown.current = { value: there, zone, isTyped: isMoved };
     field.current.value = wallClockOf(there, zone);
     if (there !== value) onChange(there);
@@ -36,6 +36,8 @@ export function TimeInput({ value, onChange, place, ...input }: Props) {
     // A half-typed time reads as an empty one: it clears nothing.
     if (text === '' && validity.badInput) return;
     const typed = text === '' ? null : instantOf(text, zone);
+    // Nor does what is no time: the limits of the field refuse it.
+    if (typed === undefined) return;
     shown.current = { value: typed, zone, isTyped: true };
     onChange(typed);
   };
@@ -44,8 +46,7 @@ export function TimeInput({ value, onChange, place, ...input }: Props) {
       {...input}
       ref={field}
       type="datetime-local"
-      min="1900-01-01T00:00"
-      max="2999-12-31T23:59"
+      {...TIMES}
       description={zoneLabel(zone, value)}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       onChange={(event) => type(event.currentTarget)}

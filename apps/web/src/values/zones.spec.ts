@@ -38,6 +38,10 @@ describe('wall clocks', () => {
     expect(wallClockOf('2026-11-24T16:00:59.999Z', 'Asia/Shanghai')).toBe('2026-11-25T00:00');
   });
 
+  it.each(['', 'soon', '12026-11-21T10:30', '275760-12-31T23:59', '2026-13-01T10:30'])('never show %j', (wall) => {
+    expect(instantOf(wall, 'Asia/Shanghai')).toBeUndefined();
+  });
+
   it('show nothing of no time', () => {
     expect(wallClockOf(null, 'UTC')).toBe('');
   });

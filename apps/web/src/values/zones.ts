@@ -3,6 +3,8 @@ export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
+/** What inputs of times take: years of more digits are no times to anybody. */
+export const TIMES = { min: '1900-01-01T00:00', max: '2999-12-31T23:59' } as const;
 /** By their zones: to make one takes long. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
@@ -14,11 +16,12 @@ export function wallClockOf(instant: string | null, zone: string): string {
 
 /**
  * The instant, as `2026-11-21T09:30:00.000Z`, at which a clock there shows this: the first of two where it is put back; where
- * it is put forward past this, the one at which it would have shown this.
+ * it is put forward past this, the one at which it would have shown this. Undefined where this is no time.
  * @param wallClock `2026-11-21T10:30`, seconds optional
  */
-export function instantOf(wallClock: string, zone: string): string {
+export function instantOf(wallClock: string, zone: string): string | undefined {
   const shown = Date.parse(`${wallClock}Z`);
+  if (Number.isNaN(shown)) return undefined;
   // Zones change their clocks once in two days at most.
   const before = shown - aheadAt(shown - DAY_MS, zone);
   const after = shown - aheadAt(shown + DAY_MS, zone);

@@ -6,7 +6,7 @@ import type { Milestone } from '@tracking/client';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { placesQuery } from '../../values/place-queries.ts';
 import { usePlaces } from '../../values/places.tsx';
-import { wallClockOf, instantOf, momentIn, OWN_ZONE } from '../../values/zones.ts';
+import { OWN_ZONE, TIMES, instantOf, momentIn, wallClockOf } from '../../values/zones.ts';
 import { useShipment } from '../current-shipment.ts';
 import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../milestone-labels.ts';
 import { codeOptions, milestoneCodesQuery } from './milestone-codes.ts';
@@ -94,7 +94,7 @@ function containersOf(numbers: readonly string[], corrects: Milestone | undefine
 function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   const { location, occurred_at } = form.values;
   const there = usePlaces([location.trim()]).get(location.trim())?.timezone;
-  const at = occurred_at === '' ? undefined : instantOf(occurred_at, zone);
+  const at = instantOf(occurred_at, zone);
   const zones = [...new Set([...(there == null ? [] : [there]), zone, OWN_ZONE, 'UTC'])];
   const labels: Readonly<Record<string, string>> = {
     UTC: 'UTC',
@@ -104,7 +104,7 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   return (
     <Stack gap={4}>
       <Group grow align="start">
-        <TextInput {...form.getInputProps('occurred_at')} label="When" type="datetime-local" required />
+        <TextInput {...form.getInputProps('occurred_at')} label="When" type="datetime-local" {...TIMES} required />
         <Select
           label="By the clocks of"
           value={zone}
@@ -126,9 +126,9 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
 function Where({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   const environment = useEnvironment();
   const followPlace = (there: string) => {
-    const { occurred_at } = form.values;
-    if (occurred_at === '') return;
-    form.setFieldValue('occurred_at', wallClockOf(instantOf(occurred_at, zone), there));
+    const at = instantOf(form.values.occurred_at, zone);
+    if (at === undefined) return;
+    form.setFieldValue('occurred_at', wallClockOf(at, there));
     form.resetTouched();
     onZone(there);
   };

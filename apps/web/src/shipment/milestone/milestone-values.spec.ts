@@ -52,7 +52,9 @@ describe('what a form of a milestone sends', () => {
     });
   });
 
-  it('is what was typed, where that is no time: the service says so', () => {
-    expect(changesOf(recorded, { ...valuesOf(recorded, ZONE), occurred_at: '' }, ZONE)).toEqual({ occurred_at: '' });
+  it.each(['', '20261-11-24T15:00'])('is what was typed, where that is no time, %j: the service says so', (typed) => {
+    const values = { ...valuesOf(recorded, ZONE), occurred_at: typed };
+    expect(changesOf(recorded, values, ZONE)).toEqual({ occurred_at: typed });
+    expect(bodyOf(values, ZONE).occurred_at ?? '').toBe(typed);
   });
 });

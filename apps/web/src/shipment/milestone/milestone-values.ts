@@ -69,5 +69,5 @@ function trimmed(value: string | null): string | null {
 
 /** What is no time goes as it is: the service says what is wrong with it. */
 function instantIfAny(wallClock: string, zone: string): string {
-  return wallClock === '' ? wallClock : instantOf(wallClock, zone);
+  return instantOf(wallClock, zone) ?? wallClock;
 }

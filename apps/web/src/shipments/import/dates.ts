@@ -28,7 +28,9 @@ export function readMoment(text: string, order: DayOrder, zone: string | undefin
   if (offset !== undefined) return new Date(`${wall}${offset}`).toISOString();
   if (zone === undefined)
     throw new Error('has no offset, and the zone of its port is not known: write +01:00 behind it');
-  return instantOf(wall, zone);
+  const at = instantOf(wall, zone);
+  if (at === undefined) throw new Error('is no date that there is');
+  return at;
 }
 
 function writtenIso(text: string): Written | undefined {
