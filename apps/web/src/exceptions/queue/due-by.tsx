@@ -6,8 +6,10 @@ import { dueOf, isOverdue } from './due.ts';
 /** A day at the place that it is about: it is the same day wherever it is read. */
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
+type Shown = Pick<ShipmentException, 'type' | 'metrics' | 'severity' | 'status'>;
+
 /** By when something has to be done; a dash where that is not known. */
-export function DueBy({ exception }: { readonly exception: Pick<ShipmentException, 'type' | 'metrics' | 'status'> }) {
+export function DueBy({ exception }: { readonly exception: Shown }) {
   const due = dueOf(exception);
   if (due === undefined)
     return (

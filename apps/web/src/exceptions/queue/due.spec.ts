@@ -21,11 +21,30 @@ it('orders the soonest first, and last what is due at no known time, the oldest 
   expect([newer, late, older, day, soon].sort(byDue)).toEqual([soon, day, late, older, newer]);
 });
 
-it('a day is past when it is over', () => {
-  const risk = one('demurrage_risk', { last_free_day: '2026-12-01' });
-  expect(isOverdue(risk, Date.parse('2026-12-01T23:00:00Z'))).toBe(false);
-  expect(isOverdue(risk, Date.parse('2026-12-02T00:00:00Z'))).toBe(true);
-  expect(isOverdue(one('customs_hold', {}), Date.parse('2030-01-01'))).toBe(false);
+const at = (time: string) => Date.parse(time);
+
+it('a day is past when it is over at the place, which the severity says', () => {
+  const risk = { ...one('demurrage_risk', { last_free_day: '2026-12-01' }), severity: 'high' as const };
+  const after = { ...risk, severity: 'critical' as const };
+  // In Shanghai it ends before it does in UTC, and in Los Angeles after it.
+  expect(isOverdue(after, at('2026-12-01T16:00:00Z'))).toBe(true);
+  expect(isOverdue(risk, at('2026-12-02T07:59:00Z'))).toBe(false);
+  expect(isOverdue(after, at('2026-12-02T08:00:00Z'))).toBe(true);
+});
+
+it('a day is not past before it is over anywhere, though settings have it critical from the beginning', () => {
+  const risk = { ...one('detention_risk', { empty_return_by: '2026-12-01' }), severity: 'critical' as const };
+  expect(isOverdue(risk, at('2026-12-01T09:59:00Z'))).toBe(false);
+  expect(isOverdue(risk, at('2026-12-01T10:00:00Z'))).toBe(true);
+});
+
+it('a moment is past after it, and what is due at no known time never', () => {
+  const missed = one('missed_connection', { next_etd: '2026-12-01T08:00:00.000Z' });
+  expect([isOverdue(missed, at('2026-12-01T08:00:00Z')), isOverdue(missed, at('2026-12-01T08:01:00Z'))]).toEqual([
+    false,
+    true,
+  ]);
+  expect(isOverdue(one('customs_hold', {}), at('2030-01-01'))).toBe(false);
 });
 
 it.each([

@@ -2,6 +2,9 @@ import type { ShipmentException } from '@tracking/client';
 
 type Measured = Pick<ShipmentException, 'type' | 'metrics'>;
 
+/** After the beginning of a day in UTC: when it ends where it ends first. */
+const FIRST_END_MS = 10 * 3_600_000;
+
 /** By when something has to be done: a day where the place is, or a moment. */
 export interface Due {
   readonly kind: 'day' | 'moment';
@@ -37,8 +40,15 @@ function dueEnd(exception: Measured): number {
   return Date.parse(due.kind === 'day' ? `${due.value}T23:59:59.999Z` : due.value);
 }
 
-export function isOverdue(exception: Measured, now: number): boolean {
-  return dueOf(exception) !== undefined && dueEnd(exception) < now;
+/**
+ * Whether that is past. When a day is over at its place the service says, by its severity; settings may have it be that grave
+ * from the beginning, but no day is over before it is so anywhere.
+ */
+export function isOverdue(exception: Measured & Pick<ShipmentException, 'severity'>, now: number): boolean {
+  const due = dueOf(exception);
+  if (due === undefined) return false;
+  const at = Date.parse(due.value);
+  return due.kind === 'moment' ? at < now : exception.severity === 'critical' && at + FIRST_END_MS <= now;
 }
 
 /** "3 d" of how long it is open. */
