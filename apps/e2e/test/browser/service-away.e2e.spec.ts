@@ -4,6 +4,7 @@ import { SETTINGS } from '../journeys/index.ts';
 import { newAdmin, type Person } from '../people.ts';
 import { cli, startStandalone, type Subject } from '../subject.ts';
 import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { pdfSaying } from './paper.ts';
 
 (NO_BROWSER === undefined ? describe : describe.skip)('a page that is left open', () => {
   let subject: Subject;
@@ -48,6 +49,29 @@ import { NO_BROWSER, Window, startBrowser } from './browser.ts';
     },
     patient(120_000),
   );
+
+  it('says so where what somebody wants to download does not come', async () => {
+    const { data } = await ann.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-4', mode: 'ocean' });
+    const form = new FormData();
+    form.append('type', 'bill_of_lading');
+    form.append('file', new Blob([new Uint8Array(pdfSaying('Bill'))]), 'bill.pdf');
+    await ann.api.post(`/v1/shipments/${data.id}/documents`, form);
+    const window = await Window.open(browser, subject, ann);
+    const { page } = window;
+    await window.goto(`/shipments/${data.id}/documents`);
+    await page.route('**/v1/documents/*/download', (route) =>
+      route.fulfill({ status: 404, json: { error: { type: 'not_found', code: 'not_found', message: 'It is gone.' } } }),
+    );
+    await page.getByRole('button', { name: 'What to do with bill.pdf' }).click();
+    await page.getByRole('menuitem', { name: 'Download' }).click();
+    await page.getByRole('alert').filter({ hasText: 'It is gone.' }).waitFor();
+
+    await window.goto('/shipments/import');
+    await page.route('**/papaparse*.js', (route) => route.abort());
+    await page.getByRole('button', { name: 'Download an example' }).click();
+    await page.getByRole('alert').filter({ hasText: 'A part of this page could not be loaded' }).waitFor();
+    await window.close();
+  });
 
   it('whose session ended keeps what was entered: who signs in in another tab goes on', async () => {
     const { page, context } = await Window.open(browser, subject, ann);

@@ -9,6 +9,7 @@ import {
   DOCUMENT_STATUS_COLORS,
   DOCUMENT_STATUS_LABELS,
 } from '../../documents/document-labels.ts';
+import { useWrite } from '../../app/write.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { fileSize } from '../../values/file-size.ts';
 import { Time } from '../../values/time.tsx';
@@ -143,10 +144,12 @@ function More({ document, actions }: { readonly document: ShipmentDocument; read
   const [queries, environment] = [useQueryClient(), useEnvironment()];
   const [mayWrite, mayApprove] = [useMay('documents:write'), useMay('documents:approve')];
   const { id, status, file_name, download_url, replaced_by_document_id } = document;
+  const download = useWrite({
+    write: async () => save(await queries.fetchQuery(contentQuery(environment, id)), file_name),
+  });
   const canReplace = mayWrite && !isGone(document) && status !== 'pending_upload' && replaced_by_document_id === null;
   const canDelete = mayApprove && status !== 'deleted';
   if (download_url === null && !canReplace && !canDelete) return null;
-  const download = async () => save(await queries.fetchQuery(contentQuery(environment, id)), file_name);
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -155,7 +158,7 @@ function More({ document, actions }: { readonly document: ShipmentDocument; read
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {download_url !== null && <Menu.Item onClick={() => void download()}>Download</Menu.Item>}
+        {download_url !== null && <Menu.Item onClick={() => download.mutate()}>Download</Menu.Item>}
         {canReplace && <Menu.Item onClick={() => actions.onReplace(document)}>Replace…</Menu.Item>}
         {canDelete && (
           <Menu.Item color="red" onClick={() => actions.onDelete(document)}>

@@ -3,6 +3,7 @@ import { Dropzone } from '@mantine/dropzone';
 import '@mantine/dropzone/styles.css';
 import { IconFileTypeCsv } from '@tabler/icons-react';
 import { useState } from 'react';
+import { useWrite } from '../../app/write.ts';
 import { download } from './download.ts';
 import { MOST_BYTES, MOST_ROWS, type Sheet, readSheet } from './read-file.ts';
 import { writeCsv } from '../../values/spreadsheet.ts';
@@ -32,6 +33,7 @@ async function downloadExample(): Promise<void> {
 /** Takes a file, chosen or dropped, and reads it. */
 export function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
   const [problem, setProblem] = useState<string>();
+  const example = useWrite({ write: downloadExample });
   const read = async (file: File) => {
     try {
       setProblem(undefined);
@@ -71,7 +73,7 @@ export function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => vo
         <List.Item>Rows of one reference are one shipment, with a container each.</List.Item>
         <List.Item>Empty cells leave what is there.</List.Item>
       </List>
-      <Anchor component="button" size="sm" w="fit-content" onClick={() => void downloadExample()}>
+      <Anchor component="button" size="sm" w="fit-content" onClick={() => example.mutate()}>
         Download an example
       </Anchor>
     </Stack>

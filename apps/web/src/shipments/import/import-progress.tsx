@@ -1,6 +1,7 @@
 import { Alert, Badge, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { download } from './download.ts';
@@ -109,6 +110,7 @@ interface ActionsProps {
 
 function Actions({ state: { record, phase }, run, onRun, onRemoved }: ActionsProps) {
   const environment = useEnvironment();
+  const save = useWrite({ write: () => downloadWrong(record) });
   if (isUnderWay(phase)) {
     return (
       <Button variant="default" w="fit-content" onClick={run?.stop}>
@@ -116,15 +118,11 @@ function Actions({ state: { record, phase }, run, onRun, onRemoved }: ActionsPro
       </Button>
     );
   }
-  const save = async () => {
-    const { headers, rows } = wrongRows(record);
-    download(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await writeCsv(headers, rows));
-  };
   return (
     <Group>
       {phase === 'stopped' && <Button onClick={() => onRun(startRun(record, environment))}>Go on</Button>}
       {record.wrong.length > 0 && (
-        <Button variant="default" onClick={() => void save()}>
+        <Button variant="default" onClick={() => save.mutate()}>
           Download the rows with errors
         </Button>
       )}
@@ -133,6 +131,11 @@ function Actions({ state: { record, phase }, run, onRun, onRemoved }: ActionsPro
       </Button>
     </Group>
   );
+}
+
+async function downloadWrong(record: ImportRecord): Promise<void> {
+  const { headers, rows } = wrongRows(record);
+  download(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await writeCsv(headers, rows));
 }
 
 function isUnderWay(phase: Phase): boolean {

@@ -1,11 +1,12 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconDownload } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { Suspense } from 'react';
 import { DOCUMENT_LABELS } from '../../../documents/document-labels.ts';
 import { Waiting } from '../../../app/waiting.tsx';
+import { useWrite } from '../../../app/write.ts';
 import { useEnvironment } from '../../../session/session.ts';
 import { fileSize } from '../../../values/file-size.ts';
 import { save } from '../save.ts';
@@ -45,9 +46,12 @@ export function PreviewDialog({ document, onClose, actions }: Props) {
 function Preview({ document, actions }: { readonly document: ShipmentDocument; readonly actions: React.ReactNode }) {
   const kind = previewKind(document);
   const isShown = kind !== undefined && document.size_bytes <= MOST_BYTES;
-  const content = useQuery({ ...contentQuery(useEnvironment(), document.id), enabled: isShown });
-  const fetched = async () => content.data ?? (await content.refetch()).data;
+  const [queries, query] = [useQueryClient(), contentQuery(useEnvironment(), document.id)];
+  const content = useQuery({ ...query, enabled: isShown });
   const name = document.file_name;
+  const download = useWrite({
+    write: async () => save(content.data ?? (await queries.fetchQuery(query)), name),
+  });
   return (
     <Stack>
       {!isShown && (
@@ -73,8 +77,8 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
         <Button
           variant="default"
           leftSection={<IconDownload size={16} aria-hidden />}
-          loading={content.isFetching && !isShown}
-          onClick={() => void fetched().then((blob) => blob && save(blob, name))}
+          loading={download.isPending}
+          onClick={() => download.mutate()}
         >
           Download
         </Button>
