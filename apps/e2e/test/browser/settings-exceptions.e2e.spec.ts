@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { SETTINGS } from '../journeys/index.ts';
 import { newAdmin, type Person } from '../people.ts';
 import { cli, startStandalone, type Subject } from '../subject.ts';
@@ -24,6 +24,15 @@ interface Settings {
     await browser?.close();
     await subject?.stop();
   });
+  /** While the service refuses what is written. */
+  async function refusing(page: Page, act: () => Promise<void>): Promise<void> {
+    const [path, error] = ['**/v1/settings', { type: 'invalid_request', code: 'x', message: 'It is refused.' }];
+    const refuse = (route: Route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 400, json: { error } }) : route.continue();
+    await page.route(path, refuse);
+    await act();
+    await page.unroute(path, refuse);
+  }
   const settings = async () => (await admin.api.get<Settings>('/v1/settings')).data;
 
   it('a rule is changed, against what another changed meanwhile, and goes back to its default', async () => {
@@ -41,6 +50,10 @@ interface Settings {
     await dialog.getByText('The settings were changed meanwhile').waitFor();
     await dialog.getByRole('row').filter({ hasText: '30 h' }).filter({ hasText: '36 h' }).waitFor();
     expect((await settings()).exceptions['eta_slip']).toMatchObject({ after_hours: 30, by_mode: { air: 4, road: 4 } });
+    await refusing(page, async () => {
+      await dialog.getByRole('button', { name: 'Keep mine' }).click();
+      await dialog.getByText('It is refused.').waitFor();
+    });
     await dialog.getByRole('button', { name: 'Keep mine' }).click();
     await dialog.waitFor({ state: 'detached' });
     const by_mode = { air: 4, road: 4, rail: 12 };
@@ -65,6 +78,20 @@ interface Settings {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Required documents are changed.').waitFor();
     expect((await settings()).required_documents).toMatchObject({ ocean: ['bill_of_lading'], air: [] });
+
+    await page.getByLabel('Air', { exact: true }).and(page.locator('input')).click();
+    await page.getByRole('option', { name: 'Packing list' }).click();
+    await page.keyboard.press('Escape');
+    await admin.api.patch('/v1/settings', { required_documents: { rail: ['photo'] } });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The settings were changed meanwhile').waitFor();
+    await refusing(page, async () => {
+      await page.getByRole('button', { name: 'Keep mine' }).click();
+      await page.getByText('It is refused.').waitFor();
+    });
+    await page.getByRole('button', { name: 'Keep theirs' }).click();
+    await page.getByRole('button', { name: 'Save' }).waitFor();
+    expect(await page.getByText('It is refused.').count()).toBe(0);
     expect(window.complaints).toEqual([]);
     await window.close();
   });

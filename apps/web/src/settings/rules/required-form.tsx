@@ -1,9 +1,9 @@
-import { Alert, Button, Group, MultiSelect, Stack } from '@mantine/core';
+import { Button, Group, MultiSelect, Stack } from '@mantine/core';
 import type { WorkspaceSettings } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
-import { failureOf } from '../../app/failures.ts';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../documents/document-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { NotChanged } from './not-changed.tsx';
 import { type Required, changedModes, requiredPatch } from './required-changes.ts';
 import { SettingsConflict } from './settings-conflict.tsx';
 import { useSettingsWrite } from './use-settings-write.ts';
@@ -46,18 +46,18 @@ export function RequiredForm({ settings }: { readonly settings: WorkspaceSetting
         }))}
         elsewhere="Required documents are as they were: the change is about exceptions."
         isPending={write.isPending}
+        error={write.error}
         onMine={() => save(meanwhile)}
-        onTheirs={() => begin(meanwhile)}
+        onTheirs={() => {
+          write.forgetError();
+          begin(meanwhile);
+        }}
       />
     );
   return (
     <form onSubmit={submit}>
       <Stack>
-        {write.error !== undefined && (
-          <Alert color="red" role="alert" title="Not changed">
-            {failureOf(write.error).message}
-          </Alert>
-        )}
+        <NotChanged error={write.error} />
         {MODES.map((mode) => (
           <MultiSelect
             key={mode}

@@ -10,6 +10,7 @@ interface Props {
   readonly meanwhile: WorkspaceSettings;
   readonly mine: RuleValues;
   readonly isPending: boolean;
+  readonly error: Error | null;
   readonly onMine: () => void;
   readonly onTheirs: () => void;
 }

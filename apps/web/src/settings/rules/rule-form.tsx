@@ -1,10 +1,10 @@
-import { Alert, Button, Fieldset, Group, NumberInput, Select, Stack, Switch, Text } from '@mantine/core';
+import { Button, Fieldset, Group, NumberInput, Select, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
-import { failureOf } from '../../app/failures.ts';
 import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { NotChanged } from './not-changed.tsx';
 import { RuleConflict } from './rule-conflict.tsx';
 import { type RuleType, type RuleValues, differences, hoursFault, patchOf, valuesOf } from './rule-changes.ts';
 import { RULE_WORDS } from './rule-words.ts';
@@ -52,6 +52,7 @@ export function RuleForm({ type, settings, onClose }: Props) {
         meanwhile={meanwhile}
         mine={isReset ? valuesOf(standard) : form.values}
         isPending={write.isPending}
+        error={write.error}
         onMine={() => (mine === undefined ? onClose() : write.save({ exceptions: { [type]: mine } }, meanwhile))}
         onTheirs={onClose}
       />
@@ -62,11 +63,7 @@ export function RuleForm({ type, settings, onClose }: Props) {
     <form onSubmit={form.onSubmit(save)}>
       <Stack>
         <Text size="sm">{words.about}</Text>
-        {write.error !== undefined && (
-          <Alert color="red" role="alert" title="Not changed">
-            {failureOf(write.error).message}
-          </Alert>
-        )}
+        <NotChanged error={write.error} />
         <Switch {...form.getInputProps('enabled', { type: 'checkbox' })} label="Opens by itself" />
         <Select
           {...form.getInputProps('severity')}

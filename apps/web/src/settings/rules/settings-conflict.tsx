@@ -2,6 +2,7 @@ import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core';
 import type { WorkspaceSettings } from '@tracking/client';
 import { Time } from '../../values/time.tsx';
 import { useChangedBy } from './changed-by.ts';
+import { NotChanged } from './not-changed.tsx';
 
 export interface Differing {
   readonly name: string;
@@ -16,12 +17,14 @@ interface Props {
   /** Said where what the form is about was not changed. */
   readonly elsewhere: string;
   readonly isPending: boolean;
+  /** Why neither was written yet. */
+  readonly error: Error | null;
   readonly onMine: () => void;
   readonly onTheirs: () => void;
 }
 
 /** Somebody changed the settings while the form was open: nothing was written. */
-export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPending, onMine, onTheirs }: Props) {
+export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPending, error, onMine, onTheirs }: Props) {
   const by = useChangedBy(meanwhile);
   return (
     <Stack>
@@ -52,6 +55,7 @@ export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPendin
           </Table.Tbody>
         </Table>
       )}
+      <NotChanged error={error} />
       <Group justify="end">
         <Button variant="default" onClick={onTheirs}>
           Keep theirs

@@ -18,15 +18,12 @@ export function useSettingsWrite(
 ) {
   const [client, queries, query] = [useApi(), useQueryClient(), settingsQuery(useEnvironment())];
   const [meanwhile, setMeanwhile] = useState<WorkspaceSettings>();
-  const [error, setError] = useState<unknown>();
   const write = useWrite({
     write: async ({ patch, version }: { readonly patch: SettingsPatch; readonly version: number }) => {
-      setError(undefined);
       try {
         return await client.settings.patch(patch, { ifMatch: `"${version}"` });
       } catch (refused) {
         if (isOutdated(refused)) setMeanwhile(await queries.fetchQuery({ ...query, staleTime: 0 }));
-        else setError(refused);
         throw refused;
       }
     },
@@ -37,8 +34,10 @@ export function useSettingsWrite(
   });
   return {
     meanwhile,
-    error,
+    /** Why nothing was written, where it is not that somebody else was faster. */
+    error: isOutdated(write.error) ? null : write.error,
     isPending: write.isPending,
+    forgetError: write.reset,
     /** @param over what is written: what the form knew, or what holds now */
     save: (patch: SettingsPatch, over = known) => write.mutate({ patch, version: over.version }),
   };
