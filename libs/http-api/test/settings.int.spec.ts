@@ -103,8 +103,9 @@ it('a change that insists on a version is decided by it', async () => {
   expect(outcomes.map(({ headers }) => headers.get('etag'))).toEqual(['"2"', '"2"', '"2"']);
   const faulty = await patch(json(0), { 'if-match': '"1"' });
   expect(faulty.status).toBe(400);
+  // The version says nothing of how far shipments are checked by it.
   const known = await api.call('GET', PATH, { key, headers: { 'if-none-match': '"2"' } });
-  expect([known.status, known.text]).toEqual([304, '']);
+  expect([known.status, known.body['version'], known.headers.get('etag')]).toEqual([200, 2, '"2"']);
 });
 
 it('each single change is in the audit log, what changes nothing is not', async () => {

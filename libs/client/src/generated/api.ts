@@ -8788,8 +8788,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
-                "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01

@@ -50,13 +50,16 @@ type AnswerHeader = keyof typeof ANSWER_HEADERS;
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
 /** What they answer is gone, and has no version. */
 const TAGLESS: ReadonlySet<string> = new Set(['deleteWebhookEndpoint', 'signOut', 'endSession']);
+/** It is read for `If-Match` alone: it does not stand for all that they answer. */
+const FOR_WRITES: ReadonlySet<string> = new Set(['getSettings']);
 /** What these answer was made just now, and has a version. */
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
 export function giveHeaders(described: Described, deprecation: Deprecation | undefined): void {
   const { operation } = described;
-  const conditional = Boolean(parameterOf(operation, 'If-Match') ?? parameterOf(operation, 'If-None-Match'));
+  const condition = parameterOf(operation, 'If-Match') ?? parameterOf(operation, 'If-None-Match');
+  const conditional = condition !== undefined || FOR_WRITES.has(described.id);
   addHeaders(operation, (status) => {
     const names = headersOf(Number(status), described);
     const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && !TAGLESS.has(described.id)));

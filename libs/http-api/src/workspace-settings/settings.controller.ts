@@ -28,7 +28,8 @@ export class SettingsController {
   ) {}
 
   @Get()
-  @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included', conditional: 'read' })
+  // No 304: `recheck` moves on while the version, and so the ETag, stays.
+  @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included' })
   @ApiResponse({ status: 200, description: 'The settings, of live and test alike.', type: WorkspaceSettingsResource })
   async get(
     @CurrentScope() { workspace_id }: Scope,
