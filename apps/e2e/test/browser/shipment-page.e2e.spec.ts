@@ -85,6 +85,27 @@ async function sail(api: AxiosInstance, external_id: string): Promise<string> {
     await window.close();
   });
 
+  it('shows what happened after it was read and before it was told', async () => {
+    const id = await sail(admin.api, 'PO-BETWEEN');
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    const gate = Promise.withResolvers<void>();
+    await page.route('**/v1/events/stream', async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await window.goto(`/shipments/${id}/timeline`);
+    const status = page.getByRole('region', { name: 'Status' });
+    await status.getByText('In transit', { exact: true }).waitFor();
+    const arrived = { code: 'vessel_arrived', occurred_at: day(-1), location: 'NLRTM', source: 'carrier' };
+    expect((await admin.api.post(`/v1/shipments/${id}/milestones`, arrived)).status).toBe(201);
+    gate.resolve();
+    await status.getByText('Arrived', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Vessel arrived, actual: look at it' }).waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('posts, corrects and retracts a milestone', async () => {
     const id = await sail(admin.api, 'PO-WRITE');
     const of = async () =>

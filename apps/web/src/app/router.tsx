@@ -8,6 +8,7 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { readQueueSearch } from '../exceptions/queue/queue-address.ts';
+import { openEarly } from '../live/early-streams.ts';
 import { sessionQuery } from '../session/session.ts';
 import { readTimelineSearch } from '../shipment/timeline/timeline-search.ts';
 import { readDeadLetterSearch } from '../settings/webhooks/dead-letters/dead-letter-search.ts';
@@ -60,9 +61,10 @@ const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
   component: Shell,
-  beforeLoad: async ({ context, location, search }) => {
+  beforeLoad: async ({ context, location, search, preload }) => {
     try {
       await context.queryClient.ensureQueryData(sessionQuery(search.environment ?? 'live'));
+      if (!preload) openEarly(context.queryClient, search.environment ?? 'live');
     } catch (error) {
       if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: { next: location.href } });
       throw error;
@@ -262,8 +264,7 @@ const events = createRoute({
   validateSearch: readEventSearch,
   component: page(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
 });
-const rulePages = [exceptionRules, requiredDocuments, events] as const;
-const peoplePages = [serviceAccounts, team, auditLog, account] as const;
+const settingsPages = [serviceAccounts, team, auditLog, account, exceptionRules, requiredDocuments, events] as const;
 
 const routeTree = root.addChildren([
   signIn,
@@ -277,7 +278,7 @@ const routeTree = root.addChildren([
     editShipment,
     shipment.addChildren(shipmentSections),
     exceptions,
-    settings.addChildren([settingsHome, apiKeys, webhooks.addChildren(webhookPages), ...peoplePages, ...rulePages]),
+    settings.addChildren([settingsHome, apiKeys, webhooks.addChildren(webhookPages), ...settingsPages]),
   ]),
 ]);
 

@@ -4,8 +4,10 @@ import { createContext, useContext, useEffect, useRef, useState } from 'react';
 import { isSignedOut } from '../app/failures.ts';
 import { type Environment, api } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
+import { leave, takeEarly } from './early-streams.ts';
 import { isOfAList, missedNews, showShipments } from './live-news.ts';
 import { LiveStream } from './live-stream.ts';
+import { readOnceMore } from './read-once-more.ts';
 
 export interface Live {
   /** Whether what happens is told; where not, what is shown may be old. Undefined until that is known. */
@@ -56,11 +58,19 @@ export function useLiveEvents(): Live {
       touched.add(data.shipment_id);
       for (const listener of listeners) listener(event);
     };
+    let early = takeEarly(environment);
+    // What it did not come before was read once more when it opened.
+    const isAhead = early?.isOpen ?? false;
     const stream = new LiveStream({
-      stream: (query, options) => api(environment).events.stream(query, options),
+      stream: (query, options) => {
+        const opened = early?.follow(options);
+        early = undefined;
+        return opened ?? api(environment).events.stream(query, options);
+      },
       sight: document,
       onEvent,
       onState: (isOn) => setLive(({ gaps }) => ({ isOn, gaps })),
+      onBeginning: () => !isAhead && readOnceMore(queries, environment),
       onGap: () => {
         setLive(({ isOn, gaps }) => ({ isOn, gaps: gaps + 1 }));
         void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !OF_LISTS.has(kind) });
@@ -72,6 +82,8 @@ export function useLiveEvents(): Live {
     void stream.follow();
     return () => {
       stream.stop();
+      early?.stop();
+      leave(environment);
       touched.stop();
       changed.stop();
       // Nobody tells of this environment while another is looked at.

@@ -1,54 +1,8 @@
-import type { StreamOptions, TrackingEvent } from '@tracking/client';
 import { jest } from '@jest/globals';
 import { LiveStream } from './live-stream.ts';
+import { Streams } from './streams-by-hand.ts';
 
 const MINUTE = 60_000;
-
-/** A stream whose connections are opened, told and ended by hand. */
-class Streams {
-  readonly begun: Connection[] = [];
-  readonly open = (_query: object, options: StreamOptions) => {
-    const connection = new Connection(options);
-    this.begun.push(connection);
-    return connection;
-  };
-  get last(): Connection {
-    const last = this.begun.at(-1);
-    if (last === undefined) throw new Error('nothing was begun');
-    return last;
-  }
-}
-
-class Connection implements AsyncIterable<TrackingEvent> {
-  lastEventId: string | undefined;
-  private readonly failed: Promise<never>;
-  private fail: (error: unknown) => void = () => undefined;
-  private told: (event: TrackingEvent) => void = () => undefined;
-
-  constructor(readonly options: StreamOptions) {
-    this.lastEventId = options.lastEventId;
-    this.failed = new Promise((_, reject) => (this.fail = reject));
-    options.signal?.addEventListener('abort', () => this.end(options.signal?.reason));
-  }
-
-  opens(): void {
-    this.options.onConnection?.(true);
-  }
-
-  tells(id: string): void {
-    this.lastEventId = id;
-    this.told({ id } as TrackingEvent);
-  }
-
-  end(error: unknown): void {
-    this.options.onConnection?.(false);
-    this.fail(error);
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<TrackingEvent, void, undefined> {
-    for (;;) yield await Promise.race([this.failed, new Promise<TrackingEvent>((resolve) => (this.told = resolve))]);
-  }
-}
 
 class Sight extends EventTarget {
   hidden = false;
@@ -68,10 +22,11 @@ describe('the live stream of a page', () => {
     jest.useFakeTimers();
     [streams, sight, heard, refusals] = [new Streams(), new Sight(), [], []];
     live = new LiveStream({
-      stream: streams.open as never,
+      stream: streams.open,
       sight,
       onEvent: ({ id }) => heard.push(id),
       onState: (isOn) => heard.push(isOn ? 'on' : 'off'),
+      onBeginning: () => heard.push('begun'),
       onGap: () => heard.push('gap'),
       onRefusal: (error) => refusals.push(error),
     });
@@ -83,13 +38,13 @@ describe('the live stream of a page', () => {
   });
   const after = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
-  it('is on once its connection is open, not before', async () => {
+  it('is on once its connection is open, not before, and says that what was read until then may be older', async () => {
     await after(100);
     expect(heard).toEqual([]);
     streams.last.opens();
     streams.last.tells('evt_1');
     await after(0);
-    expect(heard).toEqual(['on', 'evt_1']);
+    expect(heard).toEqual(['begun', 'on', 'evt_1']);
   });
 
   it('that was open long after the page was read has missed what happened between', async () => {
@@ -116,10 +71,10 @@ describe('the live stream of a page', () => {
     await after(0);
     streams.last.end(new Error('gone'));
     await after(6_000);
-    expect(heard).toEqual(['on', 'evt_1', 'off']);
+    expect(heard).toEqual(['begun', 'on', 'evt_1', 'off']);
     expect(streams.last.options.lastEventId).toBeUndefined();
     streams.last.opens();
-    expect(heard.slice(3)).toEqual(['gap', 'on']);
+    expect(heard.slice(4)).toEqual(['gap', 'on']);
     expect(refusals).toEqual([new Error('gone')]);
   });
 
@@ -138,7 +93,7 @@ describe('the live stream of a page', () => {
     expect([streams.begun.length, streams.last.options.lastEventId]).toEqual([2, 'evt_1']);
     streams.last.opens();
     // Nor is it said to be away, which it was of itself.
-    expect([heard, refusals]).toEqual([['on', 'evt_1', 'on'], []]);
+    expect([heard, refusals]).toEqual([['begun', 'on', 'evt_1', 'on'], []]);
   });
 
   it('keeps its connection where somebody looks away for a moment', async () => {

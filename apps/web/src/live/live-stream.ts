@@ -1,4 +1,5 @@
-import type { TrackingClient, TrackingEvent } from '@tracking/client';
+import type { TrackingEvent } from '@tracking/client';
+import type { OpenEvents } from './early-stream.ts';
 
 /** Before it is begun anew after it ended: the client itself comes again where only a connection broke. */
 const AGAIN_MS = 5_000;
@@ -8,16 +9,18 @@ const AWAY_MS = 5_000;
 const UNSEEN_MS = 5_000;
 /** For so long it goes on from its place; after that too much happened to be told event by event. */
 const PLACE_MS = 300_000;
-/** What is open so soon began with the page: nothing happened between what was read and what is told. */
+/** What is open so soon began with the page: little happened between what was read and what is told. */
 const FIRST_MS = 2_000;
 
 export interface LiveStreamParts {
-  readonly stream: TrackingClient['events']['stream'];
+  readonly stream: OpenEvents;
   /** Of the page; `visibilitychange` tells when it comes into sight and out of it. */
   readonly sight: EventTarget & { readonly hidden: boolean };
   readonly onEvent: (event: TrackingEvent) => void;
   /** Told when it is on, and when it should be and has not been for a while. */
   readonly onState: (isOn: boolean) => void;
+  /** Told when it begins with the page: what was read until then may be older than what it tells. */
+  readonly onBeginning: () => void;
   /** Told when it goes on after something that it does not tell. */
   readonly onGap: () => void;
   /** Told why it was refused, each time. */
@@ -68,7 +71,7 @@ export class LiveStream {
     const lastEventId = wait > PLACE_MS ? undefined : this.place;
     let isNew = true;
     const onConnection = (isOpen: boolean) => {
-      if (isOpen && isNew && lastEventId === undefined && !this.isBeginning()) this.parts.onGap();
+      if (isOpen && isNew && lastEventId === undefined) this.begin();
       [this.isFirst, isNew] = [false, false];
       this.connection(isOpen);
     };
@@ -80,8 +83,9 @@ export class LiveStream {
     }
   }
 
-  private isBeginning(): boolean {
-    return this.isFirst && Date.now() - this.toldUntil < FIRST_MS;
+  private begin(): void {
+    if (this.isFirst && Date.now() - this.toldUntil < FIRST_MS) this.parts.onBeginning();
+    else this.parts.onGap();
   }
 
   private connection(isOpen: boolean): void {
