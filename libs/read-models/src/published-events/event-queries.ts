@@ -30,8 +30,8 @@ export interface EventListQuery {
 type PositionRange = { readonly gt: Position; readonly lt?: Position; readonly lte?: Position };
 
 /**
- * An event is stored this long after its `created_at` at most: a command keeps its time for as long as a client may
- * repeat it under its `Idempotency-Key` (24 h), and the clocks of replicas differ a little.
+ * An event is stored this long after its `created_at` at most, unless it is imported: a command keeps its time for as long
+ * as a client may repeat it under its `Idempotency-Key` (24 h), and the clocks of replicas differ a little.
  */
 const STORED_WITHIN_MS = 25 * 3_600_000;
 
@@ -137,16 +137,18 @@ export class EventQueries {
     filter: EventListQuery['filter'],
     after: SortValues | undefined,
   ): Promise<PositionRange | undefined> {
-    const [named, floor, ceiling] = await Promise.all([
+    const [named, { floor, ceiling }] = await Promise.all([
       filter.after === undefined ? '' : this.find(rows, scope, filter.after).then((row) => row?.position),
-      // The page before has passed it already.
-      filter.since === undefined || after !== undefined ? '' : floorOf(rows, scope, filter.since),
-      filter.until === undefined ? undefined : ceilingOf(rows, scope, filter.until),
+      boundsOfTimes(rows, scope, {
+        // The page before has passed it already.
+        since: after === undefined ? filter.since : undefined,
+        until: filter.until,
+      }),
     ]);
     if (named === undefined) return undefined;
     const gt = [named, floor, String(after?.[0] ?? '')].reduce((a, b) => (a > b ? a : b));
-    const { upTo } = filter;
-    return { gt, ...(ceiling !== undefined && { lt: ceiling }), ...(upTo !== undefined && { lte: upTo }) };
+    const lte = [ceiling, filter.upTo].filter((each) => each !== undefined).sort()[0];
+    return { gt, ...(lte !== undefined && { lte }) };
   }
 }
 
@@ -182,19 +184,41 @@ function narrowed(scope: Scope, { type, shipment_id }: EventListQuery['filter'])
   return types ? types.map((each) => ({ ...inScope(scope), type: each })) : [inScope(scope)];
 }
 
+interface Times {
+  readonly since: Timestamp | undefined;
+  readonly until: Timestamp | undefined;
+}
+
 /**
- * A position before which no event was created at `since` or later. Lists are in the order of positions: without it the
- * first page would look through everything that was ever published before it.
+ * Between which positions events of these times are: none that was created at `since` or later is at `floor` or before it,
+ * none that was created at `until` or before is beyond `ceiling`. Lists are in the order of positions: without them the
+ * first page would look through everything that was ever published before, the last one through everything after. Of
+ * what is imported, and of what stands before it, the time of one says nothing of the others'.
  */
-async function floorOf(rows: Collection<PublishedEventRow>, scope: Scope, since: Timestamp): Promise<Position> {
+async function boundsOfTimes(
+  rows: Collection<PublishedEventRow>,
+  scope: Scope,
+  { since, until }: Times,
+): Promise<{ readonly floor: Position; readonly ceiling: Position | undefined }> {
+  const [before, beyond, imported] = await Promise.all([
+    since === undefined ? '' : lastBefore(rows, scope, since),
+    until === undefined ? undefined : firstBeyond(rows, scope, until),
+    since === undefined && until === undefined ? '' : lastImported(rows, scope),
+  ]);
+  const floor = before > imported ? before : '';
+  return { floor, ceiling: beyond !== undefined && beyond < imported ? imported : beyond };
+}
+
+/** Where the last event is that was created so long before that none later is before it. */
+async function lastBefore(rows: Collection<PublishedEventRow>, scope: Scope, since: Timestamp): Promise<Position> {
   const created_at = { lt: shifted(since, -STORED_WITHIN_MS) };
   const sort = { fields: ['created_at', 'position'], descending: true };
   const [last] = await rows.find({ filter: { ...inScope(scope), created_at }, sort, limit: 1 });
   return last?.position ?? '';
 }
 
-/** A position from which on no event was created at `until` or before; likewise for the last page. */
-async function ceilingOf(
+/** Where the first event is that was created so long after that none earlier is beyond it. */
+async function firstBeyond(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
   until: Timestamp,
@@ -206,6 +230,13 @@ async function ceilingOf(
   const sort = { fields: ['created_at', 'position'] };
   const [first] = await rows.find({ filter: { ...inScope(scope), created_at }, sort, limit: 1 });
   return first?.position;
+}
+
+/** Where the last imported event is; whatever follows it was stored within {@link STORED_WITHIN_MS}. */
+async function lastImported(rows: Collection<PublishedEventRow>, scope: Scope): Promise<Position> {
+  const filter = { ...inScope(scope), imported: true };
+  const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
+  return last?.position ?? '';
 }
 
 function times(since: Timestamp | undefined, until: Timestamp | undefined): Filter {

@@ -10,18 +10,21 @@ export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
   readonly created_at: Timestamp;
   /** Of the stored event: the order in which events are listed, which is that of their publication. */
   readonly position: Position;
+  /** Whether it came from another store, and so may stand long after events of later times; absent otherwise. */
+  readonly imported?: true;
 }
 
 /** Every event that is published, one row each. */
 export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_events'> = {
   name: 'published_events',
-  version: 1,
+  version: 2,
   indexes: [
     // With what a list may be narrowed by: events that it leaves out are passed over without a look at their rows.
     { name: 'by_position', fields: [...SCOPE_FIELDS, 'position', 'created_at'] },
     { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'position', 'created_at'] },
     { name: 'by_stream', fields: ['stream', 'position'] },
     { name: 'by_time', fields: [...SCOPE_FIELDS, 'created_at', 'position'] },
+    { name: 'imported', fields: [...SCOPE_FIELDS, 'imported', 'position'], only: 'imported' },
     // Of all scopes: for whoever follows the log.
     { name: 'in_order', fields: ['position'] },
   ],
@@ -41,6 +44,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
         stream,
         revision: event.revision,
         position,
+        ...(event.metadata.imported && { imported: true as const }),
       },
     ];
   },

@@ -165,6 +165,46 @@ describe('published events', () => {
     }
   });
 
+  it('that were imported are found by their times, wherever they stand', async () => {
+    const scope = { workspace_id: 'wsp_moved', environment: 'live' } as const;
+    const put = async (n: number, revision: number, day: number, imported = true) => {
+      const stream = world.writer.stream(n);
+      const sent = { etd: null, eta: null, legs: [] };
+      const body =
+        revision === 0
+          ? { type: 'shipment.created.v1', data: { ...scope, shipment: shipmentRecord(n), sent } }
+          : { type: 'shipment.changed.v1', data: { changes: { house_bill: { from: null, to: 'HB' } } } };
+      const event = newEvent(body);
+      const metadata = { ...event.metadata, recorded_at: at(DAY * day), ...(imported && { imported: true as const }) };
+      const stored = { ...event, id: randomUUID(), metadata };
+      scopes.set(stream, scope);
+      ids.set(`evt_${stored.id}`, `day ${day}`);
+      return world.engine.eventStore.append(stream, revision === 0 ? 'no_stream' : revision - 1, [stored]);
+    };
+    // Stream by stream, as an import stores them; then what is written here.
+    for (const [n, revision, day] of [
+      [10, 0, 1],
+      [10, 1, 20],
+      [11, 0, 2],
+      [11, 1, 10],
+    ] as const) {
+      await put(n, revision, day);
+    }
+    await put(12, 0, 30, false);
+    const { position } = await put(13, 0, 35, false);
+    expect(await models.allReached(position, 5_000)).toBe(true);
+    for (const limit of [1, 2, 9]) {
+      const found = async (filter: EventListQuery['filter']) => (await list(filter, limit, scope)).flat();
+      expect(await found({ since: at(DAY * 15) })).toEqual(['day 20', 'day 30', 'day 35']);
+      expect(await found({ until: at(DAY * 5) })).toEqual(['day 1', 'day 2']);
+      expect(await found({ since: at(DAY * 2), until: at(DAY * 12) })).toEqual(['day 2', 'day 10']);
+      expect(await found({ since: at(DAY * 33) })).toEqual(['day 35']);
+      expect(await found({ until: at(DAY * 32) })).toEqual(['day 1', 'day 20', 'day 2', 'day 10', 'day 30']);
+      const newestFirst = await read({ filter: { until: at(DAY * 5) }, limit, newestFirst: true }, scope);
+      expect(newestFirst.flat()).toEqual(['day 2', 'day 1']);
+    }
+  });
+
   it('go on after nothing that there is not', async () => {
     expect(await list({ after: 'evt_unknown' })).toEqual([[]]);
     expect(await list({ after: idOf('c1') })).toEqual([[]]);

@@ -111,7 +111,7 @@ async function append(store: EventStore, events: readonly ExportedEvent[]): Prom
     await store.append(
       first.stream,
       expected,
-      events.map(({ id, type, data, metadata }) => ({ id, type, data, metadata })),
+      events.map(({ id, type, data, metadata }) => ({ id, type, data, metadata: { ...metadata, imported: true } })),
     );
   } catch (error) {
     if (!(error instanceof VersionConflict)) throw error;

@@ -23,6 +23,8 @@ export interface EventMetadata {
   readonly traceparent: string | null;
   /** When time alone next changes something about the shipment as it is after this append. */
   readonly next_check_at: Timestamp | null;
+  /** Whether it came from another store: it may be stored here long after its time. */
+  readonly imported?: true;
 }
 
 /** Fields that both clients and estimates move; those that were set. */
