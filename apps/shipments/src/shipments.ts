@@ -48,7 +48,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     shipments,
     settings,
     rechecks: settings.rechecks,
-    openShipments: workList,
+    unsettledShipments: workList,
     readModelsReached: (position, timeoutMs) => readModels.progress.reached('deadlines', position, timeoutMs),
   });
   void readModels.ready.then(() => recheck.job.start());

@@ -48,7 +48,7 @@ export async function startFeatures(
     shipments,
     settings: workspaceSettings,
     rechecks: workspaceSettings.rechecks,
-    openShipments: workList,
+    unsettledShipments: workList,
     readModelsReached: (position, waitMs) => readModels.progress.reached('deadlines', position, waitMs),
   });
   if (!isPassive) void readModels.ready.then(() => recheck.job.start());

@@ -35,7 +35,7 @@ function jobWith(parts: Partial<RecheckJobParts> = {}): RecheckJob {
     shipments,
     settings,
     rechecks: settings.rechecks,
-    openShipments: readModels.queries.deadlines,
+    unsettledShipments: readModels.queries.deadlines,
     eventStore: api.storage.eventStore,
     readModelsReached: (position, timeoutMs) => readModels.progress.reached('deadlines', position, timeoutMs),
     leases: new InProcessLeases(made),
@@ -116,6 +116,18 @@ it('another severity is that of open ones', async () => {
   expect(await told(id, 'customs_hold')).toEqual(['exception.opened.v1 high', 'exception.updated.v1 critical']);
   const [last] = (await stored(id)).slice(-1);
   expect(last?.metadata).toMatchObject({ actor: { type: 'system', id: 'settings' } });
+});
+
+it('what is open of a shipment that has ended changes too', async () => {
+  const id = await create({ mode: 'ocean' });
+  expect((await api.call('POST', `/v1/shipments/${id}/cancel`, { key: admin })).status).toBe(200);
+  const json = { code: 'gated_in', occurred_at: hoursFromNow(0) };
+  expect((await api.call('POST', `/v1/shipments/${id}/milestones`, { key: admin, json })).status).toBe(201);
+  expect(await told(id, 'movement_after_cancel')).toEqual([expect.stringMatching(/^exception.opened.v1 /)]);
+  start();
+  await patch({ movement_after_cancel: { enabled: false } });
+  await done(1);
+  expect((await told(id, 'movement_after_cancel')).slice(1)).toEqual(['exception.resolved.v1 auto_cleared']);
 });
 
 it('a threshold that is shorter opens, and one that is longer resolves', async () => {

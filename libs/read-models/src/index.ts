@@ -1,5 +1,5 @@
 export type { RetryOutcome } from '@tracking/subscriptions';
-export type { DeadlineQueries, DueShipment, OpenShipment } from './deadlines/deadline-queries.ts';
+export type { DeadlineQueries, DueShipment, UnsettledShipment } from './deadlines/deadline-queries.ts';
 export type { Digest } from './digest.ts';
 export type {
   DeletedDocument,

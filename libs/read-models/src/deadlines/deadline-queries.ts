@@ -9,8 +9,8 @@ export interface DueShipment extends Scope {
   readonly due_at: Timestamp;
 }
 
-/** A shipment that is not over: not cancelled, completed or returned. */
-export interface OpenShipment extends Scope {
+/** A shipment about which other settings may change something: it has not ended, or an exception of it is open. */
+export interface UnsettledShipment extends Scope {
   readonly id: string;
 }
 
@@ -38,11 +38,15 @@ export class DeadlineQueries {
   }
 
   /**
-   * Shipments of the workspace that are not over, live and test ones, in the order of their ids.
+   * Shipments of the workspace that other settings may change something about, live and test ones, in the order of their ids.
    * @param after the id of the last of the page before
    * @throws Unavailable
    */
-  async ofWorkspace(workspaceId: string, after: string | undefined, limit: number): Promise<readonly OpenShipment[]> {
+  async ofWorkspace(
+    workspaceId: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<readonly UnsettledShipment[]> {
     const rows = await this.active.rows();
     const found = await rows.find({
       filter: { workspace_id: workspaceId, over: false },

@@ -18,6 +18,7 @@ const created = (next: string | null, status: ShipmentStatus = 'pending') =>
   event(0, next, { type: 'shipment.created.v1', data: { ...ACME, shipment: shipmentRecord(1, { status }), sent } });
 const updated = (revision: number, next: string | null, changes: object = {}) =>
   event(revision, next, { type: 'shipment.changed.v1', data: { changes } });
+const GOING_ON = { ended: false, has_open_exceptions: false, over: false };
 const status = (from: ShipmentStatus, to: ShipmentStatus) => ({ status: { from, to } });
 
 /** Rows as they are stored after each event; undefined where nothing is written. */
@@ -32,12 +33,12 @@ function writes(...events: readonly ProjectedEvent[]): (DeadlineRow | undefined)
 
 describe('rows of deadlines', () => {
   it('given a new shipment, then when its rules are to be checked', () => {
-    expect(writes(created(MONDAY))).toEqual([{ id, ...ACME, due_at: MONDAY, over: false, revision: 0 }]);
+    expect(writes(created(MONDAY))).toEqual([{ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 0 }]);
   });
 
   it('given one that time alone changes nothing about, then no moment at all', () => {
     const [row] = writes(created(null));
-    expect(row).toEqual({ id, ...ACME, over: false, revision: 0 });
+    expect(row).toEqual({ id, ...ACME, ...GOING_ON, revision: 0 });
     expect(row).not.toHaveProperty('due_at');
   });
 
@@ -55,7 +56,7 @@ describe('rows of deadlines', () => {
   it('given a moment that passed and a next one, and then none, then so does the row', () => {
     const [, second, third] = writes(created(MONDAY), updated(1, TUESDAY), updated(2, null));
     expect(second?.due_at).toBe(TUESDAY);
-    expect(third).toEqual({ id, ...ACME, over: false, revision: 2 });
+    expect(third).toEqual({ id, ...ACME, ...GOING_ON, revision: 2 });
   });
 
   it.each(['cancelled', 'completed', 'returned'] as const)(
@@ -67,14 +68,35 @@ describe('rows of deadlines', () => {
         updated(2, null),
         updated(3, MONDAY, status(to, 'pending')),
       );
-      expect(second).toEqual({ id, ...ACME, over: true, revision: 1 });
+      expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: true, revision: 1 });
       expect(third).toBeUndefined();
-      expect(fourth).toEqual({ id, ...ACME, due_at: MONDAY, over: false, revision: 3 });
+      expect(fourth).toEqual({ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 3 });
     },
   );
 
   it.each(['delivered', 'in_transit'] as const)('given that it is %s, then it is not over', (to) => {
     expect(writes(created(MONDAY), updated(1, MONDAY, status('pending', to)))[1]).toBeUndefined();
+  });
+
+  it('given that it has ended with an open exception, then it is over when that is resolved', () => {
+    const exceptionOf = (revision: number, type: string, open_exceptions_count: number) =>
+      event(revision, null, { type, data: { exception: { id: 'exc_1' }, open_exceptions_count } });
+    const rows = writes(
+      created(null),
+      exceptionOf(1, 'exception.opened.v1', 1),
+      exceptionOf(2, 'exception.opened.v1', 2),
+      updated(3, null, status('pending', 'completed')),
+      exceptionOf(4, 'exception.resolved.v1', 1),
+      exceptionOf(5, 'exception.resolved.v1', 0),
+    );
+    expect(rows.map((row) => row && [row.ended, row.has_open_exceptions, row.over])).toEqual([
+      [false, false, false],
+      [false, true, false],
+      undefined,
+      [true, true, false],
+      undefined,
+      [true, false, true],
+    ]);
   });
 
   it('given one that is over when it is created, then it is', () => {

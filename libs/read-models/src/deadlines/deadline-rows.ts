@@ -10,16 +10,19 @@ import { scopeOf } from '../scope.ts';
 export interface DeadlineRow extends ReadModelRow, Scope {
   /** As the last event says; absent where time alone changes nothing. */
   readonly due_at?: Timestamp;
-  /** Whether it is done with. The row stays: it tells late writes of earlier events from new ones. */
+  /** Whether it came to its end. The row stays: it tells late writes of earlier events from new ones. */
+  readonly ended: boolean;
+  readonly has_open_exceptions: boolean;
+  /** Whether no change of settings can change anything about it: it has ended, and no exception is open. */
   readonly over: boolean;
 }
 
-const OVER: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
+const ENDED: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
 
-/** The work list of the clock, and of whoever has to check all open shipments of a workspace: one row for each shipment. */
+/** The work list of the clock, and of whoever has to check a workspace's shipments by other settings: one row for each shipment. */
 export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
   name: 'deadlines',
-  version: 1,
+  version: 2,
   indexes: [
     { name: 'by_due_at', fields: ['due_at', 'id'] },
     { name: 'by_workspace', fields: ['workspace_id', 'over', 'id'] },
@@ -35,15 +38,30 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`${event.type} of no shipment`);
     const due_at = event.metadata.next_check_at;
-    const over = isOverAfter(event, before);
-    if (before && before.over === over && (before.due_at ?? null) === due_at) return [];
-    return [{ id, ...scopeOf(scope), ...(due_at !== null && { due_at }), over, revision: event.revision }];
+    const ended = isEndedAfter(event, before);
+    const has_open_exceptions = hasOpenAfter(event, before);
+    if (
+      before &&
+      before.ended === ended &&
+      before.has_open_exceptions === has_open_exceptions &&
+      (before.due_at ?? null) === due_at
+    ) {
+      return [];
+    }
+    const { revision } = event;
+    const state = { ended, has_open_exceptions, over: ended && !has_open_exceptions };
+    return [{ id, ...scopeOf(scope), ...(due_at !== null && { due_at }), ...state, revision }];
   },
 };
 
-function isOverAfter(event: ShipmentEvent, before: DeadlineRow | undefined): boolean {
+function isEndedAfter(event: ShipmentEvent, before: DeadlineRow | undefined): boolean {
   const status = statusSetBy(event);
-  return status === undefined ? (before?.over ?? false) : OVER.includes(status);
+  return status === undefined ? (before?.ended ?? false) : ENDED.includes(status);
+}
+
+function hasOpenAfter({ type, data }: ShipmentEvent, before: DeadlineRow | undefined): boolean {
+  const isAboutOne = type === 'exception.opened.v1' || type === 'exception.resolved.v1';
+  return isAboutOne ? data.open_exceptions_count > 0 : (before?.has_open_exceptions ?? false);
 }
 
 function statusSetBy({ type, data }: ShipmentEvent): ShipmentStatus | undefined {

@@ -2,7 +2,7 @@ import { InProcessLeases } from '@tracking/embedded';
 import type { CheckRules } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, recordingLogger } from '@tracking/testing';
 import { RecheckJob, type RecheckJobParts } from '../src/clock/recheck-job.ts';
-import type { OpenShipments, Recheck, RecheckProgress, Rechecks } from '../src/clock/rechecks.ts';
+import type { UnsettledShipments, Recheck, RecheckProgress, Rechecks } from '../src/clock/rechecks.ts';
 import { MIDNIGHT, shipmentOf } from './clock-stage.ts';
 import { MortalProcess } from './mortal-process.ts';
 
@@ -79,11 +79,11 @@ export class RecheckStage {
     readonly rechecks = new RechecksInMemory(),
     process = new MortalProcess(),
   ) {
-    const openShipments: OpenShipments = { ofWorkspace: (...asked) => this.ofWorkspace(...asked) };
+    const unsettledShipments: UnsettledShipments = { ofWorkspace: (...asked) => this.ofWorkspace(...asked) };
     this.job = new RecheckJob({
       shipments: process.wrap({ checkRules: (command) => this.check(command as CheckRules) }, {}, STEPS),
       rechecks: process.wrap(rechecks as Rechecks, {}, STEPS),
-      openShipments,
+      unsettledShipments,
       settings: { of: async (id) => ({ version: this.knows ?? this.rechecks.of(id)?.version ?? 1 }) },
       eventStore: { head: async () => this.head },
       readModelsReached: async (position) => this.shown >= position,

@@ -5,7 +5,7 @@ import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry 
 import type { ShipmentsService } from '../shipments-service.ts';
 import { checkOf } from './check-command.ts';
 import { RecheckStart, type RecheckStartParts } from './recheck-start.ts';
-import type { OpenShipments, Recheck, RecheckProgress, Rechecks } from './rechecks.ts';
+import type { UnsettledShipments, Recheck, RecheckProgress, Rechecks } from './rechecks.ts';
 
 /** From one look for changes to the next. */
 const EVERY_MS = 1_000;
@@ -22,12 +22,12 @@ const PATIENCE_MS = 10_000;
 const WORKSPACES = 100;
 const ACTOR: Actor = { type: 'system', id: 'settings' };
 
-type OpenShipment = Scope & { readonly id: string };
+type UnsettledShipment = Scope & { readonly id: string };
 
 export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 'readModelsReached'> {
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
   readonly rechecks: Rechecks;
-  readonly openShipments: OpenShipments;
+  readonly unsettledShipments: UnsettledShipments;
   /** By which `shipments` decide here. */
   readonly settings: { of(workspaceId: string): Promise<{ readonly version: number }> };
   readonly leases: Leases;
@@ -125,9 +125,9 @@ export class RecheckJob {
   }
 
   private async checkPage(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
-    const { openShipments, page: size = PAGE } = this.parts;
+    const { unsettledShipments, page: size = PAGE } = this.parts;
     const { workspace_id, after } = recheck;
-    const find = () => openShipments.ofWorkspace(workspace_id, after ?? undefined, size);
+    const find = () => unsettledShipments.ofWorkspace(workspace_id, after ?? undefined, size);
     const page = await this.pace.work(find, ending);
     let { checked } = recheck;
     for (let from = 0; from < page.length; from += AT_ONCE) {
@@ -146,7 +146,7 @@ export class RecheckJob {
   }
 
   /** Answers how many were checked. @throws Unavailable when all have ended */
-  private async checkAll(shipments: readonly OpenShipment[], ending: AbortSignal): Promise<number> {
+  private async checkAll(shipments: readonly UnsettledShipment[], ending: AbortSignal): Promise<number> {
     const settled = await Promise.allSettled(shipments.map((shipment) => this.check(shipment, ending)));
     let checked = 0;
     for (const one of settled) {
@@ -157,7 +157,7 @@ export class RecheckJob {
   }
 
   /** @throws Unavailable: what else fails is the shipment's, and keeps no other waiting */
-  private async check(shipment: OpenShipment, signal: AbortSignal): Promise<boolean> {
+  private async check(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
     const { shipments, clock, logger, patienceMs = PATIENCE_MS } = this.parts;
     const command = checkOf(shipment, clock().toISOString(), ACTOR);
     try {

@@ -35,8 +35,8 @@ export interface Rechecks {
   advance(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined>;
 }
 
-/** Shipments that are not over. */
-export interface OpenShipments {
+/** Shipments about which other settings may change something: they have not ended, or an exception of theirs is open. */
+export interface UnsettledShipments {
   /**
    * Those of the workspace, live and test ones, in the order of their ids.
    * @param after the id of the last of the page before
