@@ -53,7 +53,7 @@ beforeAll(async () => {
     .map((resource) =>
       patches
         .filter(({ kind }) => kind === resource.kind)
-        .reduce((one, { spec }) => ({ ...one, spec: patched(one.spec, spec) }), resource),
+        .reduce<KubernetesResource>((one, { spec }) => ({ ...one, spec: patched(one.spec, spec) }), resource),
     );
 });
 
