@@ -1,5 +1,5 @@
 import type { Quota } from '@tracking/ports';
-import { rateLimited } from '../errors/request-error.ts';
+import { withinQuota } from '../server/within-quota.ts';
 
 /** Uploads per minute of one document: whoever sends over a poor line begins anew a few times. */
 const PER_DOCUMENT = 20;
@@ -13,7 +13,7 @@ export class UploadThrottle {
 
   /** @throws RequestError `rate_limited` */
   async upload(documentId: string): Promise<void> {
-    const { admitted, retryAfter } = await this.quota.take(`upload:${documentId}`, PER_DOCUMENT);
-    if (!admitted) throw rateLimited(`More than ${PER_DOCUMENT} uploads of a document within a minute.`, retryAfter);
+    const refusal = `More than ${PER_DOCUMENT} uploads of a document within a minute.`;
+    await withinQuota(this.quota, `upload:${documentId}`, PER_DOCUMENT, refusal);
   }
 }

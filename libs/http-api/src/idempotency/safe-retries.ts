@@ -1,8 +1,9 @@
 import type { Quota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-filter.ts';
-import { RequestError, rateLimited } from '../errors/request-error.ts';
+import { RequestError } from '../errors/request-error.ts';
 import { networkOf } from '../server/network.ts';
+import { withinQuota } from '../server/within-quota.ts';
 import type { IdempotencyClaim } from './idempotency-claim.ts';
 import { HEADER, claimedRequest, isClaimed } from './claimed-request.ts';
 import type { IdempotencyClaims } from './idempotency-claims.ts';
@@ -59,10 +60,8 @@ export function makeRetriesSafe(fastify: FastifyInstance, { claims, quota, error
 
 /** @throws RequestError `rate_limited` */
 async function admitStranger(quota: Quota, { ip }: FastifyRequest): Promise<void> {
-  const { admitted, retryAfter } = await quota.take(`idempotency:address:${networkOf(ip)}`, STRANGERS_PER_MINUTE);
-  if (admitted) return;
-  const message = `More than ${STRANGERS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
-  throw rateLimited(message, retryAfter);
+  const refusal = `More than ${STRANGERS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
+  await withinQuota(quota, `idempotency:address:${networkOf(ip)}`, STRANGERS_PER_MINUTE, refusal);
 }
 
 /** Answers whether the request goes on; where not, it is answered. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Quota } from '@tracking/ports';
-import { rateLimited } from '../errors/request-error.ts';
 import { networkOf } from '../server/network.ts';
+import { withinQuota } from '../server/within-quota.ts';
 
 /** Tries per minute with one e-mail, from wherever they come: whoever guesses has 14,400 a day. */
 const PER_ACCOUNT = 10;
@@ -31,9 +31,7 @@ export class SignInThrottle {
   }
 
   private async take(key: string, limit: number): Promise<void> {
-    const { admitted, retryAfter } = await this.quota.take(key, limit);
-    if (admitted) return;
-    throw rateLimited('Too many tries within a minute; wait before the next.', retryAfter);
+    await withinQuota(this.quota, key, limit, 'Too many tries within a minute; wait before the next.');
   }
 }
 
