@@ -249,6 +249,7 @@ function faults() {
       } finally {
         replica(service, index).wake();
       }
+      await eventually(() => measured(services.system.services[service][index] as Replica, work), PATIENT);
       await writesGoOn();
       await allWorks(`${service} ${index} woke up`);
     },

@@ -129,7 +129,7 @@ async function objectsIn(mongoUrl: string): Promise<readonly string[]> {
 
 /** What a metric of a replica stands at, all its labels together. */
 export async function measured({ managementUrl }: Replica, metric: string): Promise<number> {
-  const { data } = await axios.get<string>(`${managementUrl}/metrics`, { proxy: false });
+  const { data } = await axios.get<string>(`${managementUrl}/metrics`, { proxy: false, timeout: 5_000 });
   const lines = data.split('\n').filter((line) => line.startsWith(metric));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }

@@ -66,6 +66,22 @@ describe('a delay queue', () => {
     expect(delays.size).toBe(1);
   });
 
+  test('wakes the others before one that asks again for a moment that has come', async () => {
+    const again = new DelayQueue<string>(
+      () => now,
+      (item) => {
+        woken.push(item);
+        if (woken.length < 6) again.at('a', 1_000);
+      },
+    );
+    again.at('a', 1_000);
+    again.at('b', 1_001);
+    now = 2_000;
+    await eventually(() => expect(woken).toContain('b'));
+    expect(woken.slice(0, 2)).toEqual(['a', 'b']);
+    again.close();
+  });
+
   test('notices that the clock was set forward', async () => {
     delays.at('a', 1_000 + 3_600_000);
     now += 3_600_000;

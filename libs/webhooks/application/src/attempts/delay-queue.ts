@@ -38,7 +38,7 @@ export class DelayQueue<T> {
     this.arm();
   }
 
-  /** It is not woken any more. */
+  /** It is not woken any more, where its moment has not come yet. */
   remove(item: T): void {
     const entry = this.entries.get(item);
     if (entry === undefined) return;
@@ -68,10 +68,13 @@ export class DelayQueue<T> {
   private ring(): void {
     this.timerAt = Infinity;
     const now = this.now();
+    const due: T[] = [];
     for (let [first] = this.heap; first !== undefined && first.at <= now; [first] = this.heap) {
       this.remove(first.item);
-      this.wake(first.item);
+      due.push(first.item);
     }
+    // Who asks then for a moment that has come waits for the next timer: everything else in the process has its turn before.
+    for (const item of due) this.wake(item);
     this.arm();
   }
 

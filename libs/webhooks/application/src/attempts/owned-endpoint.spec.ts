@@ -85,12 +85,14 @@ describe('an endpoint that this process owns', () => {
     expect(owned(FAILURE, FAILURE, FAILURE, FAILURE, SUCCESS).keepsUp).toBe(true);
   });
 
-  test('gives no delivery once its lease is over by the clock, before anybody told so', () => {
+  test('gives no delivery once its lease is over by the clock, before anybody told so, and waits for none', () => {
     const held = lease();
     const endpoint = wait(ownedUnder(held), 2);
     expect(endpoint.take(START + 10)?.id).toBe('dlv_0');
+    expect(endpoint.nextMoment).toBeLessThanOrEqual(START + 10);
     held.isOver = true;
     expect(endpoint.isOurs).toBe(false);
     expect(endpoint.take(START + 10)).toBeUndefined();
+    expect(endpoint.nextMoment).toBeUndefined();
   });
 });

@@ -164,7 +164,8 @@ export class OwnedEndpoint {
 
   /** When there may be something to attempt, in epoch milliseconds, if nothing else happens. */
   get nextMoment(): number | undefined {
-    if (this.concurrency === undefined || this.attempting >= this.concurrency.limit) return undefined;
+    // A lease that was lost does not come back.
+    if (this.concurrency === undefined || !this.isOurs || this.attempting >= this.concurrency.limit) return undefined;
     if (this.window.express.some(this.mayGo)) return this.blockedUntil;
     const first = this.window.scheduled.first;
     if (first === undefined || this.attempting >= this.concurrency.allowed || !isAttempted(this.endpoint))
