@@ -148,21 +148,19 @@ export class OwnedEndpoint {
   }
 
   canTake(now: number): boolean {
-    if (this.concurrency === undefined || !this.isOurs || this.attempting >= this.concurrency.limit) return false;
-    if (now < this.blockedUntil) return false;
-    return this.window.express.some(this.mayGo) || this.scheduledIsDue(this.concurrency, now);
+    const moment = this.nextMoment;
+    return moment !== undefined && moment <= now;
   }
 
   /** The next delivery to attempt now. */
   take(now: number): PendingDelivery | undefined {
-    if (!this.canTake(now) || this.concurrency === undefined) return undefined;
-    const due = this.scheduledIsDue(this.concurrency, now);
-    const item = this.window.express.take(this.mayGo) ?? (due ? this.window.scheduled.shift() : undefined);
+    if (!this.canTake(now)) return undefined;
+    const item = this.window.express.take(this.mayGo) ?? this.window.scheduled.shift();
     if (item !== undefined) this.busy.add(item.id);
     return item;
   }
 
-  /** When there may be something to attempt, in epoch milliseconds, if nothing else happens. */
+  /** From when on there is something to attempt, in epoch milliseconds, if nothing else happens. */
   get nextMoment(): number | undefined {
     // A lease that was lost does not come back.
     if (this.concurrency === undefined || !this.isOurs || this.attempting >= this.concurrency.limit) return undefined;
@@ -177,11 +175,4 @@ export class OwnedEndpoint {
   /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
   readonly mayGo = ({ delivery }: PendingDelivery): boolean =>
     delivery.sandbox ? this.endpoint.verified : isAttempted(this.endpoint);
-
-  private scheduledIsDue(concurrency: AdaptiveConcurrency, now: number): boolean {
-    const first = this.window.scheduled.first;
-    if (first === undefined || now < concurrency.heldUntil || now < concurrency.restsUntil) return false;
-    if (first.due > now && !mayGoEarly(first.delivery)) return false;
-    return this.attempting < concurrency.allowed && isAttempted(this.endpoint);
-  }
 }
