@@ -7,7 +7,7 @@ export class FlakyProcess extends MortalProcess {
   flaky = false;
   /** Whether it fails each time. */
   down = false;
-  /** Whether the next replacement of a document fails after it had its effect; once. */
+  /** Whether the next replacement of a document that begins fails after it had its effect; once. */
   afterNextReplace = false;
   /** New deliveries to this endpoint are not stored until {@link letGo}. */
   holdDeliveriesTo: string | undefined;
@@ -41,9 +41,11 @@ export class FlakyProcess extends MortalProcess {
         return done;
       },
       replace: async (document, guard) => {
-        const done = await this.call(() => inner.replace(document, guard));
-        if (!this.afterNextReplace) return done;
+        // Not one under way, whose effect is seen before its answer is.
+        const fails = this.afterNextReplace;
         this.afterNextReplace = false;
+        const done = await this.call(() => inner.replace(document, guard));
+        if (!fails) return done;
         throw new Unavailable('document store', 'test');
       },
       upsert: (document, guard) => this.call(() => inner.upsert(document, guard)),
