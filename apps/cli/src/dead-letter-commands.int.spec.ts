@@ -149,6 +149,14 @@ describe('dead letters', () => {
     expect(posts()).toHaveLength(1);
   });
 
+  it('are shown as more than were counted, even where none of them was', async () => {
+    answers = { 'GET /dead_letters/summary': { ...NONE, is_exact: false } };
+    answers['POST /dead_letters/discard'] = begun(replay('running'));
+    expect((await cli('summary', '--reason', 'timeout')).out).toMatch(/^0\+ dead letters$/m);
+    expect((await cli('discard', '--reason', 'timeout')).out).toMatch(/^0\+ dead letters$[^]*^rpl_1 /m);
+    expect(posts()).toHaveLength(1);
+  });
+
   it('are not begun with where there are none', async () => {
     answers = { 'GET /dead_letters/summary': NONE };
     expect(await cli('replay')).toMatchObject({ code: 0, out: 'none in workspace default\n' });

@@ -122,7 +122,8 @@ type Look = readonly [count: string, workspaces: readonly string[]];
 
 async function lookAtMatching(invocation: Invocation): Promise<Look> {
   const summary = await summaryOf(invocation);
-  if (summary.count > 0 && invocation.options['json'] !== true) printSummary(invocation.print, summary);
+  if (!(summary.count === 0 && summary.is_exact) && invocation.options['json'] !== true)
+    printSummary(invocation.print, summary);
   return [counted(summary), summary.workspaces];
 }
 

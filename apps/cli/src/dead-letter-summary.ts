@@ -40,8 +40,8 @@ export function summaryOf(invocation: Invocation): Promise<Summary> {
 }
 
 export function printSummary(print: Printer, summary: Summary): void {
-  const { count, by_reason, by_endpoint, by_event_type, workspaces } = summary;
-  if (count === 0) return print.hint(noneIn(workspaces));
+  const { count, is_exact, by_reason, by_endpoint, by_event_type, workspaces } = summary;
+  if (count === 0 && is_exact) return print.hint(noneIn(workspaces));
   print.hint(`${counted(summary)} dead letters`);
   print.list(by_reason, REASONS);
   print.hint('');

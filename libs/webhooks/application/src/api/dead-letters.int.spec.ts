@@ -114,6 +114,39 @@ describe('a summary of dead letters', () => {
     expect(rows).toBeLessThanOrEqual(limits.kinds + 1 + limits.ofEach + 1);
   });
 
+  test('finds what is asked for, however many others there are beside it', async () => {
+    const reasons = ['connection_refused', 'dns_failed', 'timeout', 'unexpected_status'];
+    const types = ['milestone.recorded', 'shipment.created', 'shipment.updated'] as const;
+    const endpoints = ['whe_1', 'whe_2', 'whe_3'];
+    for (const reason of reasons) {
+      for (const event_type of types) {
+        for (const endpoint_id of endpoints) await storeDeadLetters(stage, 1, { endpoint_id, reason, event_type });
+      }
+    }
+    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const counts = new DeadLetterCounts(stored, { kinds: 12, ofEach: 20, inAll: 40 });
+    const counted = async (filter: object) => {
+      const { groups, isWhole } = await counts.groups(SCOPE, filter);
+      return [groups.length, isWhole];
+    };
+    expect(await counted({})).toEqual([12, false]);
+    for (const reason of reasons) {
+      expect(await counted({ reasons: [reason] })).toEqual([9, true]);
+      for (const endpoint_id of endpoints) {
+        expect(await counted({ reasons: [reason], endpoint_id })).toEqual([3, true]);
+        for (const event_type of types) {
+          expect(await counted({ reasons: [reason], endpoint_id, event_types: [event_type] })).toEqual([1, true]);
+        }
+      }
+      for (const event_type of types) {
+        expect(await counted({ reasons: [reason], event_types: [event_type] })).toEqual([3, true]);
+      }
+    }
+    expect(await counted({ reasons: ['dns_failed', 'unexpected_status'], endpoint_id: 'whe_2' })).toEqual([6, true]);
+    expect(await counted({ reasons: ['body_too_large'] })).toEqual([0, true]);
+    expect((await counts.newest(SCOPE, { reasons: ['timeout', 'unexpected_status'] })).size).toBe(3);
+  });
+
   test('knows those that an earlier version stored', async () => {
     const [letter] = await storeDeadLetters(stage, 1, { endpoint_id: 'whe_1' });
     const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);

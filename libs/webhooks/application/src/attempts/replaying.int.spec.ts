@@ -5,6 +5,7 @@ import { FlakyProcess } from '../../test/flaky-process.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookReplay } from '../index.ts';
+import { PAYLOADS, type PayloadDocument } from '../store/payloads.ts';
 
 const URL_A = 'https://a.example.com/hooks';
 /** What fails once is a dead letter. */
@@ -46,6 +47,25 @@ describe('a replay', () => {
     const { id } = await create(endpoint.id);
     expect(await ended(id)).toMatchObject({ matched: 120, done: 120, failed: 0 });
     expect(sent()).toEqual([live.id, ...missed.map((event) => event.id)]);
+  });
+
+  it('sends what was missed with the body that others got, however it would be made today', async () => {
+    const other = await stage.endpoint(webhooks, 'https://b.example.com/hooks');
+    const event = stage.event();
+    await stage.publish(event);
+    await eventually(async () =>
+      expect(await stage.delivery(webhooks, other.id, event.id)).toMatchObject({ status: 'succeeded' }),
+    );
+    await webhooks.stop();
+    const stored = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+    const [payload] = await stored.find({ filter: {}, limit: 1 });
+    if (payload === undefined) throw new Error('no body is stored');
+    const body = JSON.stringify({ ...(JSON.parse(payload.body) as object), made: 'by an earlier version' });
+    await stored.upsert({ ...payload, body });
+    webhooks = await stage.start();
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    await ended((await create(endpoint.id)).id);
+    expect(stage.receivers.at(URL_A).map((request) => request.body)).toEqual([body]);
   });
 
   it('sends dead letters again by a new schedule, and counts those that fail once more', async () => {

@@ -102,15 +102,19 @@ export class Resending {
     const made = await log.make(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
     const events = new Map(made.map((event) => [event.id, event]));
     const at = clock().toISOString();
+    const versionOf = (event: (typeof made)[number]) => versions.versionFor(event, api_version);
+    // Their bodies stay as they are, also where they would be made otherwise today.
+    const stored = await payloads.existing(made.map((event) => payloadId(event.id, versionOf(event))));
     const bodies: PayloadDocument[] = [];
     const deliveries = new Map<string, Delivery>();
     for (const { id, event_id } of taken) {
       const event = events.get(event_id);
       if (event === undefined) continue;
-      const version = versions.versionFor(event, api_version);
+      const version = versionOf(event);
       const payload_id = payloadId(event_id, version);
       const about = { event_id, event_type: event.type, event_created_at: event.created_at, payload_id };
       deliveries.set(id, newDelivery({ id, workspace_id, environment, endpoint_id, ...about, sandbox: false }, at));
+      if (stored.has(payload_id)) continue;
       bodies.push({ id: payload_id, body: renderBody(event, version, false, versions), created_at: at });
     }
     await payloads.store(bodies);

@@ -46,7 +46,7 @@ export class DeadLetterCounts {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
     let kinds = 0;
-    for await (const kind of this.kinds(scope)) {
+    for await (const kind of this.kinds(scope, filter)) {
       if (kinds === this.limits.kinds) return { groups, isWhole: false };
       kinds += 1;
       if (!isAskedFor(kind, filter)) continue;
@@ -63,7 +63,7 @@ export class DeadLetterCounts {
   async newest(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
-    for await (const kind of this.kinds(scope)) {
+    for await (const kind of this.kinds(scope, filter)) {
       if (!isAskedFor(kind, filter)) continue;
       const query = { filter: ofKind(scope, kind, filter), sort, limit: 1, index: INDEX };
       for (const { endpoint_id, event_created_at: at } of await this.deliveries.find(query)) {
@@ -73,8 +73,8 @@ export class DeadLetterCounts {
     return newest;
   }
 
-  /** Every kind that there is, found by skipping from one to the next. */
-  private async *kinds({ workspace_id, environment }: Scope): AsyncIterable<DeadLetterKind> {
+  /** The kinds that there are, each found by skipping to it; of those that are not asked for, a few between the others. */
+  private async *kinds({ workspace_id, environment }: Scope, asked: DeadLetterFilter): AsyncIterable<DeadLetterKind> {
     const filter = { workspace_id, environment, reason: { exists: true } };
     let after: readonly string[] | undefined;
     for (;;) {
@@ -83,8 +83,10 @@ export class DeadLetterCounts {
       const [first] = await this.deliveries.find(query);
       if (first?.reason === undefined) return;
       const { reason, endpoint_id, event_type } = first;
-      yield { reason, endpoint_id, event_type };
-      after = [reason, endpoint_id, event_type, END];
+      const kind = { reason, endpoint_id, event_type };
+      yield kind;
+      after = behind(kind, asked);
+      if (after === undefined) return;
     }
   }
 
@@ -103,10 +105,36 @@ function ofKind(
   return { workspace_id, environment, reason, endpoint_id, event_type, ...bounds };
 }
 
-function isAskedFor(kind: DeadLetterKind, { endpoint_id, event_types, reasons }: DeadLetterFilter): boolean {
-  return (
-    (endpoint_id === undefined || kind.endpoint_id === endpoint_id) &&
-    (event_types === undefined || event_types.includes(kind.event_type)) &&
-    (reasons === undefined || reasons.includes(kind.reason))
-  );
+function isAskedFor(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
+  return parts(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
+}
+
+/** The place in the order behind which the next kind that is asked for lies; undefined behind the last. */
+function behind(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
+  const place: string[] = [];
+  for (const { value, wanted } of parts(kind, asked)) {
+    if (wanted !== undefined && !wanted.includes(value)) {
+      const [next] = wanted.filter((each) => each > value).toSorted();
+      if (next !== undefined) return filled([...place, next], '');
+      return place.length === 0 ? undefined : filled(place, END);
+    }
+    place.push(value);
+  }
+  return filled(place, END);
+}
+
+/** What a kind consists of, in the order of the index, and which of these the filter wants; all where it does not say. */
+function parts(
+  { reason, endpoint_id, event_type }: DeadLetterKind,
+  asked: DeadLetterFilter,
+): readonly { readonly value: string; readonly wanted: readonly string[] | undefined }[] {
+  return [
+    { value: reason, wanted: asked.reasons },
+    { value: endpoint_id, wanted: asked.endpoint_id === undefined ? undefined : [asked.endpoint_id] },
+    { value: event_type, wanted: asked.event_types },
+  ];
+}
+
+function filled(place: readonly string[], by: string): readonly string[] {
+  return [...place, ...ORDER.slice(place.length).map(() => by)];
 }

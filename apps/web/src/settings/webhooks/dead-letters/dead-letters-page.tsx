@@ -37,7 +37,7 @@ export function DeadLettersPage() {
         {(counted) => (
           <>
             <SettleDeadLetters search={search} chosen={chosen} summary={counted} onDone={() => setChosen(NONE)} />
-            {counted.count === 0 ? (
+            {counted.count === 0 && counted.is_exact ? (
               <Alert color="green" title={isNarrowed ? 'None fits' : 'There are none'}>
                 {isNarrowed ? 'No dead letter is like that.' : 'Every delivery arrived, or is still being tried.'}
               </Alert>

@@ -41,7 +41,7 @@ export function SettleDeadLetters({ search, chosen, summary, onDone }: Props) {
     });
   return (
     <Stack>
-      {summary.count > 0 && (
+      {(summary.count > 0 || !summary.is_exact) && (
         <Group>
           <Button
             disabled={isTooMany}
