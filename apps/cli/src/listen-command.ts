@@ -10,7 +10,7 @@ import { forwardedLine, receivedLine } from './listen-lines.ts';
 import { addPublicApi, publicApiOf } from './public-api.ts';
 import type { PublicApi } from './public-api.ts';
 import { clearAbandoned } from './abandoned-listening.ts';
-import { LISTENING, resent, resentLine } from './resend.ts';
+import { LISTENING, notAskedFor, resent, resentLine } from './resend.ts';
 import { obey } from './typed-commands.ts';
 
 /** Why a service does not send to an address: by its settings, not because nobody answers there. */
@@ -150,7 +150,9 @@ class Listening {
         'resend',
         async (event = this.lastEvent) => {
           if (event === undefined) throw new UsageError('nothing came yet: name an event, evt_…');
-          print.one(await resent(this.api, id, event, signal), resentLine);
+          const sent = await resent(this.api, id, event, signal);
+          if (sent === undefined) throw notAskedFor(event, [id]);
+          print.one(sent, resentLine);
         },
       ],
       [

@@ -251,9 +251,21 @@ describe('events resend', () => {
       statuses: ['missed'],
     });
     api.answers = { ...api.answers, 'GET /v1/webhook_replays/rpl_a': replay('completed', 0) };
-    expect((await resend('--endpoint', 'whe_a')).err).toBe(
-      'error: evt_1 is a shipment.created: nothing that whe_a asks for\n',
-    );
+    expect((await resend('--endpoint', 'whe_a')).err).toBe('error: evt_1 is of a type that whe_a did not ask for\n');
+  });
+
+  it('goes on with the others where one does not ask for such events', async () => {
+    const of = (id: string) => ({ id, description: 'cli listen', status: 'enabled' });
+    const page = (...data: object[]) => [200, { data, next_cursor: null, has_more: false }] as const;
+    api.answers = {
+      [LIST]: page(of('whe_b'), of('whe_a')),
+      [DELIVERIES.replace('whe_a', 'whe_b')]: page(),
+      'GET /v1/events/evt_1': [200, { id: 'evt_1', type: 'shipment.created', created_at }],
+      [REPLAY.replace('whe_a', 'whe_b')]: [202, { id: 'rpl_b', status: 'running', matched: 0 }],
+      'GET /v1/webhook_replays/rpl_b': replay('completed', 0),
+      ...SENT_BEFORE,
+    };
+    expect(await resend()).toEqual({ code: 0, out: 'evt_1 is sent to whe_a again\n', err: '' });
   });
 
   it('says where nobody listens', async () => {

@@ -33,26 +33,34 @@ export function addResendCommand(resend: Command, run: LoneRunner, apiKey: strin
         const api = publicApiOf(invocation, apiKey);
         const named = options['endpoint'];
         const endpoints = named === undefined ? await listening(api) : [String(named)];
-        for (const endpoint of endpoints) print.one(await resent(api, endpoint, operand, signal), resentLine);
+        let isSent = false;
+        for (const endpoint of endpoints) {
+          const sent = await resent(api, endpoint, operand, signal);
+          if (sent !== undefined) print.one(sent, resentLine);
+          isSent ||= sent !== undefined;
+        }
+        if (!isSent) throw notAskedFor(operand, endpoints);
       }),
     );
 }
 
 /**
  * Has the service send an event to an endpoint again, or for the first time what is from before it was enabled.
- * @throws CliError, also where the endpoint does not ask for such events
+ * @returns undefined where the endpoint does not ask for such events
+ * @throws CliError
  */
 export async function resent(
   api: PublicApi,
   endpoint_id: string,
   event_id: string,
   signal: AbortSignal,
-): Promise<Resent> {
+): Promise<Resent | undefined> {
   const { client, answered } = api;
   const { data } = await answered(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).page());
   const [delivery] = data;
   if (delivery === undefined) {
-    return { endpoint_id, event_id, delivery_id: null, replay_id: await missed(api, endpoint_id, event_id, signal) };
+    const replay_id = await missed(api, endpoint_id, event_id, signal);
+    return replay_id === undefined ? undefined : { endpoint_id, event_id, delivery_id: null, replay_id };
   }
   await answered(client.webhookDeliveries.retry(delivery.id));
   return { endpoint_id, event_id, delivery_id: delivery.id, replay_id: null };
@@ -62,13 +70,17 @@ export function resentLine({ endpoint_id, event_id, replay_id }: Resent): string
   return `${event_id} is sent to ${endpoint_id} ${replay_id === null ? 'again' : `by ${replay_id}`}`;
 }
 
-/** A replay of the one moment in which the event was made. @returns its id, once it has found something */
+export function notAskedFor(event_id: string, endpoints: readonly string[]): CliError {
+  return new CliError(`${event_id} is of a type that ${endpoints.join(', ')} did not ask for`, 'not_found');
+}
+
+/** A replay of the one moment in which the event was made. @returns its id, once it has found something; else undefined */
 async function missed(
   { client, answered }: PublicApi,
   endpoint_id: string,
   event_id: string,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<string | undefined> {
   const { type, created_at } = await answered(client.events.get(event_id));
   const moment = { since: created_at, until: created_at, event_types: [type], statuses: ['missed' as const] };
   const { id } = await answered(client.webhookReplays.create(endpoint_id, moment));
@@ -76,10 +88,9 @@ async function missed(
   for (;;) {
     const { matched, status } = await answered(client.webhookReplays.get(id));
     if (matched > 0 || performance.now() > deadline) return id;
-    if (status !== 'running') break;
+    if (status !== 'running') return undefined;
     await pause(POLL, undefined, { signal });
   }
-  throw new CliError(`${event_id} is a ${type}: nothing that ${endpoint_id} asks for`, 'not_found');
 }
 
 async function listening({ client, answered }: PublicApi): Promise<readonly string[]> {

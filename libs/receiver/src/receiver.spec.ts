@@ -39,6 +39,17 @@ describe('the receiver', () => {
     expect(received.map(({ verdict }) => verdict)).toEqual(['wrong_signature']);
   });
 
+  it('answers challenges alone until it has a secret', async () => {
+    const told: ReceivedDelivery[] = [];
+    const fresh = await startReceiver({}, (delivery) => void told.push(delivery));
+    const send = (body: string) => fetch(fresh.url, { method: 'POST', body });
+    expect((await send('{"id":"evt_3","type":"shipment.created","data":{}}')).status).toBe(503);
+    const answer = await send('{"type":"endpoint.verification","data":{"challenge":"abc"}}');
+    expect([answer.status, await answer.text()]).toEqual([200, 'abc']);
+    await fresh.close();
+    expect(told).toEqual([]);
+  });
+
   it.each(['', 'not JSON', 'null', '[]', '"text"'])('outlives the body %p', async (body) => {
     await post(body);
     expect((await post('{"type":"endpoint.verification","data":{"challenge":"abc"}}')).status).toBe(200);

@@ -36,7 +36,7 @@ export type Received = (
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** Deliveries are verified against this from now on; until then they are only answered. */
+  /** Deliveries are verified against this from now on; until then they are refused, and nobody is told of them. */
   useSecret(secret: string): void;
   close(): Promise<void>;
 }
@@ -59,9 +59,12 @@ export async function startReceiver(options: { readonly port?: number }, receive
     const { headers } = request;
     const body = await readBody(request);
     const header = headers['service-signature'];
-    const verdict = secret === undefined ? 'valid' : verifySignature(String(header), body, secret, Date.now());
     const event = JSON.parse(body.toString('utf8')) as EventEnvelope | Challenge;
-    if (event.type === 'endpoint.verification' && verdict === 'valid') return text(200, event.data.challenge);
+    const isChallenge = event.type === 'endpoint.verification';
+    // A challenge may come before the answer that has the secret. Whoever sends one learns nothing from its echo.
+    if (secret === undefined) return isChallenge ? text(200, event.data.challenge) : text(503, 'No secret yet.');
+    const verdict = verifySignature(String(header), body, secret, Date.now());
+    if (isChallenge && verdict === 'valid') return text(200, event.data.challenge);
     const delivery = event as EventEnvelope;
     const repeated = seen.has(delivery.id);
     if (verdict === 'valid') seen.add(delivery.id);
