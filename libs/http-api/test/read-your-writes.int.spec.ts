@@ -30,6 +30,19 @@ describe('with projections that are down', () => {
     }
   });
 
+  it('answers a milestone by id from the stream, to its writer and to others', async () => {
+    const json = { code: 'booking_confirmed', occurred_at: '2026-01-05T10:00:00Z' };
+    const { body, headers } = await api.call('POST', `/v1/shipments/${id}/milestones`, { key: writer, json });
+    for (const key of [writer, other]) {
+      const answer = await api.call('GET', `/v1/shipments/${id}/milestones/${body['id']}`, { key });
+      expect([answer.status, answer.body['code'], answer.headers.get('etag')]).toEqual([
+        200,
+        'booking_confirmed',
+        headers.get('etag'),
+      ]);
+    }
+  });
+
   it('answers each write from its stream at once', async () => {
     for (const booking_number of ['1', '2', '3']) {
       await api.call('POST', '/v1/shipments', { key: writer, json: { external_id: 'A', booking_number } });

@@ -48,11 +48,11 @@ export class MilestoneController {
   @OfShipment()
   @ApiResponse({ status: 200, description: 'The milestone.', type: MilestoneResource })
   async get(
-    @Param(MILESTONE_IDS) { shipment_id, milestone_id }: MilestoneIds,
+    @Param(MILESTONE_IDS) ids: MilestoneIds,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Milestone> {
-    const { milestone, shipment_version } = await this.reader.milestone(request, shipment_id, milestone_id);
+    const { milestone, shipment_version } = await this.reader.milestone(request, ids);
     reply.header('ETag', etagOf(shipment_version));
     return milestone;
   }

@@ -100,11 +100,6 @@ export class ReadYourWrites {
     throw behind();
   }
 
-  /** Lets a read wait until the read model shows what another one has shown it. @throws RequestError `read_model_behind` */
-  async waitForPosition(model: ReadModelName, position: Position): Promise<void> {
-    if (!(await this.shown(model, position, this.waits.listMs))) throw behind();
-  }
-
   /** The latest position of the request's tokens, if it has any; null when one is not ours. */
   private sent(request: FastifyRequest): Position | undefined | null {
     const header = request.headers['consistency-token'];

@@ -1,7 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Milestone, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
 import type { MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
-import { type FoundShipment, parseShipmentId, shipmentResource } from '@tracking/shipments';
+import {
+  type FoundMilestone,
+  type FoundShipment,
+  type GetMilestone,
+  parseShipmentId,
+  shipmentResource,
+} from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { READ_MODELS, SETTINGS, SHIPMENTS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
@@ -73,20 +79,12 @@ export class ShipmentReader {
     return this.readModels.queries.milestones.list(scopeOf(request), id, query);
   }
 
-  /**
-   * With the version of its shipment, which is never newer than it: whoever writes on that version has seen the milestone.
-   * @throws RequestError `not_found`, `read_model_behind`
-   */
-  async milestone(
-    request: FastifyRequest,
-    shipmentId: string,
-    milestoneId: string,
-  ): Promise<{ readonly milestone: Milestone; readonly shipment_version: number }> {
-    const { record, position } = await this.find(request, shipmentId);
-    await this.readYourWrites.waitForPosition('milestones', position);
-    const milestone = await this.readModels.queries.milestones.get(scopeOf(request), record.id, milestoneId);
-    if (milestone === undefined) throw notFound('milestone');
-    return { milestone, shipment_version: record.version };
+  /** From the stream, as new as any token. @throws RequestError `not_found` */
+  async milestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
+    this.readYourWrites.expected(request);
+    const found = await this.shipments.getMilestone({ ...scopeOf(request), ...ids });
+    if (found === undefined) throw notFound('milestone');
+    return found;
   }
 
   private async milestonesAt(

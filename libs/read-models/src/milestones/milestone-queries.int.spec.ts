@@ -74,17 +74,6 @@ describe('queries of milestones', () => {
     expect(await list({ classifiers, include_superseded: true, include_retracted: true })).toEqual([['a', 'b', 'c']]);
   });
 
-  it('one is answered whatever became of it, to its own scope and under its own shipment', async () => {
-    await world.writer.record(n, 'a', { retracted_at: '2026-03-03T00:00:00.000Z' });
-    await caughtUp(models);
-    const [id, shipment] = [`mst_${token(n)}a`, `shp_${token(n)}`];
-    const { milestones } = models.queries;
-    expect(await milestones.get(ACME, shipment, id)).toMatchObject({ id, retracted_at: '2026-03-03T00:00:00.000Z' });
-    expect(await milestones.get(OTHER, shipment, id)).toBeUndefined();
-    expect(await milestones.get(ACME, `shp_${token(n + 1_000)}`, id)).toBeUndefined();
-    expect(await milestones.get(ACME, shipment, `mst_${token(n)}x`)).toBeUndefined();
-  });
-
   it('are nobody else’s', async () => {
     await world.writer.record(n, 'a');
     expect(await list()).toEqual([['a']]);

@@ -1,4 +1,3 @@
-import { isInScope } from '@tracking/contracts';
 import type { Classifier, Milestone, Scope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
@@ -23,12 +22,6 @@ export interface MilestoneListQuery {
 /** Milestones as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class MilestoneQueries {
   constructor(private readonly active: ActiveRows<MilestoneRow>) {}
-
-  /** Undefined also for one of another shipment, or of another scope. @throws Unavailable, Busy */
-  async get(scope: Scope, shipmentId: string, id: string): Promise<Milestone | undefined> {
-    const row = await (await this.active.rows()).get(id);
-    return row && row.shipment_id === shipmentId && isInScope(row, scope) ? row.milestone : undefined;
-  }
 
   /**
    * Oldest first, by `occurred_at`, place in the catalog, `recorded_at`, id. Empty for a shipment that is not of the

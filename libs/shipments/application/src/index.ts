@@ -14,9 +14,11 @@ export { shipmentsService, type ShipmentsLimits, type ShipmentsOptions } from '.
 export type {
   FoundDocument,
   FoundException,
+  FoundMilestone,
   FoundShipment,
   GetDocument,
   GetException,
+  GetMilestone,
   GetShipment,
   GetShipmentAt,
   ListMilestonesAt,

@@ -66,6 +66,12 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
       return (await stateAt(request))?.record;
     },
 
+    async getMilestone({ milestone_id, ...request }) {
+      const found = await current(request);
+      const entry = found?.state.timeline.find(({ milestone }) => milestone.id === milestone_id);
+      return found && entry && { milestone: entry.milestone, shipment_version: found.state.record.version };
+    },
+
     async listMilestonesAt(request) {
       const state = await stateAt(request);
       return state && milestonePage(state, request);

@@ -162,6 +162,36 @@ describe('the past', () => {
   });
 });
 
+describe('a milestone', () => {
+  it('is told whatever became of it, as new as its last write by whatever replica', async () => {
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipment_id = answer.shipment.id;
+    const recorded = (await shipments.recordMilestone(milestone(shipment_id))).answer;
+    const other = replica(engine.store);
+    const request = { ...scope, shipment_id, milestone_id: recorded.milestone.id };
+    const found = { milestone: recorded.milestone, shipment_version: recorded.shipment_version };
+    for (const each of [shipments, other]) expect(await each.getMilestone(request)).toEqual(found);
+    const retracted = await shipments.retractMilestone(retract(shipment_id, recorded.milestone.id));
+    for (const each of [shipments, other, replica(engine.store)]) {
+      expect((await each.getMilestone(request))?.milestone).toEqual(retracted.answer.milestone);
+    }
+  });
+
+  it('is nobody else’s, and no other shipment’s', async () => {
+    const [one, two] = [upsert({ external_id: 'PO-1' }), upsert({ external_id: 'PO-2' })];
+    const [shipment_id, another] = [
+      (await shipments.upsertShipment(one)).answer.shipment.id,
+      (await shipments.upsertShipment(two)).answer.shipment.id,
+    ];
+    const milestone_id = (await shipments.recordMilestone(milestone(shipment_id))).answer.milestone.id;
+    const request = { ...scope, shipment_id, milestone_id };
+    for (const stranger of [{ workspace_id: 'wsp_2' }, { environment: 'test' as const }, { shipment_id: another }]) {
+      expect(await shipments.getMilestone({ ...request, ...stranger })).toBeUndefined();
+    }
+    expect(await shipments.getMilestone({ ...request, milestone_id: `${milestone_id}a` })).toBeUndefined();
+  });
+});
+
 describe('an exception', () => {
   it('is told by its id alone, as new as its last write by whatever replica', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));

@@ -22,6 +22,16 @@ export interface GetShipment extends Scope {
   readonly shipment_id: string;
 }
 
+export interface GetMilestone extends GetShipment {
+  readonly milestone_id: string;
+}
+
+/** A milestone, and the version of its shipment. */
+export interface FoundMilestone {
+  readonly milestone: Milestone;
+  readonly shipment_version: number;
+}
+
 export interface GetException extends Scope {
   readonly exception_id: string;
 }
@@ -89,6 +99,8 @@ export interface ShipmentReads {
   getShipment(request: GetShipment): Promise<FoundShipment | undefined>;
   /** The shipment as it was; undefined also before it was created. */
   getShipmentAt(request: GetShipmentAt): Promise<ShipmentRecord | undefined>;
+  /** Superseded or retracted too. Undefined also where that shipment has none of this id. */
+  getMilestone(request: GetMilestone): Promise<FoundMilestone | undefined>;
   /** In the order of the timeline. */
   listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined>;
   /** What happened to it, the newest first. */
