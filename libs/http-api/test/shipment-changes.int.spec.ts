@@ -225,6 +225,7 @@ describe('PATCH /v1/shipments/{id}/containers/{number}', () => {
     [{ size_type: '4_G1' }, 'size_type', 'invalid_value'],
     [{ size_type: 45 }, 'size_type', 'invalid_type'],
     [{ seal_number: 'S'.repeat(101) }, 'seal_number', 'too_long'],
+    [{ seal_number: '𝟘'.repeat(101) }, 'seal_number', 'too_long'],
     [{ seal_number: ' ' }, 'seal_number', 'invalid_value'],
     [{ last_free_day: '2026-02-29' }, 'last_free_day', 'invalid_date'],
     [{ last_free_day: '2026-13-01' }, 'last_free_day', 'invalid_date'],

@@ -29,18 +29,21 @@ export const password: FieldCheck = (value, param) =>
 export function textUpTo(max: number): FieldCheck {
   return (value, param) => {
     const faults = text(value, param);
-    return faults.length > 0 || String(value).length <= max ? faults : tooLong(param, max);
+    return faults.length > 0 || !isLonger(String(value), max) ? faults : tooLong(param, max);
   };
 }
 
 /** A string, possibly empty. */
 const characters: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-  if (value.length > MAX_TEXT && (value.length > 2 * MAX_TEXT || [...value].length > MAX_TEXT)) {
-    return tooLong(param, MAX_TEXT);
-  }
+  if (isLonger(value, MAX_TEXT)) return tooLong(param, MAX_TEXT);
   return isSound(value) ? FINE : fault(param, 'invalid_value', UNSOUND);
 };
+
+/** In characters: some are two of a string's units. */
+function isLonger(value: string, max: number): boolean {
+  return value.length > max && (value.length > 2 * max || [...value].length > max);
+}
 
 function tooLong(param: string, max: number): readonly FieldError[] {
   return fault(param, 'too_long', `Must have at most ${max} characters.`);
