@@ -25,6 +25,8 @@ export interface Subject {
   readonly processes: readonly ManagedProcess[];
   /** Environment in which the command line tool finds it. */
   readonly operator: Readonly<Record<string, string>>;
+  /** Where its topics are read from outside; none where they cannot be. */
+  readonly kafkaBrokers?: string;
   /** Ids of all whole objects in its object store. */
   objects(): Promise<readonly string[]>;
   stop(): Promise<void>;
@@ -108,6 +110,7 @@ export async function startServices(settings: Readonly<Record<string, string>>):
     managementUrls: SERVICES.flatMap((service) => system.services[service].map(({ managementUrl }) => managementUrl)),
     processes: SERVICES.flatMap((service) => system.services[service].map((replica) => replica.process)),
     operator: { ...PATH, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
+    kafkaBrokers: system.engines.kafkaBrokers,
     objects: () => objectsIn(system.engines.mongoUrl),
     stop: async () => {
       await system.stop();

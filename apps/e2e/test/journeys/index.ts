@@ -7,6 +7,7 @@ import { documentJourneys } from './documents.ts';
 import { eventStreamJourney } from './event-stream.ts';
 import { exceptionJourneys } from './exceptions.ts';
 import { identityJourneys } from './identity.ts';
+import { listenJourney } from './listen.ts';
 import { milestoneJourneys } from './milestones.ts';
 import { operationJourneys } from './operation.ts';
 import { preconditionJourneys } from './preconditions.ts';
@@ -18,6 +19,7 @@ import { shipmentListJourneys } from './shipment-lists.ts';
 import { shipmentJourneys } from './shipments.ts';
 import { transferJourney } from './transfer.ts';
 import { userJourneys } from './users.ts';
+import { webhookReplayJourneys } from './webhook-replays.ts';
 import { webhookSecretJourneys } from './webhook-secrets.ts';
 import { webhookJourneys } from './webhooks.ts';
 
@@ -54,6 +56,8 @@ export function journeys(start: () => Promise<Subject>): void {
   sessionJourneys(subject);
   webhookJourneys(subject);
   webhookSecretJourneys(subject);
+  webhookReplayJourneys(subject);
+  listenJourney(subject);
   documentJourneys(subject);
   clockJourney(subject);
   eventStreamJourney(subject);

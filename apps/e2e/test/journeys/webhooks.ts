@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { EventEnvelope } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { API_VERSIONS, type EventEnvelope } from '@tracking/contracts';
+import { eventually, patient, takeTime } from '@tracking/testing';
 import { HookServer } from '../receiver.ts';
 import { cliJson, type Subject } from '../subject.ts';
 import { after, all, newTenant, type Tenant } from '../tenant.ts';
+import { follow } from '../topic.ts';
 
 interface Delivery {
   readonly id: string;
@@ -11,8 +12,15 @@ interface Delivery {
   readonly status: string;
   readonly sandbox: boolean;
   readonly attempts_count: number;
-  readonly attempts: readonly { readonly status_code: number; readonly manual: boolean }[];
+  readonly attempts: readonly { readonly number: number; readonly status_code: number; readonly manual: boolean }[];
   readonly payload: unknown;
+}
+
+/** What a message of the topic of dead letters says. */
+interface DeadLetter {
+  readonly endpoint: object;
+  readonly latest_attempts: readonly object[];
+  readonly replay: { readonly command: string };
 }
 
 interface Stats {
@@ -26,6 +34,9 @@ interface Stats {
 }
 
 const PATIENT = { deadlineMs: 60_000 };
+const MASKED = '********';
+/** How long a receiver takes over each delivery that others wait behind. */
+const WORK_MS = 100;
 
 export function webhookJourneys(subject: () => Subject): void {
   describe('webhooks', () => {
@@ -103,6 +114,43 @@ export function webhookJourneys(subject: () => Subject): void {
         expect(hook.came.has(afterwards)).toBe(false);
         const log = await deliveries({ endpoint_id: hook.id });
         expect(log.map(({ event_id }) => event_id).sort()).toEqual([sandbox, first, second].sort());
+      },
+      patient(180_000),
+    );
+
+    test(
+      'an endpoint gets its own headers and its version of events, and no more at once than it allows',
+      async () => {
+        const { api } = tenant;
+        const api_version = API_VERSIONS[0];
+        const fields = { api_version, headers: { 'x-token': 'KEPT', 'x-route': 'FIRST' }, max_concurrency: 1 };
+        const hook = await receiver.enabled(api, '/hook', fields);
+        const shown = (await api.get(at(hook.id))).data;
+        expect(shown).toMatchObject({ api_version, max_concurrency: 1 });
+        expect(shown.headers).toEqual({ 'x-token': MASKED, 'x-route': MASKED });
+        const { id } = await event('HEADERS');
+        await eventually(() => expect(hook.headers.get(id)).toMatchObject(fields.headers), PATIENT);
+        expect(receiver.event(id)).toMatchObject({ id, api_version });
+
+        const headers = { 'x-token': MASKED, 'x-route': 'SECOND' };
+        const changed = await api.patch(at(hook.id), { headers });
+        expect([changed.status, changed.data.headers]).toEqual([200, shown.headers]);
+        let turn = 0;
+        // Another replica may send it, which knows of the change within a second.
+        await eventually(async () => {
+          const later = await event(`CHANGED-${(turn += 1)}`);
+          await eventually(() => expect(hook.came.has(later.id)).toBe(true), PATIENT);
+          expect(hook.headers.get(later.id)).toMatchObject({ 'x-token': 'KEPT', 'x-route': 'SECOND' });
+        }, PATIENT);
+        const unknown = await api.patch(at(hook.id), { api_version: '2020-01-01' });
+        expect([unknown.status, (await api.get(at(hook.id))).data.api_version]).toEqual([400, api_version]);
+
+        hook.behave = () => takeTime(WORK_MS).then(() => 204);
+        const before = hook.came.size;
+        const shipments = Array.from({ length: 8 }, (_, n) => ({ external_id: `AT-ONCE-${n}` }));
+        expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
+        await eventually(() => expect(hook.came.size).toBe(before + shipments.length), PATIENT);
+        expect([hook.mostAtOnce, hook.excesses]).toEqual([1, []]);
       },
       patient(180_000),
     );
@@ -217,6 +265,60 @@ export function webhookJourneys(subject: () => Subject): void {
         expect((await tenant.api.get('/v1/webhook_dead_letters/summary')).data).toMatchObject({ count: 0 });
       },
       patient(180_000),
+    );
+
+    test(
+      'a dead letter is delivered by the command that the message of its topic names',
+      async () => {
+        const { kafkaBrokers } = subject();
+        const headers = { 'x-token': 'NOT-TOLD' };
+        const hook = await receiver.enabled(tenant.api, '/hook', { headers, description: 'Ours' });
+        hook.behave = () => 500;
+        const { id: event_id, workspace_id } = await event('DEAD');
+        const dead = await eventually(async () => {
+          const delivery = await only({ event_id });
+          expect(delivery.status).toBe('dead_lettered');
+          return delivery;
+        }, PATIENT);
+        let command = `dead-letters replay ${dead.id} --all-workspaces`;
+        if (kafkaBrokers !== undefined) {
+          const topic = await follow(kafkaBrokers, 'webhook-dead-letters');
+          try {
+            const found = await eventually(() => {
+              const message = topic.messages.find((each) => String(each.headers?.['delivery-id']) === dead.id);
+              expect(message).toBeDefined();
+              return message;
+            }, PATIENT);
+            expect([String(found?.key), String(found?.headers?.['event-id'])]).toEqual([hook.id, event_id]);
+            const text = String(found?.value);
+            const told = JSON.parse(text) as DeadLetter;
+            expect(told).toMatchObject({
+              ...{ id: dead.id, event_id, event_type: 'shipment.created', status: 'dead_lettered' },
+              ...{ workspace_id, environment: 'live', reason: 'unexpected_status' },
+              event: receiver.event(event_id),
+              replay: { method: 'POST', body: { delivery_ids: [dead.id] } },
+            });
+            const { id } = hook;
+            expect(told.endpoint).toEqual({ id, url: receiver.urlOf('/hook'), description: 'Ours', status: 'enabled' });
+            const latest = dead.attempts.slice(-3).map(({ number, status_code }) => ({ number, status_code }));
+            expect(told.latest_attempts).toMatchObject(latest);
+            expect(latest.at(-1)).toEqual({ number: dead.attempts_count, status_code: 500 });
+            for (const secret of [...hook.secrets, 'whsec_', headers['x-token'], 'x-token'])
+              expect(text).not.toContain(secret);
+            ({ command } = told.replay);
+          } finally {
+            await topic.leave();
+          }
+        }
+        hook.behave = () => 204;
+        expect(await cliJson(subject(), ...command.split(' '), '--wait')).toMatchObject({
+          data: [{ endpoint_id: hook.id, action: 'replay', status: 'completed', matched: 1, done: 1, failed: 0 }],
+          refused: [],
+        });
+        expect((await only({ event_id })).status).toBe('succeeded');
+        expect(hook.came.get(event_id)).toBe(dead.attempts_count + 1);
+      },
+      patient(150_000),
     );
   });
 }

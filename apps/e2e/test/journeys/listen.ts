@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { ManagedProcess, type TempFolder, eventually, patient, tempFolder } from '@tracking/testing';
+import { ReceiverOnLoopback } from '../browser/loopback-receiver.ts';
+import { ROOT, cliJson, type Subject } from '../subject.ts';
+import { all, newTenant } from '../tenant.ts';
+
+const PATIENT = { deadlineMs: 60_000 };
+
+export function listenJourney(subject: () => Subject): void {
+  describe('listen', () => {
+    let folder: TempFolder;
+    /** The developer's own. */
+    let server: ReceiverOnLoopback;
+    let listening: ManagedProcess | undefined;
+    beforeEach(async () => {
+      folder = await tempFolder();
+      server = await ReceiverOnLoopback.start();
+    });
+    afterEach(async () => {
+      await listening?.kill();
+      listening = undefined;
+      await server.close();
+      await folder.remove();
+    });
+
+    test(
+      "a developer's own server gets what happens, has it sent again, and nothing is left behind",
+      async () => {
+        const { key, api } = await newTenant(subject());
+        const [url = ''] = subject().urls;
+        const developer = { ...subject(), operator: { ...subject().operator, API_KEY: key } };
+        const line = ['--url', url, '--events', 'shipment.created', '--forward-to', server.url];
+        const ends: (number | null)[] = [];
+        listening = new ManagedProcess(
+          {
+            name: 'listen',
+            command: process.execPath,
+            args: [join(ROOT, 'apps/cli/dist/main.js'), 'listen', ...line],
+            env: developer.operator,
+            ready: /(whe_\S+) forwards to (\S+) [^]* checks signatures with (whsec_\S+)\n/,
+            logFile: join(folder.path, 'listen.log'),
+          },
+          (_name, code) => ends.push(code),
+        );
+        const [, endpoint = '', forwardedTo, secret = ''] = await listening.run();
+        expect(forwardedTo).toBe(server.url);
+        expect((await api.get(`/v1/webhook_endpoints/${endpoint}`)).data).toMatchObject({
+          status: 'enabled',
+          event_types: ['shipment.created'],
+        });
+
+        const made = await api.post('/v1/shipments', { external_id: 'LISTENED' });
+        expect(made.status).toBe(201);
+        const came = () => server.signed(secret).map(({ type, data }) => [type, data['shipment_id']]);
+        const created = ['shipment.created', made.data.id];
+        await eventually(() => expect(came()).toEqual([created]), PATIENT);
+        const [event] = server.signed(secret);
+        expect(await cliJson(developer, 'events', 'resend', event?.id ?? '', '--url', url)).toMatchObject({
+          endpoint_id: endpoint,
+          event_id: event?.id,
+          delivery_id: expect.stringMatching(/^dlv_/),
+        });
+        await eventually(() => expect(came()).toEqual([created, created]), PATIENT);
+        expect(new Set(server.signed(secret).map(({ id }) => id))).toEqual(new Set([event?.id]));
+
+        process.kill(Number(listening.pid), 'SIGINT');
+        await eventually(() => expect(ends).toEqual([0]), PATIENT);
+        expect((await api.get(`/v1/webhook_endpoints/${endpoint}`)).status).toBe(404);
+        expect(await all(api, '/v1/webhook_endpoints')).toEqual([]);
+      },
+      patient(120_000),
+    );
+  });
+}
