@@ -186,8 +186,13 @@ export class SqliteEventStore implements EventStore {
   ): Promise<EventBatch> {
     const request = { kind: 'events', after, prefixes: streamPrefixes, limit: maxBatch } as const;
     const { json, position, head } = await this.storage.readers.read(request);
-    const rows = JSON.parse(json) as (Omit<StoredEvent, 'position'> & { readonly at: number })[];
-    const events = rows.map(({ at, ...event }) => ({ ...event, position: toPosition(at) }));
+    const events: StoredEvent[] = [];
+    for (const part of json) {
+      // Others get their turn on the thread in between.
+      if (events.length > 0) await setImmediate();
+      const rows = JSON.parse(part) as (Omit<StoredEvent, 'position'> & { readonly at: number })[];
+      for (const { at, ...event } of rows) events.push({ ...event, position: toPosition(at) });
+    }
     return { events, position: toPosition(position), caughtUp: position >= head };
   }
 

@@ -9,9 +9,10 @@ import type {
   SqlValue,
 } from './storage-protocol.ts';
 
-/** How many events one request looks at, and how much JSON it answers: the caller parses it in one go. */
+/** How many events one request looks at, how much JSON it answers, and how much of that the caller parses in one go. */
 const WINDOW = 20_000;
-const MOST_CHARACTERS = 250_000;
+const MOST_CHARACTERS = 1_000_000;
+const PART_CHARACTERS = 250_000;
 
 /** A prefix's streams: from it to the last code point after it. */
 const LAST_CODE_POINT = '\u{10FFFF}';
@@ -25,18 +26,22 @@ function events(database: Database, { after, prefixes, limit }: EventsRequest): 
      WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT}`,
     [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_CODE_POINT]), limit],
   );
-  const parts: string[] = [];
+  const parts: string[][] = [];
   let position = after;
+  let count = 0;
   let characters = 0;
   for (const row of rows) {
-    const part = eventJson(row);
-    parts.push(part);
+    const event = eventJson(row);
+    (parts[Math.floor(characters / PART_CHARACTERS)] ??= []).push(event);
     position = Number(row[0]);
-    characters += part.length;
+    count += 1;
+    characters += event.length;
     if (characters >= MOST_CHARACTERS) break;
   }
-  const complete = parts.length < limit && characters < MOST_CHARACTERS;
-  return { json: `[${parts.join(',')}]`, position: complete ? Math.max(last, after) : position, head };
+  const complete = count < limit && characters < MOST_CHARACTERS;
+  // One that is larger than a part leaves the places behind it empty.
+  const json = Object.values(parts).map((part) => `[${part.join(',')}]`);
+  return { json, position: complete ? Math.max(last, after) : position, head };
 }
 
 /** Data and metadata are JSON already: parsed once, by the caller. */

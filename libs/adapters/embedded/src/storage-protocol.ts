@@ -166,8 +166,8 @@ export interface EventsRequest {
   readonly limit: number;
 }
 export interface EventsAnswer {
-  /** JSON array of the matching events, each with a numeric `at` in place of its position. */
-  readonly json: string;
+  /** JSON arrays of the matching events, each with a numeric `at` in place of its position. */
+  readonly json: readonly string[];
   /** Everything up to here was looked at. */
   readonly position: number;
   /** The last position in the store at that moment. */

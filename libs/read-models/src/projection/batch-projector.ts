@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Timestamp } from '@tracking/contracts';
 import type { Collection, StoredEvent, CollectionWrite } from '@tracking/ports';
 import type { EventFailure, EventHandler } from '@tracking/subscriptions';
@@ -5,6 +6,9 @@ import type { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from '../read-model.ts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import type { StreamScopes } from './stream-scopes.ts';
+
+/** Events folded before others get their turn on the thread: a few milliseconds. */
+const EVENTS_AT_ONCE = 200;
 
 export interface ProjectorParts {
   readonly model: ReadModel;
@@ -38,7 +42,8 @@ export class BatchProjector implements EventHandler {
     const isKept = (after: ReadModelRow) => keptSince === undefined || model.retainedFrom!(after) >= keptSince;
     const changed = new Map<string, ReadModelRow>();
     const row = (id: string): ReadModelRow | undefined => changed.get(id) ?? present.get(id);
-    for (const { stored, projected } of decoded) {
+    for (const [index, { stored, projected }] of decoded.entries()) {
+      if (index % EVENTS_AT_ONCE === EVENTS_AT_ONCE - 1) await setImmediate();
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
       try {
