@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoConnection, MongoDocumentStore } from '@tracking/distributed';
@@ -24,7 +24,7 @@ const secret = randomBytes(32);
 const identity = await Identity.open({ documentStore, clock, logger, secret });
 const workspace = await identity.workspaces.find('default');
 const actor = { type: 'system', id: 'bench' } as const;
-const command = { id: 'bench', at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
+const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
 const account = await identity.serviceAccounts.create(command, { name: 'bench', role: 'operator' });
 const owner = { type: 'service_account', id: account.after.id } as const;
 const created = await identity.keys.create(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });

@@ -26,7 +26,7 @@ export interface ListBounds {
   readonly stretches: number;
 }
 
-export const LIST_BOUNDS: ListBounds = { few: 1_000, compared: 20_000, stretch: 2_000, stretches: 2 };
+export const LIST_BOUNDS: ListBounds = { few: 1_000, compared: 10_000, stretch: 1_000, stretches: 2 };
 
 /**
  * A term is one look into its index, the beginning of a word is looked for among all terms of a row: so many times fewer
