@@ -18,7 +18,7 @@ import { ACME, token } from '../test/shipment-events.ts';
 import { randomFrom } from '../test/troubled-store.ts';
 import { World, caughtUp, expectEqualToRebuild } from '../test/world.ts';
 
-const anywhere: Places = { find: () => undefined, isUnknown: () => false };
+const anywhere: Places = { find: () => undefined, isUnknown: () => false, isName: () => false };
 const random = randomFrom(42);
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
 

@@ -1,9 +1,21 @@
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { rounds } from '@tracking/testing';
 import { rowsOf } from '../src/read-model.ts';
+import type { ListBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-query.ts';
 import { type ShipmentRow, shipmentsModel } from '../src/shipments/shipment-rows.ts';
-import { FILTERS, ORDERS, inOrder, isAskedFor, listedRows, readThrough, titleOf } from './listed-shipments.ts';
+import { ChangingRows, SELDOM_BOTH } from './changing-rows.ts';
+import {
+  FILTERS,
+  ORDERS,
+  day,
+  inOrder,
+  isAskedFor,
+  listedRows,
+  numbersFrom,
+  readThrough,
+  titleOf,
+} from './listed-shipments.ts';
 import { ACME } from './shipment-events.ts';
 
 const ROWS = listedRows(100);
@@ -16,6 +28,31 @@ const PAIRS = FILTERS.flatMap((one, at) =>
 /** All are looked at and sorted; and all is walked. */
 const FEW_ROWS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1 };
 const MANY_ROWS = { few: 5, compared: 50, stretch: 30, stretches: 2 };
+
+/** Read while rows change: by a sort's index, a term's, words, and what few have. */
+const IN_ONE_RANGE: readonly ShipmentListFilter[] = [
+  {},
+  { active: true },
+  { carrier_scac: 'MAEU' },
+  { has_open_exceptions: false },
+  SELDOM_BOTH,
+  { words: ['ma'] },
+  { words: ['acme', 'po'] },
+  { eta_from: day(105), active: true },
+];
+/** By several ranges side by side: in the list's order where it is sorted by creation, else where they are few. */
+const IN_SEVERAL_RANGES: readonly ShipmentListFilter[] = [
+  { status: ['arrived', 'pending', 'cancelled'] },
+  { active: false, has_open_exceptions: false },
+  { status: ['arrived', 'pending', 'in_transit'], origin_port: 'CNSHA' },
+  { status: ['arrived', 'pending', 'cancelled'], words: ['ma'] },
+];
+/** So that walks have many stretches; and that ways change while a list is read, since what was few is so no longer. */
+const SHORT_STRETCHES: readonly ListBounds[] = [
+  { few: 5, compared: 1_000, stretch: 30, stretches: 2 },
+  { few: 45, compared: 60, stretch: 10, stretches: 3 },
+];
+const ALL_ARE_FEW: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2 };
 
 /** Each filter is asked in every order by CI, else in two of them, by turns. */
 const EVERY = ORDERS.length / rounds(ORDERS.length);
@@ -52,5 +89,44 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
       const expected = inOrder(asked, order).map(({ id }) => id);
       expect(await readThrough(rows, { filter, order, limit: 60 }, MANY_ROWS)).toEqual(expected);
     }
+  });
+
+  describe('while others are changed, made and deleted, between pages and between stretches', () => {
+    let changing: ChangingRows;
+    beforeAll(async () => {
+      changing = new ChangingRows(await open().collection<ShipmentRow>(rowsOf(shipmentsModel, 2)), numbersFrom(11));
+      await changing.fill(240);
+    });
+
+    async function expectWhole(filter: ShipmentListFilter, ways: readonly (readonly [ShipmentOrder, ListBounds])[]) {
+      let [steady, changes] = [0, 0];
+      for (const [order, bounds] of ways) {
+        const read = await changing.expectWhole({ filter, order, bounds });
+        steady += read.steady;
+        changes += read.changes;
+      }
+      expect(steady).toBeGreaterThan(ways.length);
+      expect(changes).toBeGreaterThan(50 * ways.length);
+    }
+
+    it.each(IN_ONE_RANGE.map((filter, turn) => [titleOf(filter) || 'nothing', filter, turn] as const))(
+      'none that does not change is skipped or comes twice: %s',
+      async (_title, filter, turn) => {
+        const ways = ORDERS.map((order, at) => [order, SHORT_STRETCHES[(turn + at) % 2] as ListBounds] as const);
+        await expectWhole(
+          filter,
+          ways.filter((_way, at) => (at + turn) % EVERY === 0),
+        );
+      },
+    );
+
+    it.each(IN_SEVERAL_RANGES.map((filter) => [titleOf(filter), filter] as const))(
+      'none that does not change is skipped or comes twice: %s',
+      async (_title, filter) => {
+        const byCreation = ORDERS.filter(({ field }) => field === 'created_at');
+        const ways = byCreation.flatMap((order) => SHORT_STRETCHES.map((bounds) => [order, bounds] as const));
+        await expectWhole(filter, [...ways, [{ field: 'eta', descending: false }, ALL_ARE_FEW]]);
+      },
+    );
   });
 }

@@ -44,13 +44,13 @@ describe('what a page of twenty thousand costs', () => {
     ['one reference', { house_bill: 'HBL-77' }, 'created_at', 1, 1],
     ['one shipper', { shipper: 'C-7' }, 'eta', 3 * 40, 40],
     ['a range of time', { eta_from: day(10), eta_to: day(40) }, 'created_at', 2 * 280, 50],
-    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'created_at', 2_000 + 20_000 + 4_000, 0],
-    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'updated_at', 2_000 + 4_000, 0],
-    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'eta', 2_000 + 2_000 + 4_000, 0],
+    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'created_at', 2_000 + 20_000 + 2_000, 0],
+    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'updated_at', 2_000 + 2_000, 0],
+    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'eta', 2_000 + 4_000, 0],
     ['one letter', { words: ['a'] }, 'created_at', 1_000 + 200, 50],
     ['one letter', { words: ['a'] }, 'eta', 1_000 + 200, 50],
-    ['two words that never meet', { words: ['acme', 'nordic'] }, 'created_at', 700 + 400, 0],
-    ['two words that never meet', { words: ['acme', 'nordic'] }, 'eta', 700 + 800, 0],
+    ['two words that never meet', { words: ['acme', 'nordic'] }, 'created_at', 700 + 200, 0],
+    ['two words that never meet', { words: ['acme', 'nordic'] }, 'eta', 700 + 400, 0],
     ['a word that many and one that one has', { words: ['acme', '777'] }, 'eta', 400 + 3 * 40, 0],
   ])('that ask for %s: %j by %s, at most %d', async (_title, filter, field, most, found) => {
     rows.visits = 0;
@@ -74,6 +74,6 @@ describe('what a page of twenty thousand costs', () => {
       if (next === undefined) break;
       after = next;
     }
-    expect(pages).toBe(5);
+    expect(pages).toBe(9);
   });
 });

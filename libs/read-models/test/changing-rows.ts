@@ -1,0 +1,182 @@
+import type { ShipmentRecord } from '@tracking/contracts';
+import type { Collection } from '@tracking/ports';
+import type { SortValues } from '../src/read-model.ts';
+import type { ListBounds, Listed } from '../src/shipments/list-plan.ts';
+import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-query.ts';
+import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
+import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
+import { day, inOrder, isAskedFor, listedRecord, rowOf } from './listed-shipments.ts';
+import { ACME } from './shipment-events.ts';
+
+/** Most that is written while one list is read: one of what changed last goes on while something changes. */
+const MOST_WRITES = 200;
+const MOST_PAGES = 1_000;
+
+export interface ChangingList {
+  readonly filter: ShipmentListFilter;
+  readonly order: ShipmentOrder;
+  readonly bounds: ListBounds;
+}
+
+/**
+ * Rows that are changed, made and deleted while lists of them are read: after every look at the store, that is between two
+ * pages, between two stretches of one, and between the ranges of a stretch. Looks come one after another, on whatever store,
+ * so that the same numbers make the same writes.
+ */
+export class ChangingRows {
+  private readonly records = new Map<string, ShipmentRecord>();
+  /** Those that something was written of while the list was read. */
+  private readonly touched = new Set<string>();
+  /** Those of which nothing is. */
+  private steady: ReadonlySet<string> = new Set();
+  private made = 0;
+  private written = 0;
+  /** Of all that is written, where the writing of one list ends. */
+  private enough = 0;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly rows: Pick<Collection<ShipmentRow>, 'find' | 'count' | 'scan' | 'writeMany'>,
+    private readonly random: () => number,
+  ) {}
+
+  async fill(count: number): Promise<void> {
+    const records = Array.from({ length: count }, () => this.another());
+    await this.rows.writeMany(records.map((record) => ({ kind: 'upsert', document: rowOf(record) })));
+    for (const record of records) this.records.set(record.id, record);
+  }
+
+  /** Reads a list to its end; fails where it skips or repeats one. Answers how many did not change, and how often others did. */
+  async expectWhole({ filter, order, bounds }: ChangingList): Promise<{ steady: number; changes: number }> {
+    const before = [...this.records.values()].filter((record) => isAskedFor(record, filter));
+    this.steady = new Set([...this.records.keys()].filter(() => this.random() < 0.5));
+    this.touched.clear();
+    const begun = this.written;
+    this.enough = begun + MOST_WRITES;
+    const seen = await this.read({ filter, order, bounds });
+    const untouched = (records: readonly ShipmentRecord[]) =>
+      records.filter(({ id }) => !this.touched.has(id)).map(({ id }) => id);
+    const expected = untouched(inOrder(before, order));
+    expect(untouched(seen)).toEqual(expected);
+    const places = seen.map((record) => `${record[order.field]} ${record.id}`);
+    expect(places).toEqual([...new Set(places)]);
+    return { steady: expected.length, changes: this.written - begun };
+  }
+
+  private async read({ filter, order, bounds }: ChangingList): Promise<readonly ShipmentRecord[]> {
+    const queries = new ShipmentQueries(
+      { rows: () => Promise.resolve(this.looking() as never), areFormer: false },
+      bounds,
+    );
+    const seen: ShipmentRecord[] = [];
+    let after: SortValues | undefined;
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      const limit = 1 + Math.floor(this.random() * 20);
+      const { items, next } = await queries.list(ACME, { filter, order, limit, after });
+      expect(items.length).toBeLessThanOrEqual(limit);
+      expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
+      seen.push(...items);
+      if (next === undefined) return seen;
+      // As an edge hands it on.
+      after = JSON.parse(JSON.stringify(next)) as SortValues;
+    }
+    throw new Error('the list does not end');
+  }
+
+  private looking(): Listed['rows'] {
+    const { rows } = this;
+    return {
+      find: (query) =>
+        this.look(
+          () => rows.find(query),
+          (found) => found,
+        ),
+      count: (filter, options) =>
+        this.look(
+          () => rows.count(filter, options),
+          () => [],
+        ),
+      scan: (query) =>
+        this.look(
+          () => rows.scan(query),
+          ({ documents }) => documents,
+        ),
+    };
+  }
+
+  private look<T>(at: () => Promise<T>, rowsIn: (found: T) => readonly ShipmentRow[]): Promise<T> {
+    const looked = this.last.then(async () => {
+      const found = await at();
+      await this.write(rowsIn(found));
+      return found;
+    });
+    this.last = looked.catch(() => undefined);
+    return looked;
+  }
+
+  /**
+   * Changes some into the list and out of it, to and fro in it; makes some and deletes some.
+   * @param found what was looked at just now: of these many, as they may be found again a little further on
+   */
+  private async write(found: readonly ShipmentRow[]): Promise<void> {
+    if (this.written >= this.enough) return;
+    const { random } = this;
+    const isOpen = ({ id }: ShipmentRecord) => !this.steady.has(id);
+    const all = [...this.records.values()].filter(isOpen);
+    const nearby = found.map(({ record }) => record).filter(isOpen);
+    const writes = Array.from({ length: 1 + Math.floor(random() * 9) }, () => {
+      const among = nearby.length > 0 && random() < 0.4 ? nearby : all;
+      const record = among[Math.floor(random() * among.length)];
+      const kind = random();
+      if (record === undefined || kind < 0.12) return this.put(this.another());
+      return kind < 0.24 ? this.remove(record) : this.put(this.changed(record));
+    });
+    await this.rows.writeMany(writes);
+  }
+
+  private put(record: ShipmentRecord) {
+    this.note(record);
+    this.records.set(record.id, record);
+    return { kind: 'upsert', document: rowOf(record) } as const;
+  }
+
+  private remove(record: ShipmentRecord) {
+    this.note(record);
+    this.records.delete(record.id);
+    return { kind: 'delete', id: record.id } as const;
+  }
+
+  private note({ id }: ShipmentRecord): void {
+    this.touched.add(id);
+    this.written += 1;
+  }
+
+  private another(): ShipmentRecord {
+    this.made += 1;
+    return seldomBoth(listedRecord(this.made, this.random), this.random);
+  }
+
+  /** Changed just now: its status, its ETA by a day or two, or all of it. */
+  private changed(record: ShipmentRecord): ShipmentRecord {
+    const { random } = this;
+    const { id, external_id, created_at, eta } = record;
+    const another = seldomBoth(listedRecord(0, random), random);
+    const updated_at = day(60 + this.written / 100);
+    const what = random();
+    if (what < 0.3) return { ...record, updated_at, status: another.status };
+    if (what < 0.6 && eta !== null) return { ...record, updated_at, eta: after(eta, Math.floor(random() * 4) - 1) };
+    return { ...another, id, external_id, created_at, updated_at };
+  }
+}
+
+function after(time: string, days: number): string {
+  return new Date(Date.parse(time) + days * 86_400_000).toISOString();
+}
+
+/** Two terms that many have, and few both. */
+export const SELDOM_BOTH = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
+
+function seldomBoth(record: ShipmentRecord, random: () => number): ShipmentRecord {
+  const hasBoth = record.house_bill === SELDOM_BOTH.house_bill && record.booking_number === SELDOM_BOTH.booking_number;
+  return hasBoth && random() < 0.6 ? { ...record, booking_number: null } : record;
+}
