@@ -16,6 +16,8 @@ export interface Places {
   find(code: string): Place | undefined;
   /** Whether the code is known to be wrong: no such country, or absent from the operator's own UN/LOCODE list. */
   isUnknown(code: string): boolean;
+  /** Whether it only has the form of a UN/LOCODE: no table has the code, and places are called so (TOKYO, GENOA). */
+  isName(code: string): boolean;
 }
 
 /** Places that people look for by what they remember of them. */

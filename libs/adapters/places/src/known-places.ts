@@ -1,10 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import type { Place } from '@tracking/contracts';
+import { wordsOf } from './place-index.ts';
+
+/** Letters alone: no word of a name has a digit. */
+const FORM_OF_CODE = /^[A-Z]{5}$/;
 
 /** Sea ports by UN/LOCODE and airports by IATA code. */
 export class KnownPlaces {
   /** Lines are kept as they are and taken apart when asked for: 12,000 places cost a start a few milliseconds. */
   readonly #lines: ReadonlyMap<string, string>;
+  /** Words of names that have the form of a code; made when one is first asked for. */
+  #names: ReadonlySet<string> | undefined;
 
   private constructor(lines: ReadonlyMap<string, string>) {
     this.#lines = lines;
@@ -36,5 +42,16 @@ export class KnownPlaces {
       longitude: longitude === '' ? null : Number(longitude),
       timezone: timezone === '' ? null : timezone,
     };
+  }
+
+  /** As of `Places.isName`. */
+  isName(code: string): boolean {
+    this.#names ??= this.namesLikeCodes();
+    return this.#names.has(code) && !this.#lines.has(code);
+  }
+
+  private namesLikeCodes(): ReadonlySet<string> {
+    const words = [...this.#lines.values()].flatMap((line) => wordsOf(line.split('\t')[2] ?? ''));
+    return new Set(words.map((word) => word.toUpperCase()).filter((word) => FORM_OF_CODE.test(word)));
   }
 }

@@ -52,6 +52,13 @@ describe('places', () => {
       expect(places.isUnknown('DEQQQ')).toBe(false);
     });
 
+    it('tells names of places from codes of the same form', async () => {
+      const places = await loadPlaces();
+      const names = ['TOKYO', 'SEOUL', 'GENOA', 'DELHI', 'PARIS', 'MALMO', 'GIJON'];
+      expect(names.filter((name) => !places.isName(name))).toEqual([]);
+      expect(['JPTYO', 'DEDUI', 'DEQQQ', 'FRA', 'tokyo'].filter((code) => places.isName(code))).toEqual([]);
+    });
+
     it('calls a place unknown whose country does not exist', async () => {
       const places = await loadPlaces();
       expect(['ZZABC', 'UKLON', 'ANCUR', 'AAAAA'].filter((code) => !places.isUnknown(code))).toEqual([]);

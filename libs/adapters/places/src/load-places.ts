@@ -34,6 +34,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
       if (code.length !== 5) return false;
       return !COUNTRIES.has(code.slice(0, 2)) || (list !== undefined && !list.has(code));
     },
+    isName: (code) => list?.has(code) !== true && known.isName(code),
   };
 }
 

@@ -73,7 +73,8 @@ function byName(one: Place, other: Place): number {
   return compare(one.name ?? one.code, other.name ?? other.code) || compare(one.code, other.code);
 }
 
-function wordsOf(text: string): readonly string[] {
+/** In small letters without accents. */
+export function wordsOf(text: string): readonly string[] {
   return text.normalize('NFKD').replaceAll(MARKS, '').toLowerCase().match(WORD) ?? [];
 }
 

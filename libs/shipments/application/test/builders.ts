@@ -27,7 +27,7 @@ export type Upsert = Omit<UpsertShipment, 'shipment_id'>;
 export const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
 /** Of workspaces that decided nothing. */
 export const settings: RuleSettingsReader = { of: async () => DEFAULT_RULE_SETTINGS };
-export const places: Places = { find: () => undefined, isUnknown: () => false };
+export const places: Places = { find: () => undefined, isUnknown: () => false, isName: () => false };
 
 const context = () => ({
   id: randomUUID(),

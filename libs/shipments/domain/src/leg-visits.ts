@@ -1,5 +1,6 @@
 import { type Leg, type LegFields, type Timestamp, milestoneRules } from '@tracking/contracts';
 import { isDeparture } from './milestone-meaning.ts';
+import { placeOf } from './references.ts';
 import { isPlace } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
@@ -20,7 +21,7 @@ export function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
 }
 
 export function isAt(port: string | null): IsVisit {
-  return ({ milestone }) => port !== null && milestone.location === port;
+  return ({ milestone }) => port !== null && placeOf(milestone.location) === port;
 }
 
 /** @param shipment when that departed and arrived */
@@ -35,7 +36,9 @@ export function visitedLegs(
     const isOrigin = visitsOf(legs, index, 'origin_port', before);
     const isDestination = visitsOf(legs, index, 'destination_port', before);
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
-    const actual = legs.length === 1 ? shipment : actualOf(analysis, { leg, isOrigin, isDestination }, ends);
+    const own = actualOf(analysis, { leg, isOrigin, isDestination }, ends);
+    // The only leg is the journey; of another mode than the shipment it may depart by what is no departure of that.
+    const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
     visited.push({ leg, isOrigin, isDestination, actual });
   }
   return visited;

@@ -7,6 +7,7 @@ import {
   type Timestamp,
   milestoneRules,
 } from '@tracking/contracts';
+import { placeOf } from './references.ts';
 import { type Route, isOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 
@@ -84,13 +85,13 @@ export function byItself({ status, status_by_mode, status_lcl }: MilestoneRules,
 
 /** The ship sailing on after it brought the goods: no departure of theirs. */
 export function isSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
-  if (location === null || location !== route.destination || route.destination === route.origin) return false;
+  if (location === null || placeOf(location) !== route.destination || route.destination === route.origin) return false;
   return milestoneRules(code).departure === 'vessel';
 }
 
 /** Whether they arrived, or were unloaded, where they go on from. */
 export function isStop({ location }: Milestone, rules: MilestoneRules, { rule }: Meaning, route: Route): boolean {
-  if (rules.transshipment_stop) return location === null || !route.ends.has(location);
+  if (rules.transshipment_stop) return location === null || !route.ends.has(placeOf(location));
   return rule === 'arrival_on_the_way' || (rules.leg_arrival === true && isOnTheWay(route, location));
 }
 

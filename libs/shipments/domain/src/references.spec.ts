@@ -132,6 +132,7 @@ describe('locations', () => {
     [' us lax ', 'USLAX'],
     ['cn-sha', 'CNSHA'],
     ['USZZZ', 'USZZZ'],
+    ['US ZZZ', 'USZZZ'],
   ])('what is a UN/LOCODE is normalised as one: %j', (text, code) => {
     expect(normaliseLocation(text, places, [])).toBe(code);
   });
@@ -142,6 +143,7 @@ describe('locations', () => {
     ['XXABC', 'XXABC'],
     ['Terminal 5, Los Angeles', 'Terminal 5, Los Angeles'],
     ['fra', 'fra'],
+    ['ITALY', 'ITALY'],
   ])('free text stays as it is: %j', (text, plain) => {
     expect(normaliseLocation(text, places, [])).toBe(plain);
   });
@@ -158,5 +160,6 @@ describe('locations', () => {
     expect(countryOf('XXABC', places)).toBeUndefined();
     expect(countryOf('ABC', places)).toBeUndefined();
     expect(countryOf('Genoa', places)).toBeUndefined();
+    expect(countryOf('ITALY', places)).toBeUndefined();
   });
 });

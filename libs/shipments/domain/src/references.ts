@@ -9,6 +9,8 @@ const SCAC = /^[A-Z]{2,4}$/;
 /** IATA airline designator: two letters, or a letter and a digit. */
 const AIRLINE = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
 const UN_LOCODE = /^[A-Z]{2}[A-Z2-9]{3}$/;
+/** As its publisher writes it too, with a blank behind the country. */
+const WRITTEN_AS_CODE = /^[A-Z]{2} ?[A-Z2-9]{3}$/;
 const IATA_AIRPORT = /^[A-Z]{3}$/;
 
 /** Trimmed, upper-cased, spaces and hyphens removed. */
@@ -68,12 +70,27 @@ export function normaliseLocation(text: string, places: Places, ports: readonly 
   const code = normaliseCode(text);
   if (ports.includes(code)) return code;
   const plain = text.trim();
-  if (!UN_LOCODE.test(code) || places.isUnknown(code)) return plain;
-  return plain === code || places.find(code) !== undefined ? code : plain;
+  if (!isLocode(code, places)) return plain;
+  return WRITTEN_AS_CODE.test(plain) || places.find(code) !== undefined ? code : plain;
 }
 
 /** The country of a place that is a UN/LOCODE or a known airport; undefined for free text. Takes a normalised location. */
 export function countryOf(location: string, places: Places): string | undefined {
-  if (UN_LOCODE.test(location)) return places.isUnknown(location) ? undefined : location.slice(0, 2);
+  if (UN_LOCODE.test(location)) return isLocode(location, places) ? location.slice(0, 2) : undefined;
   return IATA_AIRPORT.test(location) ? places.find(location)?.country : undefined;
+}
+
+/**
+ * A milestone's location as it is compared with ports and with other milestones' locations. What has the form of a code is
+ * the same place in whatever way it is written: it may have been free text when the milestone came, since the shipment got
+ * the port, or the feed its spelling, later.
+ */
+export function placeOf(location: string | null): string | null {
+  if (location === null || UN_LOCODE.test(location)) return location;
+  const code = normaliseCode(location);
+  return UN_LOCODE.test(code) || IATA_AIRPORT.test(code) ? code : location;
+}
+
+function isLocode(code: string, places: Places): boolean {
+  return UN_LOCODE.test(code) && !places.isUnknown(code) && !places.isName(code);
 }

@@ -1,6 +1,6 @@
 import type { LegFields, LoadType, Mode, Places } from '@tracking/contracts';
 import type { GivenPorts } from './events/event-data.ts';
-import { countryOf } from './references.ts';
+import { countryOf, placeOf } from './references.ts';
 
 /** Where a shipment goes and how: what the meaning of its milestones depends on. */
 export interface Route {
@@ -70,13 +70,14 @@ function wholeJourney(shipment: RoutedFields): readonly LegFields[] {
  * route is one also where no table knows it.
  */
 export function isPlace({ ports, places }: Route, location: string | null): location is string {
-  return location !== null && (ports.has(location) || countryOf(location, places) !== undefined);
+  return location !== null && (ports.has(placeOf(location)) || countryOf(location, places) !== undefined);
 }
 
 /** Whether an arrival there is known not to be the shipment's: a stop on the way, or another country. */
 export function isOnTheWay(route: Route, location: string | null): boolean {
-  if (location === null || route.ends.has(location)) return false;
-  if (route.via.has(location)) return true;
+  const place = placeOf(location);
+  if (location === null || route.ends.has(place)) return false;
+  if (route.via.has(place)) return true;
   const country = route.destinationCountry === undefined ? undefined : countryOf(location, route.places);
   return country !== undefined && country !== route.destinationCountry;
 }
@@ -88,7 +89,8 @@ export function mayGoByWater(mode: Mode | null): boolean {
 
 /** Whether it is a port on the way that the goods are known to leave by land or air. */
 export function isLanding({ legs, mode }: Route, location: string | null): boolean {
-  const ended = legs.findLastIndex(({ destination_port }) => destination_port === location);
+  const place = placeOf(location);
+  const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);
   const next = ended < 0 ? undefined : legs[ended + 1];
   return next !== undefined && !mayGoByWater(next.mode ?? mode);
 }

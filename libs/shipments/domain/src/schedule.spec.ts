@@ -160,6 +160,13 @@ describe('legs answer their own atd and ata', () => {
     expect(scenario.record.legs[0]?.atd).toBeNull();
   });
 
+  it('a pick-up departs the only leg where that goes by road, though the shipment does not', () => {
+    const legs = [leg({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
+    const scenario = shipment({ mode: 'multimodal', legs });
+    scenario.post('picked_up', day(3), { location: 'DEHAM' });
+    expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, day(3)]);
+  });
+
   it('a pick-up departs a leg by road', () => {
     const scenario = voyage({
       legs: [

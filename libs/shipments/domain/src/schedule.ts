@@ -8,6 +8,7 @@ import {
   milestoneRules,
 } from '@tracking/contracts';
 import { isAt, timeOf, visitedLegs } from './leg-visits.ts';
+import { placeOf } from './references.ts';
 import { type Route, isPlace } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import { isDeparture, isSailingOn } from './milestone-meaning.ts';
@@ -153,21 +154,23 @@ const UNKNOWN: DecidedTime = { value: null, rule: 'unknown', milestone: null };
 export function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
   const { estimates_arrival } = milestoneRules(milestone.code);
   if (estimates_arrival === undefined || estimates_arrival === 'any_mode') return estimates_arrival !== undefined;
-  const leg = route.legs.find((each) => each.destination_port === milestone.location) ?? route.legs.at(-1);
+  const place = placeOf(milestone.location);
+  const leg = route.legs.find((each) => each.destination_port === place) ?? route.legs.at(-1);
   return estimates_arrival.some((mode) => mode === route.mode || mode === leg?.mode);
 }
 
 export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolean {
   if (isSailingOn(entry, route)) return false;
   const { milestone } = entry;
-  const leg = route.legs.find((each) => each.origin_port === milestone.location) ?? route.legs[0];
+  const place = placeOf(milestone.location);
+  const leg = route.legs.find((each) => each.origin_port === place) ?? route.legs[0];
   const rules = milestoneRules(milestone.code);
   return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
 }
 
 /** Located at one of the ports, or nowhere that could be told from them. */
 function isEnd({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<string | null>): boolean {
-  return ports.has(milestone.location) || !isPlace(route, milestone.location);
+  return ports.has(placeOf(milestone.location)) || !isPlace(route, milestone.location);
 }
 
 /** Once the arrival at the destination itself is estimated, other estimates no longer speak for it. */

@@ -190,8 +190,16 @@ describe('an arrival known not to be the end counts as in_transit', () => {
     expect(scenario.record.status).toBe('arrived');
   });
 
+  it('a port of the shipment is one in whatever way it is written, also before it was one', () => {
+    const scenario = shipment({ mode: 'air', origin_port: 'ICN' });
+    scenario.post('flight_arrived', day(10), { location: 'fra' });
+    scenario.upsert({ legs: [leg('ICN', 'FRA'), leg('FRA', 'LAX')] });
+    expect(scenario.record.status).toBe('in_transit');
+    expect(scenario.record.legs[0]?.ata).toBe(day(10));
+  });
+
   it('free text and places unknown are no other country', () => {
-    for (const location of ['Singapore, PSA', null, 'XXABC', 'ZZZ']) {
+    for (const location of ['Singapore, PSA', null, 'XXABC', 'ZZZ', 'ITALY']) {
       const scenario = voyage();
       scenario.post('vessel_arrived', day(10), { location });
       expect(scenario.record.status).toBe('arrived');

@@ -2,6 +2,7 @@ import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { Overridden } from './events/event-data.ts';
 import { isFeed, isOverridden, lastSent, overriddenAfter } from './last-sent.ts';
+import { placeOf } from './references.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 
 /** What an event changes on the timeline. */
@@ -184,6 +185,9 @@ export function isSameStatement(a: Statement, b: Statement): boolean {
 
 function isSameSeries(a: Series, b: Series): boolean {
   return (
-    a.code === b.code && a.container_number === b.container_number && a.location === b.location && a.source === b.source
+    a.code === b.code &&
+    a.container_number === b.container_number &&
+    a.source === b.source &&
+    placeOf(a.location) === placeOf(b.location)
   );
 }

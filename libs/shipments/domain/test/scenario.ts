@@ -78,6 +78,7 @@ export const places: Places = {
     return { code, name: null, country: code.slice(0, 2), latitude: null, longitude: null, timezone: null, ...known };
   },
   isUnknown: (code) => !COUNTRIES.has(code.slice(0, 2)),
+  isName: (code) => code === 'ITALY',
 };
 
 export const SHIPMENT_ID = 'shp_abcdefghijklmnopqrstuvwxya';

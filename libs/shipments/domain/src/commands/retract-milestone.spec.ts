@@ -1,4 +1,4 @@
-import { A, B, type Scenario, dataOf, day, refusal, types, voyage } from '../../test/scenario.ts';
+import { A, B, type Scenario, dataOf, day, refusal, shipment, types, voyage } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, announcementOf, fold } from '../index.ts';
 
 const announced = ({ events }: Decision) =>
@@ -155,6 +155,16 @@ describe('what is posted after a retraction', () => {
     else expect(again.milestone).toMatchObject({ retracted_at: null, revision: 1 });
     expect(again.milestoneId === first.id).toBe(outcome === 'existing');
     expect(scenario.record.status).toBe(outcome === 'existing' ? 'pending' : 'arrived');
+  });
+
+  it('by a feed for a place that became a port of the shipment since is the same, and so is another spelling of it', () => {
+    const scenario = shipment({ mode: 'air' });
+    const rest = { source: 'carrier', location: 'fra' } as const;
+    scenario.retract(scenario.post('flight_arrived', day(20), rest).milestone);
+    scenario.upsert({ destination_port: 'FRA' });
+    expect(scenario.post('flight_arrived', day(20), rest)).toMatchObject(repeated);
+    expect(scenario.post('flight_arrived', day(20), { ...rest, location: 'FRA' })).toMatchObject(repeated);
+    expect(scenario.post('flight_arrived', day(20), { ...rest, location: 'LAX' }).outcome).toBe('recorded');
   });
 
   it('by a feed with another remark is no other word of what happened', () => {

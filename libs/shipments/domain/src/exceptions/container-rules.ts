@@ -2,6 +2,7 @@ import { type ExceptionSettings, type Leg, type Places, type Timestamp, findMile
 import { latest } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
 import { NEVER, RANK, earlier, goesOn, later } from '../milestone-summary.ts';
+import { placeOf } from '../references.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 import { firstPlace } from '../timeline.ts';
@@ -39,9 +40,10 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
 
 /** When it came to where it stopped last. */
 function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
+  const place = placeOf(stop.milestone.location);
   const arrivals = summaries.map(({ stops }) => {
-    for (let place = firstPlace(stops, ({ occurred_at }) => occurred_at > onward); place < stops.length; place++) {
-      if (stops[place]?.milestone.location === stop.milestone.location) return stops[place];
+    for (let at = firstPlace(stops, ({ occurred_at }) => occurred_at > onward); at < stops.length; at++) {
+      if (placeOf(stops[at]?.milestone.location ?? null) === place) return stops[at];
     }
     return undefined;
   });
@@ -50,8 +52,9 @@ function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], o
 
 /** The one that leaves from there. Where no leg ends there: the first, after the journey's first, that has not left. */
 function nextLeg(legs: readonly Leg[], location: string | null) {
-  const ended = location === null ? -1 : legs.findLastIndex(({ destination_port }) => destination_port === location);
-  const index = ended >= 0 ? ended + 1 : legs.findIndex(({ atd }, place) => place > 0 && atd === null);
+  const place = placeOf(location);
+  const ended = place === null ? -1 : legs.findLastIndex(({ destination_port }) => destination_port === place);
+  const index = ended >= 0 ? ended + 1 : legs.findIndex(({ atd }, at) => at > 0 && atd === null);
   const leg = legs[index];
   return leg && { leg, index };
 }
@@ -87,7 +90,7 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
     metrics: { last_free_day, discharged_at: timeOf(discharged) },
     resolvedBy: () => [
       stepDone('out_for_delivery', left === NEVER ? null : left, analysis.route),
-      byChangeOf('last_free_day'),
+      ...(container === undefined ? [] : [byChangeOf('last_free_day')]),
       ...correctionOf(when.milestone),
     ],
   };
@@ -115,7 +118,7 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
     metrics: { empty_return_by, gated_out_at: timeOf(left) },
     resolvedBy: () => [
       stepDone('completed', null, analysis.route),
-      byChangeOf('empty_return_by'),
+      ...(container === undefined ? [] : [byChangeOf('empty_return_by')]),
       ...correctionOf(when.milestone),
     ],
   };

@@ -12,17 +12,36 @@ export function isDepartureBy(mode: Mode | null, milestone: Said, memory: Memory
   return isDeparted(milestone, memory) || (milestone.code === 'picked_up' && byRoad(mode));
 }
 
+/** A departure or arrival, and whether it is that at the shipment's port. */
+export interface Happened {
+  readonly by: Said;
+  readonly rule: 'at_port' | 'earliest';
+}
+
 /** "`atd`: the earliest actual departure located at `origin_port`, else the earliest." */
-export function atdOf(memory: Memory): Timestamp | null {
+export function departureOf(memory: Memory): Happened | null {
   const departures = happened(memory).filter((milestone) => isDeparture(milestone, memory));
   const there = departures.filter(({ location }) => location !== null && location === originOf(memory));
-  return earliest(there) ?? earliest(departures);
+  return firstOf(there, departures);
 }
 
 /** "`ata`: the earliest arrival located at `destination_port`, else the earliest after the last departure." */
-export function ataOf(memory: Memory): Timestamp | null {
+export function arrivalOf(memory: Memory): Happened | null {
   const there = arrivalsOf(memory).filter((milestone) => isAt(destinationOf(memory), milestone));
-  return earliest(there) ?? earliest(finalArrivals(memory));
+  return firstOf(there, finalArrivals(memory));
+}
+
+function firstOf([there]: readonly Said[], [other]: readonly Said[]): Happened | null {
+  if (there !== undefined) return { by: there, rule: 'at_port' };
+  return other === undefined ? null : { by: other, rule: 'earliest' };
+}
+
+export function atdOf(memory: Memory): Timestamp | null {
+  return departureOf(memory)?.by.occurred_at ?? null;
+}
+
+export function ataOf(memory: Memory): Timestamp | null {
+  return arrivalOf(memory)?.by.occurred_at ?? null;
 }
 
 function arrivalsOf(memory: Memory): readonly Said[] {
@@ -39,7 +58,8 @@ function finalArrivals(memory: Memory): readonly Said[] {
 export function legAtd(index: number, memory: Memory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
-  if (leg === undefined || legs.length === 1) return atdOf(memory);
+  const whole = legs.length <= 1 ? atdOf(memory) : null;
+  if (leg === undefined || whole !== null) return whole;
   const mode = leg.mode ?? memory.fields.mode;
   const there = happened(memory).filter(
     (milestone) => isDepartureBy(mode, milestone, memory) && isVisit(milestone, index, 'origin_port', memory),

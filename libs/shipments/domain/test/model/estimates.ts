@@ -19,14 +19,14 @@ function seriesOf({ code, container_number, location, source }: Said): string {
   return JSON.stringify([code, container_number, location, source]);
 }
 
-function currentEstimates(memory: Memory): readonly Said[] {
+export function currentEstimates(memory: Memory): readonly Said[] {
   return counting(memory).filter(
     (milestone) => milestone.classifier === 'estimated' && !isSuperseded(milestone, memory),
   );
 }
 
 /** "An estimated arrival (`vessel_arrived flight_arrived arrived_at_destination`; rail also 105, 106; road and courier also `delivered`)." */
-function estimatesArrival({ code, location }: Said, memory: Memory): boolean {
+export function estimatesArrival({ code, location }: Said, memory: Memory): boolean {
   if (['vessel_arrived', 'flight_arrived', 'arrived_at_destination'].includes(code)) return true;
   const legs = memory.legs.value;
   const leg = legs.find(({ destination_port }) => destination_port === location) ?? legs.at(-1);
@@ -36,25 +36,25 @@ function estimatesArrival({ code, location }: Said, memory: Memory): boolean {
 }
 
 /** "An estimated departure": by the shipment's mode, or that of the leg for which it is. */
-function estimatesDeparture(milestone: Said, memory: Memory): boolean {
+export function estimatesDeparture(milestone: Said, memory: Memory): boolean {
   const legs = memory.legs.value;
   const leg = legs.find(({ origin_port }) => origin_port === milestone.location) ?? legs[0];
   return isDeparture(milestone, memory) || isDepartureBy(leg?.mode ?? null, milestone, memory);
 }
 
 /** "… when its location is absent, free text, `destination_port` or the last leg's; one located elsewhere sets that leg's." */
-function isEndOfShipment(milestone: Said, memory: Memory): boolean {
+export function isEndOfShipment(milestone: Said, memory: Memory): boolean {
   const ports = [destinationOf(memory), memory.legs.value.at(-1)?.destination_port];
   return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
-function isStartOfShipment(milestone: Said, memory: Memory): boolean {
+export function isStartOfShipment(milestone: Said, memory: Memory): boolean {
   const ports = [originOf(memory), memory.legs.value[0]?.origin_port];
   return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
 /** "Once there is an estimated `arrived_at_destination`, the others leave `eta` alone." */
-function arrivalsOfShipment(memory: Memory): readonly Said[] {
+export function arrivalsOfShipment(memory: Memory): readonly Said[] {
   const arrivals = currentEstimates(memory).filter(
     (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
   );
@@ -69,16 +69,26 @@ function departuresOfShipment(memory: Memory): readonly Said[] {
   );
 }
 
-/** "Where estimates name containers, the latest of each container's newest one counts." Undefined when none is newer. */
-function estimatedAfter(said: number, estimates: readonly Said[], memory: Memory): Timestamp | undefined {
+/** "Each container's newest one", of those that are newer. */
+export function newestOfEach(said: number, estimates: readonly Said[], memory: Memory): readonly Said[] {
   const newer = estimates.filter((estimate) => estimate.said > said);
   const containers = memory.fields.container_numbers;
   const lanes = containers.length === 0 ? [newer] : containers.map((number) => laneOf(newer, number));
-  const newest = lanes.map((lane) => lane.toSorted((a, b) => a.said - b.said).at(-1)?.occurred_at);
-  return newest
-    .filter((time) => time !== undefined)
+  return [...new Set(lanes.flatMap((lane) => lane.toSorted((a, b) => a.said - b.said).at(-1) ?? []))];
+}
+
+/** "Where estimates name containers, the latest of [them] counts": several where they say the same. None when none is newer. */
+export function countingAfter(said: number, estimates: readonly Said[], memory: Memory): readonly Said[] {
+  const newest = newestOfEach(said, estimates, memory);
+  const latest = newest
+    .map(({ occurred_at }) => occurred_at)
     .toSorted()
     .at(-1);
+  return newest.filter(({ occurred_at }) => occurred_at === latest);
+}
+
+function estimatedAfter(said: number, estimates: readonly Said[], memory: Memory): Timestamp | undefined {
+  return countingAfter(said, estimates, memory)[0]?.occurred_at;
 }
 
 /**

@@ -197,3 +197,34 @@ export const journeys: fc.Arbitrary<Journey> = fc
     fields,
     steps: about === null ? steps : steps.map((each) => narrowed(about, each)),
   }));
+
+/** Estimates of few times by several sources, for containers and for none, and what clients say of the same times. */
+const posting = (...of: Parameters<typeof milestoneOf>): fc.Arbitrary<Step> =>
+  fc.record({ kind: fc.constant('post' as const), milestone: milestoneOf(...of) });
+const estimating: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: posting(['vessel_arrived'], ['estimated'], [null, null, 'USLAX', 'USLAX', 'SGSIN', 'DEHAM']),
+  },
+  { weight: 3, arbitrary: posting(['arrived_at_destination'], ['estimated'], [null, 'USLAX', 'SGSIN']) },
+  { weight: 3, arbitrary: posting(['vessel_departed', 'rail_departed'], ['estimated'], [null, 'CNSHA', 'SGSIN']) },
+  { weight: 1, arbitrary: posting(['gated_out'], ['estimated']) },
+  {
+    weight: 1,
+    arbitrary: posting(['vessel_arrived', 'vessel_departed'], ['actual'], [null, 'USLAX', 'SGSIN', 'CNSHA']),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('patch' as const),
+      patch: fc.record({ eta: timeOrNone, etd: timeOrNone, legs: FIELDS.legs }, { requiredKeys: [] }),
+    }),
+  },
+  { weight: 1, arbitrary: again },
+);
+
+/** Journeys of which most is expected and little happens. */
+export const estimatingJourneys: fc.Arbitrary<Journey> = fc.record({
+  fields: fieldsOfShipment.map((fields) => ({ ...fields, mode: 'ocean' as const, container_numbers: [A, B] })),
+  steps: fc.array(estimating, { minLength: 4, maxLength: 14, size: 'max' }),
+});

@@ -1,3 +1,4 @@
+import type { MilestoneRule } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { type ShipmentState, explain, fold, toShipmentEvent } from '../../src/index.ts';
 import { type Scenario, known } from '../scenario.ts';
@@ -5,7 +6,7 @@ import { checkAnnouncements } from './announced.ts';
 import { answerOf } from './answer.ts';
 import { arrivals } from './arrivals.ts';
 import { checkExplanation } from './explained.ts';
-import { journeys } from './journeys.ts';
+import { estimatingJourneys, journeys } from './journeys.ts';
 import { answered, arriving, outcomeOf, walk } from './walk.ts';
 
 /** Every field of the resource but `url`, which only an edge knows; of a container, of a leg. */
@@ -42,6 +43,22 @@ export function describeProperties(numRuns: number): void {
       }),
       { numRuns },
     );
+  });
+
+  it('so it does of every word that there is for an estimate', () => {
+    const seen = new Set<MilestoneRule>();
+    fc.assert(
+      fc.property(estimatingJourneys, (journey) => {
+        walk(journey, (scenario, { memory }) => {
+          const explanation = explain(stateOf(scenario), known);
+          checkExplanation(explanation, memory);
+          for (const { classifier, rule } of explanation.milestones) if (classifier === 'estimated') seen.add(rule);
+        });
+      }),
+      { numRuns },
+    );
+    // Nearly always all eight; each has an example of its own.
+    expect(seen.size).toBeGreaterThan(4);
   });
 
   it('every command announces what it moved, once, and what moves nothing stores nothing', () => {

@@ -1,0 +1,229 @@
+import {
+  type DocumentRecord,
+  type ExplainedException,
+  MODES,
+  type Milestone,
+  type ResolvedBy,
+  type ShipmentException,
+  type Timestamp,
+} from '@tracking/contracts';
+import { type ShipmentPatch, type ShipmentState, explain } from '../src/index.ts';
+import { Scenario, places } from './scenario.ts';
+import { DAY, after } from './time-driven.ts';
+
+/** One thing that is said to resolve an exception, and how to do it. */
+interface Remedy {
+  readonly by: ResolvedBy['by'];
+  readonly what: string;
+  /** Answers what it made. */
+  readonly act: (scenario: Scenario) => unknown;
+  /** Makes that undone, where it can be: the shipment is as if it had never happened. */
+  readonly undo?: ((scenario: Scenario, made: unknown) => unknown) | undefined;
+}
+
+/** The same shipment, to which something else may be done. */
+export function branchOf(scenario: Scenario): Scenario {
+  return Object.assign(new Scenario(), scenario, { events: [...scenario.events] });
+}
+
+/** What is told of those that are open. */
+export function toldOpen(scenario: Scenario): readonly ExplainedException[] {
+  const { exceptions } = explain(stateOf(scenario), { places, settings: scenario.settings });
+  return exceptions.filter(({ status }) => status === 'open' || status === 'acknowledged');
+}
+
+/** What becomes of one that is open when this is done: `open`, `resolved auto_cleared`; and whether another of its kind opens at once. */
+export function becomes(scenario: Scenario, told: ExplainedException, act: (scenario: Scenario) => unknown): string {
+  const one = branchOf(scenario).at(momentOf(scenario));
+  act(one);
+  const { exceptions } = stateOf(one);
+  const isAlike = ({ type, container_number }: ShipmentException) =>
+    type === told.type && container_number === told.container_number;
+  const itself = exceptions.find(({ id }) => id === told.exception_id);
+  const another = exceptions.find((each) => each !== itself && isAlike(each) && each.status !== 'resolved');
+  return [itself?.status, itself?.resolution?.code, another && 'and another'].filter(Boolean).join(' ');
+}
+
+/** No earlier than anything that is known of it. */
+function momentOf({ record }: Scenario, from: Timestamp | null = null): Timestamp {
+  return from !== null && from > record.updated_at ? from : record.updated_at;
+}
+
+/** All that is said to resolve it does so, each alone; nothing else did, since where that is undone it is wrong again. */
+export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => void): void {
+  for (const told of toldOpen(scenario)) {
+    const then = (what: string, act: Remedy['act']) => [told.type, what, becomes(scenario, told, act)];
+    const stays = (what: string) => [told.type, what, told.status];
+    expect(then('a check', (one) => one.check())).toEqual(stays('a check'));
+    expect(then('a change', (one) => one.patch({ booking_number: 'B-1' }))).toEqual(stays('a change'));
+    for (const remedy of remediesOf(scenario, told)) {
+      const { by, what, act, undo } = remedy;
+      onEach(remedy);
+      const outcome = then(`${by}: ${what}`, act);
+      // What came too late to cancel the shipment cancels it, when it was not delivered.
+      if (by === 'correction' && outcome.includes('resolved shipment_cancelled')) continue;
+      expect(outcome).toEqual([told.type, `${by}: ${what}`, 'resolved auto_cleared']);
+      if (undo === undefined) continue;
+      const undone = then(`not ${what}`, (one) => undo(one, act(one)));
+      expect(undone).toEqual([told.type, `not ${what}`, 'resolved auto_cleared and another']);
+    }
+  }
+}
+
+/** Everything that is said to resolve it, each alone. */
+function remediesOf(scenario: Scenario, told: ExplainedException): readonly Remedy[] {
+  return told.resolved_by.flatMap((each) => waysOf(scenario, told, each).map((way) => ({ ...way, by: each.by })));
+}
+
+type Way = Omit<Remedy, 'by'>;
+
+function waysOf(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy): readonly Way[] {
+  const { milestone_ids, fields, document_types } = remedy;
+  switch (remedy.by) {
+    case 'milestone':
+      return remedy.codes.flatMap((code) => milestonesOf(scenario, told, { ...remedy, code }));
+    case 'correction':
+      return milestone_ids.flatMap((_id, which) => correctionsOf(told, which));
+    case 'field_changed':
+      return fields.flatMap((field) => changesOf(field, told, scenario));
+    case 'news':
+      return newsOf(scenario);
+    case 'cancellation_taken_back':
+      return [{ what: 'reopened', act: takeBack }];
+    case 'container_taken_off': {
+      const { container_numbers } = scenario.record;
+      const others = container_numbers.filter((number) => number !== told.container_number);
+      const putBack = (one: Scenario) => one.upsert({ container_numbers });
+      // What a person opened no rule opens again.
+      const undo = told.rule === null ? undefined : putBack;
+      return [{ what: 'taken off', act: (one) => one.upsert({ container_numbers: others }), undo }];
+    }
+    case 'document_uploaded':
+    case 'document_approved': {
+      const add = (one: Scenario) => document_types.map((type) => one.add({ type }).document);
+      const approve = (one: Scenario) => add(one).map((document) => one.approve(document).document);
+      const act = remedy.by === 'document_uploaded' ? add : approve;
+      // One of them missing is enough.
+      const undo = (one: Scenario, made: unknown) =>
+        one.delete((made as readonly DocumentRecord[])[0] as DocumentRecord);
+      return [{ what: document_types.join(), act, undo }];
+    }
+  }
+}
+
+/** One of the code: just late enough, and now. */
+function milestonesOf(
+  scenario: Scenario,
+  { container_number }: ExplainedException,
+  { code, occurred_from }: Pick<ResolvedBy, 'occurred_from'> & { readonly code: string },
+): readonly Way[] {
+  const now = momentOf(scenario, occurred_from);
+  const times = [...new Set([occurred_from ?? LONG_AGO, now])];
+  return times.map((time) => ({
+    what: `${code} at ${time}`,
+    act: (one) => one.at(now).post(code, time, { container_number, external_id: 'REMEDY' }).milestone,
+    undo: (one, made) => one.retract(made as Milestone),
+  }));
+}
+/** Where it does not matter when it happened. */
+const LONG_AGO: Timestamp = '2020-01-01T00:00:00.000Z';
+
+/**
+ * Of the milestone that is told, and where others show the same, of each that is told then: without it another one must be told,
+ * until none is. Each of them alone shows it: there as the only one of them it is wrong again.
+ */
+function correctionsOf(told: ExplainedException, which: number): readonly Way[] {
+  const each = (correct: (one: Scenario, id: string) => unknown) => (one: Scenario) => {
+    const corrected: string[] = [];
+    for (let present: ExplainedException | undefined = told; present !== undefined;) {
+      const { milestone_ids = [] } = present.resolved_by.find(({ by }) => by === 'correction') ?? {};
+      const id = milestone_ids[Math.min(which, milestone_ids.length - 1)];
+      if (id === undefined || corrected.includes(id)) throw new Error(`${told.type} is open by none that is told`);
+      correct(one, id);
+      corrected.push(id);
+      present = toldOpen(one).find(({ exception_id }) => exception_id === told.exception_id);
+    }
+    return corrected;
+  };
+  const first = (one: Scenario, made: unknown) =>
+    one.correct({ id: (made as readonly string[])[0] ?? '' }, { classifier: 'actual' });
+  return [
+    { what: 'retraction', act: each((one, id) => one.retract({ id })) },
+    {
+      what: 'correction',
+      act: each((one, id) => one.correct({ id }, { classifier: 'planned' })),
+      // How long ago it was is another thing.
+      ...(!BY_TIME.includes(told.type) && { undo: first }),
+    },
+  ];
+}
+const BY_TIME: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
+
+function newsOf(scenario: Scenario): readonly Way[] {
+  const now = momentOf(scenario);
+  const milestones = (['actual', 'estimated', 'planned'] as const).map((classifier) => ({
+    what: classifier,
+    act: (one: Scenario) => one.post('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
+  }));
+  return [...milestones, { what: 'another ETA', act: (one) => one.patch({ eta: after(now, 77 * DAY + 1) }) }];
+}
+
+/** Another value of the field, by which nothing is wrong: far ahead, or as it was expected first. */
+function changesOf(field: string, { type, container_number }: ExplainedException, scenario: Scenario): readonly Way[] {
+  const { record, schedule } = stateOf(scenario);
+  const ahead = after(momentOf(scenario), 400 * DAY);
+  const place = /^legs\[(\d+)\]\.etd$/.exec(field)?.[1];
+  if (place !== undefined) {
+    const withEtd = (etd: Timestamp | null) =>
+      schedule.legs.value.map((each, index) => (index === Number(place) ? { ...each, etd } : each));
+    const etd = record.legs[Number(place)]?.etd ?? null;
+    return [setTo({ legs: withEtd(ahead) }, { legs: withEtd(etd) })];
+  }
+  if (field === 'last_free_day' || field === 'empty_return_by') {
+    return daysOf(field, container_number ?? 'no container', scenario, ahead);
+  }
+  const { eta, etd, original_eta, mode } = record;
+  const { required_documents } = scenario.settings;
+  const without = MODES.find((each) => required_documents[each].length === 0) ?? null;
+  if (field === 'mode') return [setTo({ mode: without }, { mode })];
+  if (field === 'original_eta') return [setTo({ original_eta: eta }, { original_eta })];
+  if (field === 'eta') return [setTo({ eta: type === 'eta_slip' ? original_eta : ahead }, { eta })];
+  if (field === 'etd') return [setTo({ etd: ahead }, { etd })];
+  throw new Error(`nobody sets ${field}`);
+}
+
+function daysOf(
+  field: 'last_free_day' | 'empty_return_by',
+  number: string,
+  scenario: Scenario,
+  ahead: Timestamp,
+): readonly Way[] {
+  const day = scenario.container(number)[field];
+  return [
+    {
+      what: field,
+      act: (one) => one.patchContainer(number, { [field]: ahead.slice(0, 10) }),
+      undo: (one) => one.patchContainer(number, { [field]: day }),
+    },
+  ];
+}
+
+function setTo(patch: ShipmentPatch, back: ShipmentPatch): Way {
+  const what = `another ${Object.keys(patch).join()}`;
+  return { what, act: (one) => one.patch(patch), undo: (one) => one.patch(back) };
+}
+
+/** By whatever it is cancelled. */
+function takeBack(scenario: Scenario): void {
+  const { record } = scenario;
+  if (record.status_milestone_id !== null) {
+    const now = after(momentOf(scenario), 1);
+    scenario.at(now).post('booking_confirmed', now);
+  }
+  if (scenario.record.status === 'cancelled') scenario.reopen();
+}
+
+function stateOf({ state }: Scenario): ShipmentState {
+  if (state === undefined) throw new Error('there is no shipment');
+  return state;
+}
