@@ -239,6 +239,13 @@ describe('PATCH /v1/shipments/{id}/containers/{number}', () => {
     expect([answer.status, faultsOf(answer)]).toEqual([400, [[param, code]]]);
   });
 
+  it('counts characters, of which some are two units of a string', async () => {
+    const path = await create({ container_numbers: [NUMBER] });
+    const seal_number = '𝟘'.repeat(100);
+    const { status, body } = await patch(`${path}/containers/${NUMBER}`, { seal_number });
+    expect([status, body['seal_number']]).toEqual([200, seal_number]);
+  });
+
   it('names what it does not take', async () => {
     const path = await create({ container_numbers: [NUMBER] });
     const { body } = await patch(`${path}/containers/${NUMBER}`, { status: 'delivered', colour: 'red' });
