@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@tracking/contracts';
 import type { Command } from 'commander';
 import { CliError, UsageError } from './cli-error.ts';
-import { counted, printSummary, summaryOf } from './dead-letter-summary.ts';
+import { NONE, counted, printSummary, summaryOf } from './dead-letter-summary.ts';
 import { deliveryOf, printDelivery } from './delivery-commands.ts';
 import type { DeliveryDetail } from './delivery-commands.ts';
 import { addWhere, filtersOf, printDeliveries, whereOf } from './delivery-list.ts';
@@ -93,7 +93,7 @@ async function settle(invocation: Invocation, how: How): Promise<void> {
   const isWaiting = options['wait'] === true;
   if (isWaiting) requireServing(invocation);
   const [count, workspaces] = operands.length > 0 ? await lookAtNamed(invocation) : await lookAtMatching(invocation);
-  if (count === '0') return print.one({ data: [], refused: [], workspaces }, () => noneIn(workspaces));
+  if (count === NONE) return print.one({ data: [], refused: [], workspaces }, () => noneIn(workspaces));
   await requireConfirmed(invocation, how === 'replay' ? `Deliver ${count} again?` : `Give ${count} up for good?`);
   const asked = { ...whereOf(invocation), ...which(invocation) };
   const settled = await client.post<Settled>(`/dead_letters/${how}`, asked);
@@ -122,9 +122,9 @@ type Look = readonly [count: string, workspaces: readonly string[]];
 
 async function lookAtMatching(invocation: Invocation): Promise<Look> {
   const summary = await summaryOf(invocation);
-  if (!(summary.count === 0 && summary.is_exact) && invocation.options['json'] !== true)
-    printSummary(invocation.print, summary);
-  return [counted(summary), summary.workspaces];
+  const count = counted(summary);
+  if (count !== NONE && invocation.options['json'] !== true) printSummary(invocation.print, summary);
+  return [count, summary.workspaces];
 }
 
 async function lookAtNamed(invocation: Invocation): Promise<Look> {

@@ -40,8 +40,8 @@ export function summaryOf(invocation: Invocation): Promise<Summary> {
 }
 
 export function printSummary(print: Printer, summary: Summary): void {
-  const { count, is_exact, by_reason, by_endpoint, by_event_type, workspaces } = summary;
-  if (count === 0 && is_exact) return print.hint(noneIn(workspaces));
+  const { by_reason, by_endpoint, by_event_type, workspaces } = summary;
+  if (counted(summary) === NONE) return print.hint(noneIn(workspaces));
   print.hint(`${counted(summary)} dead letters`);
   print.list(by_reason, REASONS);
   print.hint('');
@@ -49,6 +49,9 @@ export function printSummary(print: Printer, summary: Summary): void {
   print.hint('');
   print.list(by_event_type, TYPES);
 }
+
+/** What `counted` says where there are none for certain. */
+export const NONE = '0';
 
 /** With a plus where there are more. */
 export function counted({ count, is_exact }: Count): string {

@@ -36,8 +36,9 @@ export function addResendCommand(resend: Command, run: LoneRunner, apiKey: strin
         let isSent = false;
         for (const endpoint of endpoints) {
           const sent = await resent(api, endpoint, operand, signal);
-          if (sent !== undefined) print.one(sent, resentLine);
-          isSent ||= sent !== undefined;
+          if (sent === undefined) continue;
+          print.one(sent, resentLine);
+          isSent = true;
         }
         if (!isSent) throw notAskedFor(operand, endpoints);
       }),

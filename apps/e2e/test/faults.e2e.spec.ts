@@ -3,11 +3,11 @@ import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { type Replica, SERVICES, type ServiceName } from '@tracking/system';
 import { eventually, itWhere, patient, type ManagedProcess, stopwatch } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import { Kafka, logLevel } from 'kafkajs';
 import { Load } from './load.ts';
 import { HookServer, type Hook } from './receiver.ts';
 import { NOT_KILLED, NO_ENGINES, cli, cliJson, measured, startServices, type Services } from './subject.ts';
 import { after, all, newKey, newTenant, type Tenant } from './tenant.ts';
+import { kafkaAt, readTopic } from './topic.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -211,11 +211,7 @@ function faults() {
   test(
     'what is no event is parked, and everything else goes on',
     async () => {
-      const kafka = new Kafka({
-        clientId: 'journeys',
-        brokers: services.system.engines.kafkaBrokers.split(','),
-        logLevel: logLevel.NOTHING,
-      });
+      const kafka = kafkaAt(services.system.engines.kafkaBrokers);
       const producer = kafka.producer();
       await producer.connect();
       const { name } = SHIPMENT_EVENTS_TOPIC;
@@ -411,38 +407,6 @@ function faults() {
       expect((await cliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(POISON.length);
     });
   });
-}
-
-interface TopicMessage {
-  readonly key: string;
-  readonly value: string;
-}
-
-/** Everything in a topic now, in order within each partition. */
-async function readTopic(brokers: string, topic: string): Promise<readonly TopicMessage[]> {
-  const kafka = new Kafka({ clientId: 'journeys', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
-  const admin = kafka.admin();
-  await admin.connect();
-  const ends = new Map((await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => [partition, Number(high)]));
-  await admin.disconnect();
-  const messages: TopicMessage[] = [];
-  const left = new Set([...ends].filter(([, high]) => high > 0).map(([partition]) => partition));
-  const { promise: whole, resolve } = Promise.withResolvers<void>();
-  if (left.size === 0) resolve();
-  const consumer = kafka.consumer({ groupId: `journeys-${Date.now()}` });
-  await consumer.connect();
-  await consumer.subscribe({ topic, fromBeginning: true });
-  await consumer.run({
-    eachMessage: ({ partition, message }) => {
-      messages.push({ key: String(message.key), value: String(message.value) });
-      if (Number(message.offset) + 1 >= (ends.get(partition) ?? 0)) left.delete(partition);
-      if (left.size === 0) resolve();
-      return Promise.resolve();
-    },
-  });
-  await whole;
-  await consumer.disconnect();
-  return messages;
 }
 
 /** Undefined for what is none of this tenant's. */

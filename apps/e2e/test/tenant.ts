@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { TrackingClient } from '@tracking/client';
+import type { EventEnvelope } from '@tracking/contracts';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { cli, type Subject } from './subject.ts';
 
@@ -84,6 +85,14 @@ export function clientWith(
 /** What makes a read see a write, wherever it is asked. */
 export function after(write: AxiosResponse): Record<string, string> {
   return { 'Consistency-Token': String(write.headers['consistency-token']) };
+}
+
+/** Makes a shipment; answers the event of it. @throws where it is not made */
+export async function shipmentEvent(api: AxiosInstance, external_id: string, headers = {}): Promise<EventEnvelope> {
+  const made = await api.post<{ readonly id: string }>('/v1/shipments', { external_id }, { headers });
+  if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
+  const [created] = await all<EventEnvelope>(api, '/v1/events', { shipment_id: made.data.id }, after(made));
+  return created as EventEnvelope;
 }
 
 /** Every item of a list, page by page. @throws where one is not answered */

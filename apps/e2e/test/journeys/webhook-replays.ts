@@ -1,8 +1,8 @@
-import type { EventEnvelope, Shipment } from '@tracking/contracts';
+import type { EventEnvelope } from '@tracking/contracts';
 import { eventually, patient } from '@tracking/testing';
 import { type Hook, HookServer } from '../receiver.ts';
 import { cliJson, type Subject } from '../subject.ts';
-import { after, all, newTenant, type Tenant } from '../tenant.ts';
+import { after, all, newTenant, shipmentEvent, type Tenant } from '../tenant.ts';
 
 interface Replay {
   readonly id: string;
@@ -30,13 +30,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
       await receiver.close();
     });
 
-    /** Makes a shipment; answers the event of it. */
-    const event = async (external_id: string): Promise<EventEnvelope> => {
-      const made = await tenant.api.post<Shipment>('/v1/shipments', { external_id });
-      expect(made.status).toBe(201);
-      const [created] = await all<EventEnvelope>(tenant.api, '/v1/events', { shipment_id: made.data.id }, after(made));
-      return created as EventEnvelope;
-    };
+    const event = (external_id: string) => shipmentEvent(tenant.api, external_id);
     const switched = async ({ id }: Hook, how: 'enable' | 'disable') =>
       expect((await tenant.api.post(`/v1/webhook_endpoints/${id}/${how}`)).status).toBe(200);
     const ask = ({ id }: Hook, filter: object) => tenant.api.post<Replay>(`/v1/webhook_endpoints/${id}/replay`, filter);

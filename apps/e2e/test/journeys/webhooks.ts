@@ -3,8 +3,8 @@ import { API_VERSIONS, type EventEnvelope } from '@tracking/contracts';
 import { eventually, patient, takeTime } from '@tracking/testing';
 import { HookServer } from '../receiver.ts';
 import { cliJson, type Subject } from '../subject.ts';
-import { after, all, newTenant, type Tenant } from '../tenant.ts';
-import { follow } from '../topic.ts';
+import { all, newTenant, shipmentEvent, type Tenant } from '../tenant.ts';
+import { readTopic } from '../topic.ts';
 
 interface Delivery {
   readonly id: string;
@@ -52,14 +52,7 @@ export function webhookJourneys(subject: () => Subject): void {
     });
 
     const at = (id: string, step = '') => `/v1/webhook_endpoints/${id}${step && `/${step}`}`;
-    /** Makes a shipment; answers the event of it. */
-    const event = async (external_id: string, headers = {}): Promise<EventEnvelope> => {
-      const made = await tenant.api.post('/v1/shipments', { external_id }, { headers });
-      expect(made.status).toBe(201);
-      const params = { shipment_id: made.data.id };
-      const [created] = await all<EventEnvelope>(tenant.api, '/v1/events', params, after(made));
-      return created as EventEnvelope;
-    };
+    const event = (external_id: string, headers = {}) => shipmentEvent(tenant.api, external_id, headers);
     const deliveries = (params: Readonly<Record<string, string>>) =>
       all<Delivery>(tenant.api, '/v1/webhook_deliveries', params);
     const only = async (params: Readonly<Record<string, string>>): Promise<Delivery> => {
@@ -282,33 +275,29 @@ export function webhookJourneys(subject: () => Subject): void {
         }, PATIENT);
         let command = `dead-letters replay ${dead.id} --all-workspaces`;
         if (kafkaBrokers !== undefined) {
-          const topic = await follow(kafkaBrokers, 'webhook-dead-letters');
-          try {
-            const found = await eventually(() => {
-              const message = topic.messages.find((each) => String(each.headers?.['delivery-id']) === dead.id);
-              expect(message).toBeDefined();
-              return message;
-            }, PATIENT);
-            expect([String(found?.key), String(found?.headers?.['event-id'])]).toEqual([hook.id, event_id]);
-            const text = String(found?.value);
-            const told = JSON.parse(text) as DeadLetter;
-            expect(told).toMatchObject({
-              ...{ id: dead.id, event_id, event_type: 'shipment.created', status: 'dead_lettered' },
-              ...{ workspace_id, environment: 'live', reason: 'unexpected_status' },
-              event: receiver.event(event_id),
-              replay: { method: 'POST', body: { delivery_ids: [dead.id] } },
-            });
-            const { id } = hook;
-            expect(told.endpoint).toEqual({ id, url: receiver.urlOf('/hook'), description: 'Ours', status: 'enabled' });
-            const latest = dead.attempts.slice(-3).map(({ number, status_code }) => ({ number, status_code }));
-            expect(told.latest_attempts).toMatchObject(latest);
-            expect(latest.at(-1)).toEqual({ number: dead.attempts_count, status_code: 500 });
-            for (const secret of [...hook.secrets, 'whsec_', headers['x-token'], 'x-token'])
-              expect(text).not.toContain(secret);
-            ({ command } = told.replay);
-          } finally {
-            await topic.leave();
-          }
+          const found = await eventually(async () => {
+            const messages = await readTopic(kafkaBrokers, 'webhook-dead-letters');
+            const message = messages.find((each) => each.headers['delivery-id'] === dead.id);
+            expect(message).toBeDefined();
+            return message;
+          }, PATIENT);
+          expect([found?.key, found?.headers['event-id']]).toEqual([hook.id, event_id]);
+          const text = String(found?.value);
+          const told = JSON.parse(text) as DeadLetter;
+          expect(told).toMatchObject({
+            ...{ id: dead.id, event_id, event_type: 'shipment.created', status: 'dead_lettered' },
+            ...{ workspace_id, environment: 'live', reason: 'unexpected_status' },
+            event: receiver.event(event_id),
+            replay: { method: 'POST', body: { delivery_ids: [dead.id] } },
+          });
+          const { id } = hook;
+          expect(told.endpoint).toEqual({ id, url: receiver.urlOf('/hook'), description: 'Ours', status: 'enabled' });
+          const latest = dead.attempts.slice(-3).map(({ number, status_code }) => ({ number, status_code }));
+          expect(told.latest_attempts).toMatchObject(latest);
+          expect(latest.at(-1)).toEqual({ number: dead.attempts_count, status_code: 500 });
+          for (const secret of [...hook.secrets, 'whsec_', headers['x-token'], 'x-token'])
+            expect(text).not.toContain(secret);
+          ({ command } = told.replay);
         }
         hook.behave = () => 204;
         expect(await cliJson(subject(), ...command.split(' '), '--wait')).toMatchObject({

@@ -9,7 +9,7 @@ const FORM_OF_CODE = /^[A-Z]{5}$/;
 export class KnownPlaces {
   /** Lines are kept as they are and taken apart when asked for: 12,000 places cost a start a few milliseconds. */
   readonly #lines: ReadonlyMap<string, string>;
-  /** Words of names that have the form of a code; made when one is first asked for. */
+  /** Words of names that have the form of a code; made when a code that is none of these is first asked for. */
   #names: ReadonlySet<string> | undefined;
 
   private constructor(lines: ReadonlyMap<string, string>) {
@@ -46,8 +46,7 @@ export class KnownPlaces {
 
   /** As of `Places.isName`. */
   isName(code: string): boolean {
-    this.#names ??= this.namesLikeCodes();
-    return this.#names.has(code) && !this.#lines.has(code);
+    return !this.#lines.has(code) && (this.#names ??= this.namesLikeCodes()).has(code);
   }
 
   private namesLikeCodes(): ReadonlySet<string> {

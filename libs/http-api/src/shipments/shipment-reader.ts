@@ -1,13 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
 import type { MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
-import {
-  type FoundMilestone,
-  type FoundShipment,
-  type GetMilestone,
-  parseShipmentId,
-  shipmentResource,
-} from '@tracking/shipments';
+import { type FoundMilestone, type GetMilestone, parseShipmentId, shipmentResource } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { READ_MODELS, SETTINGS, SHIPMENTS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
@@ -33,10 +27,6 @@ export class ShipmentReader {
 
   /** @throws RequestError `not_found`, also for ids of another workspace or environment and for what is no id at all */
   async get(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
-    return (await this.find(request, shipmentId)).record;
-  }
-
-  private async find(request: FastifyRequest, shipmentId: string): Promise<FoundShipment> {
     const expected = this.readYourWrites.expected(request);
     const id = parseShipmentId(shipmentId);
     if (id === undefined) throw notFound('shipment');
@@ -44,10 +34,10 @@ export class ShipmentReader {
     // Asked before the row is read: afterwards it could be true of a row that was replaced meanwhile.
     const current = await this.readYourWrites.shown('shipments', expected);
     const row = await this.readModels.queries.shipments.get(scope, id);
-    if (row && (current || expected === undefined || row.position >= expected)) return row;
+    if (row && (current || expected === undefined || row.position >= expected)) return row.record;
     const stored = await this.shipments.getShipment({ ...scope, shipment_id: id });
     if (!stored) throw notFound('shipment');
-    return stored;
+    return stored.record;
   }
 
   /** As it was recorded then. @throws RequestError `not_found`, also before it was created */

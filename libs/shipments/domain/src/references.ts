@@ -76,7 +76,7 @@ export function normaliseLocation(text: string, places: Places, ports: readonly 
 
 /** The country of a place that is a UN/LOCODE or a known airport; undefined for free text. Takes a normalised location. */
 export function countryOf(location: string, places: Places): string | undefined {
-  if (UN_LOCODE.test(location)) return isLocode(location, places) ? location.slice(0, 2) : undefined;
+  if (isLocode(location, places)) return location.slice(0, 2);
   return IATA_AIRPORT.test(location) ? places.find(location)?.country : undefined;
 }
 

@@ -6,6 +6,7 @@ import {
   type ShipmentState,
   expiresAt,
   explain,
+  findMilestone,
   parseShipmentId,
   shipmentIdOfPart,
   streamOf,
@@ -68,8 +69,8 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
 
     async getMilestone({ milestone_id, ...request }) {
       const found = await current(request);
-      const entry = found?.state.timeline.find(({ milestone }) => milestone.id === milestone_id);
-      return found && entry && { milestone: entry.milestone, shipment_version: found.state.record.version };
+      const milestone = found && findMilestone(found.state, milestone_id);
+      return milestone && { milestone, shipment_version: found.state.record.version };
     },
 
     async listMilestonesAt(request) {

@@ -99,19 +99,21 @@ export class Resending {
     const lacking = taken.map(({ event_id }) => event_id).filter((id) => !atHand.has(id));
     const found = lacking.length === 0 ? [] : await log.find(endpoint, lacking);
     for (const row of found) atHand.set(row.id, row);
-    const made = await log.make(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
-    const events = new Map(made.map((event) => [event.id, event]));
+    const events = await log.make(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
+    const made = events.map((event) => {
+      const version = versions.versionFor(event, api_version);
+      return { event, version, payload_id: payloadId(event.id, version) };
+    });
+    const madeById = new Map(made.map((one) => [one.event.id, one]));
     const at = clock().toISOString();
-    const versionOf = (event: (typeof made)[number]) => versions.versionFor(event, api_version);
     // Their bodies stay as they are, also where they would be made otherwise today.
-    const stored = await payloads.existing(made.map((event) => payloadId(event.id, versionOf(event))));
+    const stored = await payloads.existing(made.map(({ payload_id }) => payload_id));
     const bodies: PayloadDocument[] = [];
     const deliveries = new Map<string, Delivery>();
     for (const { id, event_id } of taken) {
-      const event = events.get(event_id);
-      if (event === undefined) continue;
-      const version = versionOf(event);
-      const payload_id = payloadId(event_id, version);
+      const one = madeById.get(event_id);
+      if (one === undefined) continue;
+      const { event, version, payload_id } = one;
       const about = { event_id, event_type: event.type, event_created_at: event.created_at, payload_id };
       deliveries.set(id, newDelivery({ id, workspace_id, environment, endpoint_id, ...about, sandbox: false }, at));
       if (stored.has(payload_id)) continue;

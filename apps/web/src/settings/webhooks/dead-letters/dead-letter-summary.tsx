@@ -82,6 +82,11 @@ export function DeadLetterSummary({ summary, search, onChange }: Props) {
   );
 }
 
+/** For certain: where not all were counted, there may be some. */
+export function isNone({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
+  return count === 0 && is_exact;
+}
+
 export function countLabel(count: number, isExact: boolean): string {
   return isExact ? String(count) : `${count} or more`;
 }

@@ -10,7 +10,7 @@ import { deadLettersQuery } from '../webhook-queries.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { DeadLetterList } from './dead-letter-list.tsx';
 import { type DeadLetterSearch, summaryQuery } from './dead-letter-search.ts';
-import { DeadLetterSummary } from './dead-letter-summary.tsx';
+import { DeadLetterSummary, isNone } from './dead-letter-summary.tsx';
 import { SettleDeadLetters } from './settle-dead-letters.tsx';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -37,7 +37,7 @@ export function DeadLettersPage() {
         {(counted) => (
           <>
             <SettleDeadLetters search={search} chosen={chosen} summary={counted} onDone={() => setChosen(NONE)} />
-            {counted.count === 0 && counted.is_exact ? (
+            {isNone(counted) ? (
               <Alert color="green" title={isNarrowed ? 'None fits' : 'There are none'}>
                 {isNarrowed ? 'No dead letter is like that.' : 'Every delivery arrived, or is still being tried.'}
               </Alert>

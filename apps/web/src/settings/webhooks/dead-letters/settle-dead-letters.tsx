@@ -5,7 +5,7 @@ import { onDemand } from '../../../app/on-demand.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
-import { countLabel } from './dead-letter-summary.tsx';
+import { countLabel, isNone } from './dead-letter-summary.tsx';
 import { type DeadLetterSearch, whichOf } from './dead-letter-search.ts';
 
 const BegunReplays = onDemand(async () => (await import('./begun-replays.tsx')).BegunReplays);
@@ -41,7 +41,7 @@ export function SettleDeadLetters({ search, chosen, summary, onDone }: Props) {
     });
   return (
     <Stack>
-      {(summary.count > 0 || !summary.is_exact) && (
+      {!isNone(summary) && (
         <Group>
           <Button
             disabled={isTooMany}
