@@ -41,6 +41,7 @@ import { EndpointStore } from './endpoints/endpoint-store.ts';
 import { SecretBox } from './endpoints/secret-box.ts';
 import { ConsumerLag } from './recording/consumer-lag.ts';
 import { EndpointEvents } from './recording/endpoint-events.ts';
+import { LATE_RECORDS, type LateDocument, LateRecords, type LateRecordsParts } from './recording/late-records.ts';
 import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
 import { Recorder } from './recording/recorder.ts';
 import { SandboxTests } from './recording/sandbox-tests.ts';
@@ -111,16 +112,17 @@ async function openCollections(store: DocumentStore) {
     store.collection<AttemptDocument>(ATTEMPTS),
     store.collection<PayloadDocument>(PAYLOADS),
   ]);
-  const [replays, progress, watermark, health, wakeUps, parked] = await Promise.all([
+  const [replays, progress, watermark, health, wakeUps, parked, late] = await Promise.all([
     store.collection<ReplayDocument>(REPLAYS),
     store.collection<ReplayDocument>(REPLAY_PROGRESS),
     store.collection<WatermarkDocument>(RETENTION_WATERMARK),
     store.collection<EndpointHealth>(ENDPOINT_HEALTH),
     store.collection<WakeUpDocument>(WAKE_UPS),
     store.collection<ParkedDocument>(PARKED),
+    store.collection<LateDocument>(LATE_RECORDS),
   ]);
   const logs = { deliveries, repeatable, attempts, payloads, replays, progress };
-  return { ...logs, endpoints, watermark, health, wakeUps, parked };
+  return { ...logs, endpoints, watermark, health, wakeUps, parked, late };
 }
 
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
@@ -193,8 +195,10 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const owner = new ShardOwner({ ...owned, wakeUps, now: clock });
   const parking = new Parking({ ...around, documents: stored.parked, broker });
   const disabling = { store, eventStore, clock, logger };
-  const recorded = { endpoints: store, payloads, deliveries: repeatable };
-  const recorder = new Recorder({ ...around, ...recorded, versions, owner, parking, watermark });
+  const record: LateRecordsParts['record'] = (deliveries) => recorder.store(deliveries);
+  const late = new LateRecords({ ...around, documents: stored.late, endpoints: store, record });
+  const recording = { endpoints: store, payloads, deliveries: repeatable };
+  const recorder = new Recorder({ ...around, ...recording, versions, owner, late, parking, watermark });
   const told = new EndpointEvents(store, recorder);
   const worker = new DeliveryWorker({
     preparation: new AttemptPreparation({ deliveries, clients, payloads, engines, clock, freshnessMs }),
@@ -228,6 +232,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     announcer.job.start();
     sweeper.job.start();
     discarding.job.start();
+    late.job.start();
     lag.start();
     consumed = broker.consume(consumption, recorder.consume);
   }
@@ -243,12 +248,13 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
       consuming.abort();
       stats.keeper.stop();
       lag.stop();
+      const recorded = late.job.stop();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
       await Promise.race([owner.stop().then(() => stats.keeper.finish()), aborted(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
-      await Promise.all([announcer.job, sweeper.job, discarding.job].map((job) => job.stop()));
+      await Promise.all([recorded, ...[announcer.job, sweeper.job, discarding.job].map((job) => job.stop())]);
       await owner.release();
     },
   };

@@ -41,8 +41,8 @@ export interface Delivery {
   readonly failures: number;
   /** Begin of the first attempt of the present schedule: its window counts from here. */
   readonly first_attempt_at: Timestamp | null;
-  /** End of the latest attempt. */
-  readonly last_attempt_at: Timestamp | null;
+  /** End of the latest attempt; absent before the first, or null where an earlier version stored it. */
+  readonly last_attempt_at?: Timestamp | null;
   readonly last_error: DeliveryError | null;
   readonly completed_at: Timestamp | null;
   /** When a dead letter was told to the topic; null until then. */
@@ -78,7 +78,6 @@ export function newDelivery(fields: NewDelivery, at: Timestamp): Delivery {
     attempts_count: 0,
     failures: 0,
     first_attempt_at: null,
-    last_attempt_at: null,
     last_error: null,
     completed_at: null,
     announced_at: null,

@@ -5,6 +5,9 @@ import { ATTEMPT_MS, type LoopTime, SpareTime } from './spare-time.ts';
 /** How often it is looked whether there is time to spare, while an endpoint waits for it. */
 const EVERY_MS = 5;
 
+/** What an attempt pays at an endpoint that goes on failing: more of them would tell no more. */
+const PROBE_MS = 4;
+
 /** What a replay pays for up to 8 deliveries that it takes at a time: less for each than an attempt that may hang. */
 const REPLAY_MS = 6;
 
@@ -28,7 +31,8 @@ export class PacedTurns {
 
   /** Whether its next attempt may begin now. Otherwise it is served again when there is time to spare. */
   admits(owned: OwnedEndpoint): boolean {
-    return !owned.isPaced || this.pays(owned, ATTEMPT_MS);
+    if (!owned.isPaced) return true;
+    return this.pays(owned, owned.concurrency?.circuit === 'open' ? PROBE_MS : ATTEMPT_MS);
   }
 
   /** Whether its replay may take more now; otherwise as above. */

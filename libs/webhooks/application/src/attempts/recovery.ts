@@ -6,6 +6,7 @@ import type { OwnedEndpoint } from './owned-endpoint.ts';
 import { toPending } from './priority-queue.ts';
 
 const AT_ONCE = 64;
+const NEVER = '1970-01-01T00:00:00.000Z';
 
 /** Whether more of what waits should be brought forward: the endpoint recovers and has nothing else to do. */
 export function wantsRecovery({ concurrency, window, recovering, endpoint }: OwnedEndpoint, now: number): boolean {
@@ -31,7 +32,7 @@ export async function recover(owned: OwnedEndpoint, queues: DeliveryQueues, cloc
   owned.recovered = { since, upTo: positionOf(last) };
   const at = clock().toISOString();
   const changes = page
-    .filter(({ id, last_attempt_at: tried }) => !owned.busy.has(id) && (tried === null || Date.parse(tried) < since))
+    .filter(({ id, last_attempt_at: tried }) => !owned.busy.has(id) && Date.parse(tried ?? NEVER) < since)
     .map((delivery): readonly [DeliveryDocument, DeliveryDocument] => [
       delivery,
       toDocument(broughtForward(delivery, at)),

@@ -95,9 +95,10 @@ export class ShardOwner {
     await this.notify(ofOthers);
   }
 
-  /** Whether its circuit is closed and its window holds all that waits, as far as this process knows. */
+  /** Whether what it gets is attempted soon, as far as this process knows. */
   keepsUp(endpointId: string): boolean {
-    return !this.shards.owns(endpointId) || (this.parts.endpoints.get(endpointId)?.keepsUp ?? true);
+    const { endpoints, now } = this.parts;
+    return !this.shards.owns(endpointId) || (endpoints.get(endpointId)?.keepsUp(now().getTime()) ?? true);
   }
 
   /** Tells the owners of these endpoints that something stored about them changed, be it this process or another. */

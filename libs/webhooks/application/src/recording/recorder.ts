@@ -1,14 +1,15 @@
 import type { Clock, Collection, Counter, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
 import type { PayloadVersions } from '@tracking/contracts';
-import { newDelivery, renderBody, wants } from '@tracking/webhooks-domain';
+import { renderBody, wants } from '@tracking/webhooks-domain';
 import type { ShardOwner, StoredDeliveries } from '../attempts/shard-owner.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { Scope } from '../requests-and-answers.ts';
-import { type DeliveryDocument, awaitsAttempt, deliveryId, toDocument } from '../store/delivery-document.ts';
+import { type AboutEvent, type DeliveryDocument, awaitsAttempt, recordedDelivery } from '../store/delivery-document.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../store/payloads.ts';
 import type { RetentionWatermark } from '../store/retention-watermark.ts';
 import { traceFields } from '../tracing.ts';
+import type { LateRecords } from './late-records.ts';
 import type { Parking } from './parking.ts';
 import { type ConsumedEvent, consumedEvent } from './published-event.ts';
 
@@ -24,6 +25,10 @@ interface RecordingBatch extends StoredDeliveries {
 interface Recording {
   /** To be stored one after the other. */
   readonly batches: readonly RecordingBatch[];
+  /** To be put off. */
+  readonly late: readonly DeliveryDocument[];
+  /** Bodies of these that no other delivery has. */
+  readonly latePayloads: readonly PayloadDocument[];
   /** Endpoints of deliveries that were recorded before and still wait. */
   readonly recordedBefore: readonly string[];
 }
@@ -42,6 +47,7 @@ export interface RecorderParts {
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly owner: Pick<ShardOwner, 'keepsUp' | 'handOver' | 'notify'>;
+  readonly late: Pick<LateRecords, 'putOff'>;
   readonly parking: Parking;
   readonly watermark: RetentionWatermark;
   readonly clock: Clock;
@@ -60,7 +66,7 @@ export class Recorder {
   constructor(private readonly parts: RecorderParts) {
     const { metrics } = parts;
     this.recorded = metrics.counter('webhook_deliveries_recorded_total', 'Deliveries recorded');
-    const late = 'Of these, of endpoints that fail or are behind, after the others';
+    const late = 'Of these, of endpoints that fail or are behind, put off until there is time';
     this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
   }
 
@@ -69,23 +75,25 @@ export class Recorder {
     await this.record(await this.parsed(messages));
   };
 
-  /** All deliveries of the events are stored when this resolves, and their endpoints' owners know of them. */
+  /** All deliveries of the events are stored when this resolves, and their endpoints' owners know of them; or are put off. */
   async record(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
-    const { owner } = this.parts;
-    const { batches, recordedBefore } = await this.deliveriesOf(await this.retained(events));
-    for (const batch of batches) {
-      await this.store(batch);
-      await owner.handOver(batch);
-    }
+    const { owner, late, payloads } = this.parts;
+    const recording = await this.deliveriesOf(await this.retained(events));
+    // Asked for at once, they are one commit.
+    const puttingOff = [late.putOff(recording.late), payloads.store(recording.latePayloads)];
+    await Promise.all([...puttingOff, this.storeAll(recording.batches)]);
     // Perhaps the process that recorded them ended before it could hand them over.
-    await owner.notify(recordedBefore);
+    await owner.notify(recording.recordedBefore);
   }
 
-  /**
-   * The deliveries that these events make. Those of endpoints that keep up come first, in a batch of their own: they are
-   * attempted while the others are still being stored.
-   */
+  /** Stores deliveries whose bodies are stored; their endpoints' owners know of them when it resolves. */
+  readonly store = async (deliveries: StoredDeliveries): Promise<void> => {
+    await this.insert(deliveries);
+    await this.parts.owner.handOver(deliveries);
+  };
+
+  /** The deliveries that these events make. */
   private async deliveriesOf(events: readonly RecordableEvent[]): Promise<Recording> {
     // Only now, after the events were fetched: an endpoint enabled before one of them was made is certainly seen.
     const { matches, payloads } = this.match(events, await this.endpointsOf(events));
@@ -96,18 +104,33 @@ export class Recorder {
     const knownIds = new Set(known.map(({ id }) => id));
     const fresh = matches.filter(({ delivery }) => !knownIds.has(delivery.id));
     for (const id of knownPayloads) payloads.delete(id);
+    const { first = [], rest = [] } = Object.groupBy(fresh, ({ endpoint }) =>
+      this.parts.owner.keepsUp(endpoint.id) ? 'first' : 'rest',
+    );
+    // Where none keeps up, none would wait for the others' records.
+    const [now, late] = first.length === 0 ? [rest, []] : [first, rest];
+    this.recordedLate.add(late.length);
     return {
-      batches: [...this.batches(fresh, payloads, doubtful.length === 0)],
+      batches: [...batches(now, payloads, doubtful.length === 0)],
+      late: late.map(({ delivery }) => delivery),
+      latePayloads: [...payloads.values()],
       recordedBefore: [...new Set(known.filter(awaitsAttempt).map(({ endpoint_id }) => endpoint_id))],
     };
   }
 
+  private async storeAll(batches: readonly RecordingBatch[]): Promise<void> {
+    for (const batch of batches) {
+      const { payloads } = batch;
+      await Promise.all([this.parts.payloads.store(payloads), this.insert(batch)]);
+      for (const { id, body } of payloads) this.parts.payloads.keep(id, body);
+      await this.parts.owner.handOver(batch);
+    }
+  }
+
   /** Once for all: what exists stays as it is. */
-  private async store({ matches, payloads }: RecordingBatch): Promise<void> {
-    const inserts = matches.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
-    await Promise.all([this.parts.payloads.store(payloads), this.parts.deliveries.writeMany(inserts)]);
+  private async insert({ matches }: StoredDeliveries): Promise<void> {
+    await this.parts.deliveries.writeMany(matches.map(({ delivery: document }) => ({ kind: 'insert', document })));
     this.recorded.add(matches.length);
-    for (const { id, body } of payloads) this.parts.payloads.keep(id, body);
   }
 
   private async parsed(messages: readonly ReceivedMessage[]): Promise<readonly ConsumedEvent[]> {
@@ -144,6 +167,7 @@ export class Recorder {
     const { clock, versions } = this.parts;
     const at = clock().toISOString();
     for (const event of events) {
+      const about = aboutOf(event);
       for (const endpoint of endpoints.get(keyOf(event)) ?? []) {
         if (endpoint.id === event.about_endpoint || !wants(endpoint, event)) continue;
         const version = versions.versionFor(event, endpoint.api_version);
@@ -151,33 +175,29 @@ export class Recorder {
         if (!payloads.has(id)) {
           payloads.set(id, { id, body: renderBody(event, version, false, versions), created_at: at });
         }
-        matches.push({ endpoint, delivery: record(event, endpoint, id, at) });
+        matches.push({ endpoint, delivery: recordedDelivery(about, endpoint.id, id, at) });
       }
     }
     return { matches, payloads };
-  }
-
-  /** @param payloads those that are not stored; each goes with the first delivery of it */
-  private *batches(
-    fresh: readonly Match[],
-    payloads: Map<string, PayloadDocument>,
-    areNew: boolean,
-  ): Iterable<RecordingBatch> {
-    const { first = [], rest = [] } = Object.groupBy(fresh, ({ endpoint }) =>
-      this.parts.owner.keepsUp(endpoint.id) ? 'first' : 'rest',
-    );
-    this.recordedLate.add(rest.length);
-    for (const matches of [...chunks(first), ...chunks(rest)]) {
-      const needed = [...new Set(matches.map(({ delivery }) => delivery.payload_id))];
-      yield { matches, payloads: needed.map((id) => payloads.get(id)).filter((one) => one !== undefined), areNew };
-      for (const id of needed) payloads.delete(id);
-    }
   }
 
   private async endpointsOf(events: readonly ConsumedEvent[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, Scope>(events.map((event) => [keyOf(event), event]));
     const found = [...scopes].map(async ([key, scope]) => [key, await this.parts.endpoints.all(scope)] as const);
     return new Map(await Promise.all(found));
+  }
+}
+
+/** @param payloads those that are not stored: each goes with the first delivery of it, those of no delivery are left */
+function* batches(
+  matches: readonly Match[],
+  payloads: Map<string, PayloadDocument>,
+  areNew: boolean,
+): Iterable<RecordingBatch> {
+  for (const some of chunks(matches)) {
+    const needed = [...new Set(some.map(({ delivery }) => delivery.payload_id))];
+    yield { matches: some, payloads: needed.map((id) => payloads.get(id)).filter((one) => one !== undefined), areNew };
+    for (const id of needed) payloads.delete(id);
   }
 }
 
@@ -189,10 +209,7 @@ function keyOf({ workspace_id, environment }: Scope): string {
   return `${workspace_id} ${environment}`;
 }
 
-function record(event: ConsumedEvent, endpoint: EndpointDocument, payload_id: string, at: string): DeliveryDocument {
-  const { workspace_id, environment, id: event_id, type: event_type, created_at: event_created_at, origin } = event;
-  const id = deliveryId(endpoint.id, event);
-  const from = origin === undefined ? {} : { origin };
-  const about = { workspace_id, environment, event_id, event_type, event_created_at, ...from, payload_id };
-  return toDocument(newDelivery({ ...about, id, endpoint_id: endpoint.id, sandbox: false }, at));
+function aboutOf({ workspace_id, environment, id, type, created_at, origin }: ConsumedEvent): AboutEvent {
+  const about = { workspace_id, environment, event_id: id, event_type: type, event_created_at: created_at };
+  return origin === undefined ? about : { ...about, origin };
 }

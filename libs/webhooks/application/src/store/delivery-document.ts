@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
-import { type Delivery, isScheduled } from '@tracking/webhooks-domain';
+import { type Delivery, type NewDelivery, isScheduled, newDelivery } from '@tracking/webhooks-domain';
 import type { WebhookAttempt, WebhookDelivery } from '../requests-and-answers.ts';
 
 /** An attempt as the log has it. */
@@ -37,7 +37,8 @@ export const DELIVERIES: CollectionSpec = {
     { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...ORDER, ...LOOKED_AT] },
     { name: 'endpoint', fields: ['endpoint_id', 'status', ...ORDER, ...LOOKED_AT] },
     { name: 'event', fields: ['event_id', 'payload_id'] },
-    { name: 'attempted', fields: ['endpoint_id', 'last_attempt_at', 'id'] },
+    // What statistics count attempts by. What was never attempted is not in it: a new delivery is an entry less to write.
+    { name: 'attempted', fields: ['endpoint_id', 'last_attempt_at', 'id'], only: 'last_attempt_at' },
     // What dead letters are counted by; few deliveries are one.
     {
       name: 'dead_letters',
@@ -93,6 +94,23 @@ export function mayGoEarly({ replay_id, first_attempt_at }: Delivery): boolean {
 export function toDocument(delivery: Delivery): DeliveryDocument {
   const { queue: _queue, due_at: _due, reason: _reason, discarded_at: _at, ...rest } = delivery as DeliveryDocument;
   return { ...rest, ...marks(rest), ...queueing(rest) };
+}
+
+/** What a delivery says of its event. */
+export type AboutEvent = Pick<
+  NewDelivery,
+  'workspace_id' | 'environment' | 'event_id' | 'event_type' | 'event_created_at' | 'origin'
+>;
+
+/** The delivery of an event to an endpoint, as it is recorded. */
+export function recordedDelivery(
+  about: AboutEvent,
+  endpoint_id: string,
+  payload_id: string,
+  at: Timestamp,
+): DeliveryDocument {
+  const id = deliveryId(endpoint_id, { id: about.event_id, created_at: about.event_created_at });
+  return toDocument(newDelivery({ ...about, id, endpoint_id, payload_id, sandbox: false }, at));
 }
 
 /** What the few have that an index of their own leads to. */
