@@ -20,8 +20,9 @@ const OTHERS = 100;
 const IN_BULK = 500;
 /** How long the receiver takes over each, so that there is a middle to die in. */
 const WORK_MS = 10;
-const PATIENT = { deadlineMs: 120_000 };
-const LONG = patient(600_000 + EVENTS * 20);
+/** Read models and publisher catch up with so many first, and leave a replay little time meanwhile. */
+const PATIENT = { deadlineMs: 120_000 + EVENTS * 10 };
+const LONG = patient(600_000 + EVENTS * 40);
 
 interface Replay {
   readonly id: string;
@@ -150,14 +151,11 @@ async function killEach(
 }
 
 function completed({ api }: Tenant, id: string): Promise<Replay> {
-  return eventually(
-    async () => {
-      const { data } = await api.get<Replay>(`/v1/webhook_replays/${id}`);
-      expect(data.status).toBe('completed');
-      return data;
-    },
-    { deadlineMs: 120_000 + EVENTS * 10 },
-  );
+  return eventually(async () => {
+    const { data } = await api.get<Replay>(`/v1/webhook_replays/${id}`);
+    expect(data.status).toBe('completed');
+    return data;
+  }, PATIENT);
 }
 
 /** Ids of the events of these shipments. */

@@ -196,7 +196,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const parking = new Parking({ ...around, documents: stored.parked, broker });
   const disabling = { store, eventStore, clock, logger };
   const record: LateRecordsParts['record'] = (deliveries) => recorder.store(deliveries);
-  const late = new LateRecords({ ...around, documents: stored.late, endpoints: store, record });
+  const notify: LateRecordsParts['notify'] = (endpointIds) => owner.notify(endpointIds);
+  const late = new LateRecords({ ...around, documents: stored.late, endpoints: store, record, notify });
   const recording = { endpoints: store, payloads, deliveries: repeatable };
   const recorder = new Recorder({ ...around, ...recording, versions, owner, late, parking, watermark });
   const told = new EndpointEvents(store, recorder);

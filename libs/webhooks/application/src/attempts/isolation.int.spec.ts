@@ -172,7 +172,7 @@ describe('a workspace whose receivers answer slowly', () => {
 describe('an endpoint that is behind', () => {
   const SLOW = 'https://slow.example.com/';
 
-  test('keeps nobody waiting while its deliveries are being stored, and gets all of them in order', async () => {
+  test('does not keep its neighbour waiting while its deliveries are being stored, and gets all of them in order', async () => {
     const process = new FlakyProcess();
     webhooks = await stage.start({}, process);
     const { id } = await stage.endpoint(webhooks, SLOW, { max_concurrency: 1 });
@@ -191,7 +191,7 @@ describe('an endpoint that is behind', () => {
     await publish(20);
     await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(20));
     await stage.consumed();
-    // The neighbour had 20 at once too: it keeps up from when only the slow one's deliveries are put off.
+    // The neighbour had 20 at once too: it keeps up from when only the slow one's deliveries come in the second write.
     const recordedLate = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
     await eventually(async () => {
       const before = recordedLate();
@@ -201,18 +201,15 @@ describe('an endpoint that is behind', () => {
     });
     const stored = events.length;
 
-    await eventually(async () => expect(await count(['pending'], id)).toBe(stored));
-
     process.holdDeliveriesTo = id;
     await publish(1);
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(stored + 1));
     await eventually(() => expect(process.atGate).toBe(1));
-    await publish(10);
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(stored + 11));
-    await stage.consumed();
+    expect(await stage.lag()).toBe(1);
     expect(await stage.deliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
     process.letGo();
     gate.resolve();
-    await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 11));
+    await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 1));
     const arrived = stage.receivers.at(SLOW).map(({ headers }) => headers['service-event-id']);
     expect(arrived).toEqual(events.map((event) => event.id));
     await stage.consumed();

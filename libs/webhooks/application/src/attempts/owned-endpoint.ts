@@ -12,9 +12,6 @@ const HELD_PER_ATTEMPT = 64;
 /** While it is not known whether the endpoint answers at all: more would only wait here. */
 const HELD_PER_PROBE = 8;
 
-/** An endpoint is behind when what comes due waits for so long. */
-const BEHIND_MS = 1_000;
-
 /** A replay that runs for the endpoint. */
 export interface RunningReplay {
   readonly id: string;
@@ -100,13 +97,14 @@ export class OwnedEndpoint {
     return isEmpty && this.busy.size === 0 && !this.recovering && this.replay === undefined;
   }
 
-  /**
-   * Whether what comes next is attempted soon: its circuit is not open, all that waits for it is in the window, and nothing of it
-   * has waited for long. @param now in epoch milliseconds
-   */
-  keepsUp(now: number): boolean {
-    const { complete, scheduled } = this.window;
-    return complete && this.concurrency?.circuit !== 'open' && (scheduled.first?.due ?? now) > now - BEHIND_MS;
+  /** Whether what comes next is attempted soon: its circuit is not open, and all that waits for it is in the window. */
+  get keepsUp(): boolean {
+    return this.window.complete && !this.isFailing;
+  }
+
+  /** Whether nothing but failures came back lately. */
+  get isFailing(): boolean {
+    return this.concurrency?.circuit === 'open';
   }
 
   /**

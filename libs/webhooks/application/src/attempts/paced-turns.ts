@@ -32,7 +32,7 @@ export class PacedTurns {
   /** Whether its next attempt may begin now. Otherwise it is served again when there is time to spare. */
   admits(owned: OwnedEndpoint): boolean {
     if (!owned.isPaced) return true;
-    return this.pays(owned, owned.concurrency?.circuit === 'open' ? PROBE_MS : ATTEMPT_MS);
+    return this.pays(owned, owned.isFailing ? PROBE_MS : ATTEMPT_MS);
   }
 
   /** Whether its replay may take more now; otherwise as above. */

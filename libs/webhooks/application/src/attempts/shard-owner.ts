@@ -95,10 +95,14 @@ export class ShardOwner {
     await this.notify(ofOthers);
   }
 
-  /** Whether what it gets is attempted soon, as far as this process knows. */
+  /** Whether its circuit is closed and its window holds all that waits, as far as this process knows. */
   keepsUp(endpointId: string): boolean {
-    const { endpoints, now } = this.parts;
-    return !this.shards.owns(endpointId) || (endpoints.get(endpointId)?.keepsUp(now().getTime()) ?? true);
+    return !this.shards.owns(endpointId) || (this.parts.endpoints.get(endpointId)?.keepsUp ?? true);
+  }
+
+  /** Whether nothing but failures came back from it lately, as far as this process knows. */
+  isFailing(endpointId: string): boolean {
+    return this.shards.owns(endpointId) && this.parts.endpoints.get(endpointId)?.isFailing === true;
   }
 
   /** Tells the owners of these endpoints that something stored about them changed, be it this process or another. */

@@ -28,12 +28,18 @@ const REST = 4;
 const LONGEST_REST_MS = 1_000;
 /** How often this process looks for what others left to it. */
 const SWEEP_MS = 500;
+/** Nothing more is put off while something waits for so long: what comes is recorded at once, as that of all others. */
+const LONGEST_WAIT_MS = 300_000;
+/** How old the knowledge of that may be. */
+const LOOK_MS = 1_000;
 
 export interface LateRecordsParts {
   readonly documents: Collection<LateDocument>;
   readonly endpoints: EndpointStore;
   /** Stores deliveries that may be stored already, and tells their endpoints' owners. */
   record(deliveries: StoredDeliveries): Promise<void>;
+  /** Tells the owners of these endpoints that something of them may wait. */
+  notify(endpointIds: readonly string[]): Promise<void>;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -41,20 +47,22 @@ export interface LateRecordsParts {
 }
 
 /**
- * Deliveries to endpoints that fail or are behind, of events that others want too: they are recorded in the time that the
- * event loop has to spare, so that nobody else's deliveries wait for them. Until then one document for each event says for
- * whom it is to be recorded; it is deleted after that, so no crash in between loses one.
+ * Deliveries to endpoints that fail, of events that come beside others' that do not: they are recorded when there is time, so
+ * that nobody else's deliveries wait for them. Until then one document for each event says for whom it is to be recorded; it is
+ * deleted after that, so no crash in between loses one.
  */
 export class LateRecords {
   readonly job: LeaderElectedJob;
+  /** That it records at the moment, since when it waits; undefined where another process does, or nothing waits. */
   private oldest: Timestamp | undefined;
+  /** What is known of what waits, whoever records it. */
+  private waitsTooLong = false;
+  private lookedAt = -Infinity;
 
   constructor(private readonly parts: LateRecordsParts) {
-    const { leases, logger, metrics, clock } = parts;
-    const help = 'Age of the oldest event that is yet to be recorded for endpoints that fail or are behind';
-    metrics.gauge('webhook_late_records_seconds', help, [], () =>
-      this.oldest === undefined ? 0 : Math.max(0, (clock().getTime() - Date.parse(this.oldest)) / 1_000),
-    );
+    const { leases, logger, metrics } = parts;
+    const help = 'Since when the oldest event waits to be recorded for endpoints that fail';
+    metrics.gauge('webhook_late_records_seconds', help, [], () => this.age(this.oldest) / 1_000);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-late-records',
@@ -62,8 +70,21 @@ export class LateRecords {
       countRetry: retryCounter(metrics),
       what: 'recording late deliveries',
       everyMs: SWEEP_MS,
-      round: (ending) => this.recordAll(ending),
+      round: (ending) =>
+        this.recordAll(ending).finally(() => {
+          this.oldest = undefined;
+        }),
     });
+  }
+
+  /** Whether more may be put off: not where it would wait for too long. */
+  async takesMore(): Promise<boolean> {
+    if (performance.now() - this.lookedAt > LOOK_MS) {
+      this.lookedAt = performance.now();
+      const [oldest] = await this.read(1);
+      this.waitsTooLong = this.age(oldest?.at) > LONGEST_WAIT_MS;
+    }
+    return !this.waitsTooLong;
   }
 
   /** What is to be recorded is stored when this resolves, and recorded when there is time. */
@@ -74,36 +95,51 @@ export class LateRecords {
     this.job.wake();
   }
 
+  /** In milliseconds; 0 where nothing waits. */
+  private age(since: Timestamp | undefined): number {
+    return since === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - Date.parse(since));
+  }
+
+  private read(limit: number): Promise<readonly LateDocument[]> {
+    return this.parts.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
+  }
+
   private async recordAll(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
-      const page = await this.parts.documents.find({ filter: {}, sort: { fields: ['id'] }, limit: PAGE });
+      const page = await this.read(PAGE);
       this.oldest = page[0]?.at;
       if (page.length === 0) return;
-      const known = await this.parts.endpoints.byId(page.flatMap(({ endpoints }) => endpoints.map(({ id }) => id)));
       for (const some of slices(page)) {
         if (ending.aborted) return;
         const began = performance.now();
-        // Some may have been recorded before a crash.
-        await this.parts.record({ matches: some.flatMap((late) => matchesOf(late, known)), areNew: false });
+        await this.record(some);
         await this.parts.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
         await pause(Math.min(LONGEST_REST_MS, REST * (performance.now() - began)), ending);
       }
     }
   }
+
+  private async record(some: readonly LateDocument[]): Promise<void> {
+    const ids = [...new Set(some.flatMap(({ endpoints }) => endpoints.map(({ id }) => id)))];
+    const known = await this.parts.endpoints.byId(ids);
+    // Some may have been recorded before a crash.
+    await this.parts.record({ matches: some.flatMap((late) => matchesOf(late, known)), areNew: false });
+    // Of one that was deleted meanwhile nothing may wait, also where it was recorded just before.
+    await this.parts.notify(ids.filter((id) => known.get(id)?.deleted !== false));
+  }
 }
 
-/** @param deliveries of one event */
-function lateDocument(deliveries: readonly DeliveryDocument[]): LateDocument {
+/** @param deliveries of one event, and which one it is of those that are put off together: they are recorded in that order */
+function lateDocument(deliveries: readonly DeliveryDocument[], index: number): LateDocument {
   const [first] = deliveries;
   if (first === undefined) throw new TypeError('no deliveries');
   const { workspace_id, environment, event_id, event_type, event_created_at, origin, created_at: at } = first;
   const from = origin === undefined ? {} : { origin };
   const about = { workspace_id, environment, event_id, event_type, event_created_at, ...from };
   const endpoints = deliveries.map(({ endpoint_id: id, payload_id }) => ({ id, payload_id }));
-  return { id: `${at}.${randomUUID()}`, about, endpoints, at };
+  return { id: `${at}.${String(index).padStart(6, '0')}.${randomUUID()}`, about, endpoints, at };
 }
 
-/** Of an endpoint that was deleted meanwhile nothing waits. */
 function matchesOf(
   { about, endpoints, at }: LateDocument,
   known: ReadonlyMap<string, EndpointDocument>,

@@ -46,8 +46,8 @@ export interface RecorderParts {
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
-  readonly owner: Pick<ShardOwner, 'keepsUp' | 'handOver' | 'notify'>;
-  readonly late: Pick<LateRecords, 'putOff'>;
+  readonly owner: Pick<ShardOwner, 'keepsUp' | 'isFailing' | 'handOver' | 'notify'>;
+  readonly late: Pick<LateRecords, 'takesMore' | 'putOff'>;
   readonly parking: Parking;
   readonly watermark: RetentionWatermark;
   readonly clock: Clock;
@@ -62,12 +62,15 @@ export interface RecorderParts {
 export class Recorder {
   private readonly recorded: Counter;
   private readonly recordedLate: Counter;
+  private readonly putOff: Counter;
 
   constructor(private readonly parts: RecorderParts) {
     const { metrics } = parts;
     this.recorded = metrics.counter('webhook_deliveries_recorded_total', 'Deliveries recorded');
-    const late = 'Of these, of endpoints that fail or are behind, put off until there is time';
+    const late = 'Of these, of endpoints that fail or are behind, after the others';
     this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
+    const putOff = 'Deliveries of endpoints that fail, put off until there is time to record them';
+    this.putOff = metrics.counter('webhook_deliveries_put_off_total', putOff);
   }
 
   /** The offset of the messages is committed when this resolves. What is no event is parked. */
@@ -80,9 +83,10 @@ export class Recorder {
     if (events.length === 0) return;
     const { owner, late, payloads } = this.parts;
     const recording = await this.deliveriesOf(await this.retained(events));
+    if (recording.latePayloads.length > 0) await payloads.store(recording.latePayloads);
     // Asked for at once, they are one commit.
-    const puttingOff = [late.putOff(recording.late), payloads.store(recording.latePayloads)];
-    await Promise.all([...puttingOff, this.storeAll(recording.batches)]);
+    await Promise.all([late.putOff(recording.late), this.storeAll(recording.batches)]);
+    this.putOff.add(recording.late.length);
     // Perhaps the process that recorded them ended before it could hand them over.
     await owner.notify(recording.recordedBefore);
   }
@@ -93,7 +97,10 @@ export class Recorder {
     await this.parts.owner.handOver(deliveries);
   };
 
-  /** The deliveries that these events make. */
+  /**
+   * The deliveries that these events make. Those of endpoints that keep up come first, in a batch of their own: they are
+   * attempted while the others are still being stored, and those of endpoints that fail are put off.
+   */
   private async deliveriesOf(events: readonly RecordableEvent[]): Promise<Recording> {
     // Only now, after the events were fetched: an endpoint enabled before one of them was made is certainly seen.
     const { matches, payloads } = this.match(events, await this.endpointsOf(events));
@@ -104,18 +111,25 @@ export class Recorder {
     const knownIds = new Set(known.map(({ id }) => id));
     const fresh = matches.filter(({ delivery }) => !knownIds.has(delivery.id));
     for (const id of knownPayloads) payloads.delete(id);
-    const { first = [], rest = [] } = Object.groupBy(fresh, ({ endpoint }) =>
-      this.parts.owner.keepsUp(endpoint.id) ? 'first' : 'rest',
-    );
-    // Where none keeps up, none would wait for the others' records.
-    const [now, late] = first.length === 0 ? [rest, []] : [first, rest];
-    this.recordedLate.add(late.length);
+    const { first = [], rest = [], late = [] } = await this.byUrgency(fresh);
+    this.recordedLate.add(rest.length);
     return {
-      batches: [...batches(now, payloads, doubtful.length === 0)],
+      batches: [...batches([...chunks(first), ...chunks(rest)], payloads, doubtful.length === 0)],
       late: late.map(({ delivery }) => delivery),
       latePayloads: [...payloads.values()],
       recordedBefore: [...new Set(known.filter(awaitsAttempt).map(({ endpoint_id }) => endpoint_id))],
     };
+  }
+
+  private async byUrgency(matches: readonly Match[]): Promise<Partial<Record<'first' | 'rest' | 'late', Match[]>>> {
+    const { owner, late } = this.parts;
+    const { first = [], rest = [] } = Object.groupBy(matches, ({ endpoint }) =>
+      owner.keepsUp(endpoint.id) ? 'first' : 'rest',
+    );
+    // Where none keeps up, none would wait for the others' records.
+    if (first.length === 0 || !rest.some(({ endpoint }) => owner.isFailing(endpoint.id))) return { first, rest };
+    if (!(await late.takesMore())) return { first, rest };
+    return { first, ...Object.groupBy(rest, ({ endpoint }) => (owner.isFailing(endpoint.id) ? 'late' : 'rest')) };
   }
 
   private async storeAll(batches: readonly RecordingBatch[]): Promise<void> {
@@ -190,11 +204,11 @@ export class Recorder {
 
 /** @param payloads those that are not stored: each goes with the first delivery of it, those of no delivery are left */
 function* batches(
-  matches: readonly Match[],
+  matches: Iterable<readonly Match[]>,
   payloads: Map<string, PayloadDocument>,
   areNew: boolean,
 ): Iterable<RecordingBatch> {
-  for (const some of chunks(matches)) {
+  for (const some of matches) {
     const needed = [...new Set(some.map(({ delivery }) => delivery.payload_id))];
     yield { matches: some, payloads: needed.map((id) => payloads.get(id)).filter((one) => one !== undefined), areNew };
     for (const id of needed) payloads.delete(id);
