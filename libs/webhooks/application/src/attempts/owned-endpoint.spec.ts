@@ -95,4 +95,31 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.take(START + 10)).toBeUndefined();
     expect(endpoint.nextMoment).toBeUndefined();
   });
+
+  test('gives what a replay sent before its time where nothing is due, also behind a retry that waits for its own', () => {
+    const endpoint = owned(SUCCESS);
+    const at = (ms: number) => new Date(START + ms).toISOString();
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
+    const hold = (id: string, fields: object) => {
+      const made = newDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
+      endpoint.window.add(toPending(toDocument({ ...made, ...fields }), 0), endpoint.room);
+    };
+    const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
+    hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
+    hold('dlv_replayed', { replay_id: 'rpl_1', next_attempt_at: at(1_000) });
+    endpoint.setReplay({
+      id: 'rpl_1',
+      wantsMore: () => false,
+      nextMoment: () => undefined,
+      takeMore: () => Promise.resolve(true),
+      note: () => undefined,
+      lookAgain: () => undefined,
+    });
+    expect(endpoint.canTake(START)).toBe(true);
+    expect(endpoint.take(START)?.id).toBe('dlv_replayed');
+    expect(endpoint.take(START + 499)).toBeUndefined();
+    expect(endpoint.nextMoment).toBe(START + 500);
+    expect(endpoint.take(START + 500)?.id).toBe('dlv_retry');
+  });
 });

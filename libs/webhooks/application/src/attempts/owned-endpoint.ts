@@ -160,7 +160,9 @@ export class OwnedEndpoint {
   /** The next delivery to attempt now. */
   take(now: number): PendingDelivery | undefined {
     if (!this.canTake(now)) return undefined;
-    const item = this.window.express.take(this.mayGo) ?? this.window.scheduled.shift();
+    const { express, scheduled } = this.window;
+    const isDue = (scheduled.first?.due ?? now) <= now;
+    const item = express.take(this.mayGo) ?? (isDue ? scheduled.shift() : scheduled.take(goesEarly));
     if (item !== undefined) this.busy.add(item.id);
     return item;
   }
@@ -173,11 +175,17 @@ export class OwnedEndpoint {
     const first = this.window.scheduled.first;
     if (first === undefined || this.attempting >= this.concurrency.allowed || !isAttempted(this.endpoint))
       return undefined;
-    const due = mayGoEarly(first.delivery) ? -Infinity : first.due;
+    // Also behind a retry that waits for its time: few are before what a replay sent.
+    const early = goesEarly(first) || (this.replay !== undefined && this.window.scheduled.some(goesEarly));
+    const due = early ? -Infinity : first.due;
     return Math.max(due, this.concurrency.heldUntil, this.concurrency.restsUntil, this.blockedUntil);
   }
 
   /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
   readonly mayGo = ({ delivery }: PendingDelivery): boolean =>
     delivery.sandbox ? this.endpoint.verified : isAttempted(this.endpoint);
+}
+
+function goesEarly({ delivery }: PendingDelivery): boolean {
+  return mayGoEarly(delivery);
 }
