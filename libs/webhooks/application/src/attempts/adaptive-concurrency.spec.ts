@@ -65,6 +65,19 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.restsUntil).toBe(10_500);
   });
 
+  test('begins attempts one after the other where answers come late, over a quarter of what they take', () => {
+    const subject = answer(concurrency(), success, 12);
+    subject.answered(success, 0, 999);
+    subject.began(1_000);
+    expect(subject.restsUntil).toBe(-Infinity);
+    subject.answered(success, 0, 8_000);
+    subject.began(10_000);
+    expect(subject.restsUntil).toBe(10_125);
+    subject.answered(success, 10_000, 10_005);
+    subject.began(10_200);
+    expect(subject.restsUntil).toBe(10_125);
+  });
+
   test('stands still until the time that the endpoint asked for, and then begins with one', () => {
     const subject = answer(concurrency(), hold(30_000), 1, 1_000);
     expect(subject).toMatchObject({ heldUntil: 31_000, allowed: 1 });

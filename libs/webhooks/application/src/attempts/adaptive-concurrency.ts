@@ -46,6 +46,9 @@ const PROBES = 2;
 /** After failures in a row the next attempt begins after a random time of up to this part of what the last one took. */
 const REST_AFTER = 2;
 const REST = 0.1;
+/** Where the latest answer took so long, attempts begin one after the other, spread over a fraction of that. */
+const SLOW_MS = 1_000;
+const SPREAD = 4;
 /** Failures in a row that end a recovery: what still waits keeps its schedule. */
 const RELAPSE_AFTER = 3;
 
@@ -69,7 +72,7 @@ export class AdaptiveConcurrency {
   /** Attempts at once at present. */
   allowed: number;
   heldUntil: number;
-  /** So that attempts at many endpoints which hang do not end, and begin again, all at once. */
+  /** So that attempts at many endpoints which hang or answer late do not end, and begin again, all at once. */
   restsUntil = -Infinity;
   recoveringSince: number | null;
   /** Whether its latest answer was a success. */
@@ -80,6 +83,8 @@ export class AdaptiveConcurrency {
   /** Null after a success. */
   failures: FailuresSinceSuccess | null;
   private failuresInARow = 0;
+  /** What the latest attempt took, in milliseconds. */
+  private took = 0;
   private saved: string;
 
   constructor(
@@ -106,11 +111,19 @@ export class AdaptiveConcurrency {
     return this.most;
   }
 
+  /** Takes note of an attempt. @param at when it begins, in epoch milliseconds */
+  began(at: number): void {
+    if (this.took < SLOW_MS) return;
+    const gap = (2 * this.random() * this.took) / (SPREAD * this.allowed);
+    this.restsUntil = Math.max(this.restsUntil, at + gap);
+  }
+
   /**
    * Takes note of an answer.
    * @param startedAt when the attempt began, @param endedAt when it ended, in epoch milliseconds
    */
   answered(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
+    this.took = endedAt - startedAt;
     if (outcome.kind === 'success') this.succeeded(endedAt);
     else this.failed(outcome.error, startedAt, endedAt);
     if (outcome.kind !== 'hold') return;

@@ -163,7 +163,9 @@ export class OwnedEndpoint {
     const { express, scheduled } = this.window;
     const isDue = (scheduled.first?.due ?? now) <= now;
     const item = express.take(this.mayGo) ?? (isDue ? scheduled.shift() : scheduled.take(goesEarly));
-    if (item !== undefined) this.busy.add(item.id);
+    if (item === undefined) return undefined;
+    this.busy.add(item.id);
+    this.concurrency?.began(now);
     return item;
   }
 

@@ -122,10 +122,11 @@ export class LateRecords {
   private async record(some: readonly LateDocument[]): Promise<void> {
     const ids = [...new Set(some.flatMap(({ endpoints }) => endpoints.map(({ id }) => id)))];
     const known = await this.parts.endpoints.byId(ids);
+    const live = new Map([...known].filter(([, { deleted }]) => !deleted));
     // Some may have been recorded before a crash.
-    await this.parts.record({ matches: some.flatMap((late) => matchesOf(late, known)), areNew: false });
+    await this.parts.record({ matches: some.flatMap((late) => matchesOf(late, live)), areNew: false });
     // Of one that was deleted meanwhile nothing may wait, also where it was recorded just before.
-    await this.parts.notify(ids.filter((id) => known.get(id)?.deleted !== false));
+    await this.parts.notify(ids.filter((id) => !live.has(id)));
   }
 }
 
@@ -142,11 +143,11 @@ function lateDocument(deliveries: readonly DeliveryDocument[], index: number): L
 
 function matchesOf(
   { about, endpoints, at }: LateDocument,
-  known: ReadonlyMap<string, EndpointDocument>,
+  live: ReadonlyMap<string, EndpointDocument>,
 ): StoredDeliveries['matches'] {
   return endpoints.flatMap(({ id, payload_id }) => {
-    const endpoint = known.get(id);
-    if (endpoint === undefined || endpoint.deleted) return [];
+    const endpoint = live.get(id);
+    if (endpoint === undefined) return [];
     return [{ endpoint, delivery: recordedDelivery(about, id, payload_id, at) }];
   });
 }

@@ -15,6 +15,8 @@ import { type ConsumedEvent, consumedEvent } from './published-event.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
 type Match = StoredDeliveries['matches'][number];
+/** In the order in which deliveries are recorded: at once, after that, when there is time. */
+type Urgency = 'first' | 'rest' | 'late';
 
 /** What is written at once. */
 interface RecordingBatch extends StoredDeliveries {
@@ -121,15 +123,17 @@ export class Recorder {
     };
   }
 
-  private async byUrgency(matches: readonly Match[]): Promise<Partial<Record<'first' | 'rest' | 'late', Match[]>>> {
-    const { owner, late } = this.parts;
-    const { first = [], rest = [] } = Object.groupBy(matches, ({ endpoint }) =>
-      owner.keepsUp(endpoint.id) ? 'first' : 'rest',
-    );
+  private async byUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
+    const groups = Object.groupBy(matches, ({ endpoint }) => this.urgency(endpoint));
+    const { first = [], rest = [], late = [] } = groups;
     // Where none keeps up, none would wait for the others' records.
-    if (first.length === 0 || !rest.some(({ endpoint }) => owner.isFailing(endpoint.id))) return { first, rest };
-    if (!(await late.takesMore())) return { first, rest };
-    return { first, ...Object.groupBy(rest, ({ endpoint }) => (owner.isFailing(endpoint.id) ? 'late' : 'rest')) };
+    const putsOff = late.length === 0 || (first.length > 0 && (await this.parts.late.takesMore()));
+    return putsOff ? groups : { first, rest: [...rest, ...late] };
+  }
+
+  private urgency({ id }: EndpointDocument): Urgency {
+    if (this.parts.owner.keepsUp(id)) return 'first';
+    return this.parts.owner.isFailing(id) ? 'late' : 'rest';
   }
 
   private async storeAll(batches: readonly RecordingBatch[]): Promise<void> {

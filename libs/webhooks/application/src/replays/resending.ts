@@ -1,8 +1,8 @@
 import type { PayloadVersions } from '@tracking/contracts';
 import { type Clock, type Collection, Unavailable } from '@tracking/ports';
-import { type Delivery, isScheduled, newDelivery, renderBody, replayed } from '@tracking/webhooks-domain';
+import { type Delivery, isScheduled, renderBody, replayed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, recordedDelivery, toDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../store/payloads.ts';
 import type { EventLog, LoggedEventRow } from './event-log.ts';
@@ -114,8 +114,8 @@ export class Resending {
       const one = madeById.get(event_id);
       if (one === undefined) continue;
       const { event, version, payload_id } = one;
-      const about = { event_id, event_type: event.type, event_created_at: event.created_at, payload_id };
-      deliveries.set(id, newDelivery({ id, workspace_id, environment, endpoint_id, ...about, sandbox: false }, at));
+      const about = { workspace_id, environment, event_id, event_type: event.type, event_created_at: event.created_at };
+      deliveries.set(id, recordedDelivery(about, endpoint_id, payload_id, at));
       if (stored.has(payload_id)) continue;
       bodies.push({ id: payload_id, body: renderBody(event, version, false, versions), created_at: at });
     }
