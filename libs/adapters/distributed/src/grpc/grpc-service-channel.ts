@@ -165,7 +165,7 @@ export class GrpcServiceChannel {
 
   /** Why a service does not answer stands in the log once, not for every call. */
   private unavailable(service: string, message: string, reason: string): Unavailable {
-    if (!this.silent.has(service)) this.options.logger.warn({ service, reason }, 'command channel: no answer');
+    if (!this.silent.has(service)) this.options.logger.warn({ called: service, reason }, 'command channel: no answer');
     this.silent.add(service);
     return new Unavailable(service, message);
   }

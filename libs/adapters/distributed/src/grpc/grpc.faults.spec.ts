@@ -157,7 +157,7 @@ describe('faults of the service channel', () => {
       await channel.call('note');
       await errorOf(channel.call('refuse'));
       await errorOf(channel.call('fail'));
-      const about = (request_id: string) => ({ request_id, trace_id: traceId, service: 'things' });
+      const about = (request_id: string) => ({ request_id, trace_id: traceId });
       const line = (request_id: string, method: string, outcome: string) => ({
         level: 'info',
         fields: { ...about(request_id), method, outcome, duration_ms: expect.any(Number) },
@@ -345,9 +345,7 @@ describe('faults of the service channel', () => {
     const logger: Logger = { ...silentLogger, error: (fields) => void errors.push(fields) };
     const channel = channelTo([await startReplica('one', { logger, limits: { maxAnswerBytes: 10_000 } })]);
     expect(await errorOf(channel.call('big'))).toMatchObject({ name: 'Error', message: 'things.Things/Big failed' });
-    expect(errors).toEqual([
-      { service: 'things', method: 'Things/Big', err: new Error('the answer is larger than 10000 bytes') },
-    ]);
+    expect(errors).toEqual([{ method: 'Things/Big', err: new Error('the answer is larger than 10000 bytes') }]);
     expect(await channel.call('note')).toBe('one');
   });
 
@@ -435,7 +433,7 @@ describe('faults of the service channel', () => {
       expect(await errorOf(channelTo([replica], trusts).call('note', {}, 500))).toBeInstanceOf(Unavailable);
       expect(await errorOf(channelTo([replica]).call('note', {}, 500))).toBeInstanceOf(Unavailable);
       expect(replica.done).toHaveLength(1);
-      expect(warnings).toEqual([{ service: 'things', reason: expect.any(String) }]);
+      expect(warnings).toEqual([{ called: 'things', reason: expect.any(String) }]);
     });
   });
 });

@@ -50,9 +50,8 @@ export class ServedOperations {
   }
 
   private async answerTo(name: string, request: RequestMessage, origin: Partial<RequestOrigin>) {
-    const service = this.loaded.proto.name;
     const started = performance.now();
-    const about = { ...originFields(origin), service, method: name };
+    const about = { ...originFields(origin), method: name };
     const ended = (outcome: string) => {
       // What the processes ask each other all the time, for no request, has no line.
       if (origin.request_id === undefined) return;
@@ -71,7 +70,7 @@ export class ServedOperations {
       ended(Object.keys(answer ?? {})[0] ?? 'failed');
       if (answer !== undefined) return answer;
       this.logger.error({ ...about, err: error }, 'a command failed');
-      return { failed: `${service}.${name} failed` };
+      return { failed: `${this.loaded.proto.name}.${name} failed` };
     }
   }
 
