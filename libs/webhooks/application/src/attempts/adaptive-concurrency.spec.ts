@@ -76,6 +76,10 @@ describe('the concurrency of an endpoint’s attempts', () => {
     subject.answered(success, 10_000, 10_005);
     subject.began(10_200);
     expect(subject.restsUntil).toBe(10_125);
+    const single = new AdaptiveConcurrency(1, 10 * MINUTE, half);
+    single.answered(success, 0, 8_000);
+    single.began(10_000);
+    expect(single.restsUntil).toBe(-Infinity);
   });
 
   test('stands still until the time that the endpoint asked for, and then begins with one', () => {

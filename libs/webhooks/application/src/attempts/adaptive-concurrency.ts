@@ -113,7 +113,8 @@ export class AdaptiveConcurrency {
 
   /** Takes note of an attempt. @param at when it begins, in epoch milliseconds */
   began(at: number): void {
-    if (this.took < SLOW_MS) return;
+    // One at a time begin one after the other as it is.
+    if (this.took < SLOW_MS || this.allowed === 1) return;
     const gap = (2 * this.random() * this.took) / (SPREAD * this.allowed);
     this.restsUntil = Math.max(this.restsUntil, at + gap);
   }
