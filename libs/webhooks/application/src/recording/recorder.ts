@@ -127,8 +127,8 @@ export class Recorder {
     const groups = Object.groupBy(matches, ({ endpoint }) => this.urgency(endpoint));
     const { first = [], rest = [], late = [] } = groups;
     // Where none keeps up, none would wait for the others' records.
-    const putsOff = late.length === 0 || (first.length > 0 && (await this.parts.late.takesMore()));
-    return putsOff ? groups : { first, rest: [...rest, ...late] };
+    if (late.length === 0 || (first.length > 0 && (await this.parts.late.takesMore()))) return groups;
+    return { first, rest: [...rest, ...late] };
   }
 
   private urgency({ id }: EndpointDocument): Urgency {
