@@ -5,7 +5,10 @@ const SLOWEST_TESTS = 10;
 const STANDS_STILL_MS = 12 * 60_000;
 const seconds = (ms) => (ms / 1_000).toFixed(1).padStart(7);
 
-/** A Jest reporter: ends a run that stands still, and names its suites under way; says at the end how long each suite took, in seconds, and names the slowest tests. */
+/**
+ * A Jest reporter: ends a run that stands still, and names its suites under way. Prints at the end how long each suite took, in
+ * seconds, the slowest tests, and the tests that were skipped, whose titles give the reason.
+ */
 export default class Times {
   #underWay = new Set();
   #watch;
@@ -46,9 +49,25 @@ export default class Times {
       .map(({ perfStats, testFilePath }) => [perfStats.runtime, testFilePath.replace(`${process.cwd()}/`, '')]);
     const tests = testResults
       .flatMap((suite) => suite.testResults)
+      .filter(({ status }) => status === 'passed' || status === 'failed')
       .map(({ duration, fullName }) => [duration ?? 0, fullName.replaceAll(/\s+/g, ' ')]);
     const lines = (list) => list.sort(([a], [b]) => b - a).map(([ms, name]) => `${seconds(ms)} s  ${name}`);
-    const report = ['', 'Suites', ...lines(suites), '', 'Slowest tests', ...lines(tests).slice(0, SLOWEST_TESTS), ''];
+    const skipped = testResults
+      .flatMap((suite) => suite.testResults)
+      .filter(({ status }) => status === 'pending' || status === 'todo')
+      .map(({ fullName }) => `  ${fullName.replaceAll(/\s+/g, ' ')}`);
+    const report = [
+      '',
+      'Suites',
+      ...lines(suites),
+      '',
+      'Slowest tests',
+      ...lines(tests).slice(0, SLOWEST_TESTS),
+      '',
+      'Skipped',
+      ...skipped,
+      '',
+    ];
     process.stderr.write(report.join('\n'));
   }
 }

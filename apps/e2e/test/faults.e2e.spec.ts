@@ -1,7 +1,7 @@
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { type Replica, SERVICES, type ServiceName } from '@tracking/system';
-import { eventually, itWhere, patient, type ManagedProcess, stopwatch } from '@tracking/testing';
+import { eventually, itInSoak, itWhere, patient, type ManagedProcess, stopwatch } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { Load } from './load.ts';
 import { HookServer, type Hook } from './receiver.ts';
@@ -116,20 +116,22 @@ function faults() {
   const health = (service: ServiceName) =>
     axios.get(`${services.system.services[service][0]?.managementUrl}/health/ready`, { validateStatus: () => true });
 
-  test.each(SERVICES.flatMap((service) => [0, 1].map((index) => [service, index] as const)))(
-    'kill -9 of %s %d',
-    async (service, index) => {
-      await writesGoOn();
-      await replica(service, index).kill();
-      try {
-        const left = reader.gateways.filter((_, number) => service !== 'gateway' || number !== index);
-        await allWorks(`kill -9 of ${service} ${index}`, left);
-      } finally {
-        await replica(service, index).run();
-      }
-    },
-    patient(150_000),
-  );
+  for (const [service, index] of SERVICES.flatMap((each) => [0, 1].map((number) => [each, number] as const))) {
+    (index === 0 ? test : itInSoak)(
+      `kill -9 of ${service} ${index}`,
+      async () => {
+        await writesGoOn();
+        await replica(service, index).kill();
+        try {
+          const left = reader.gateways.filter((_, number) => service !== 'gateway' || number !== index);
+          await allWorks(`kill -9 of ${service} ${index}`, left);
+        } finally {
+          await replica(service, index).run();
+        }
+      },
+      patient(150_000),
+    );
+  }
 
   test(
     'without the broker writes are accepted, and their events wait',
@@ -195,7 +197,7 @@ function faults() {
     patient(240_000),
   );
 
-  test(
+  itInSoak(
     'a consumer group is rebalanced in the middle',
     async () => {
       await writesGoOn();
@@ -231,26 +233,28 @@ function faults() {
     patient(150_000),
   );
 
-  test.each([
-    ['projections', 'read_model_events_projected_total'],
-    ['webhooks', 'webhook_attempts_total'],
-    ['shipments', 'publisher_events_published_total'],
-  ] as const)(
-    'a %s replica that was held wakes up when another has its place',
-    async (service, work) => {
-      const index = await busiest(service, work);
-      replica(service, index).hold();
-      try {
-        await allWorks(`${service} ${index} is held`);
-      } finally {
-        replica(service, index).wake();
-      }
-      await eventually(() => measured(services.system.services[service][index] as Replica, work), PATIENT);
-      await writesGoOn();
-      await allWorks(`${service} ${index} woke up`);
-    },
-    patient(240_000),
-  );
+  for (const [isShort, service, work] of [
+    [false, 'projections', 'read_model_events_projected_total'],
+    [true, 'webhooks', 'webhook_attempts_total'],
+    [false, 'shipments', 'publisher_events_published_total'],
+  ] as const) {
+    (isShort ? test : itInSoak)(
+      `a ${service} replica that was held wakes up when another has its place`,
+      async () => {
+        const index = await busiest(service, work);
+        replica(service, index).hold();
+        try {
+          await allWorks(`${service} ${index} is held`);
+        } finally {
+          replica(service, index).wake();
+        }
+        await eventually(() => measured(services.system.services[service][index] as Replica, work), PATIENT);
+        await writesGoOn();
+        await allWorks(`${service} ${index} woke up`);
+      },
+      patient(240_000),
+    );
+  }
 
   test(
     'what comes due while the replica that has the clock is held opens once, also after it woke up',

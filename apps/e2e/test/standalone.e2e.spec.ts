@@ -1,4 +1,4 @@
-import { SETTINGS, journeys } from './journeys/index.ts';
-import { startStandalone } from './subject.ts';
+import { journeys } from './journeys/index.ts';
+import { sharedStandalone } from './subject.ts';
 
-describe('standalone', () => journeys(() => startStandalone(SETTINGS)));
+describe('standalone', () => journeys(sharedStandalone));

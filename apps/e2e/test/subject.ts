@@ -15,44 +15,98 @@ const PATH = { PATH: process.env['PATH'] ?? '' };
 /** Receivers are on loopback here. */
 const RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
-/** A running product, as its users and operators reach it. */
-export interface Subject {
-  /** Where the API answers: of each gateway, where there are several. */
+/** How to reach a running product: plain data, which suites in several processes share. */
+export interface SubjectAddress {
+  /** Base URLs of the API, one per gateway. */
   readonly urls: readonly string[];
-  /** Metrics and health of each process. */
+  /** Base URLs of metrics and health, one per process. */
   readonly managementUrls: readonly string[];
-  /** All of it but the engines. */
-  readonly processes: readonly ManagedProcess[];
-  /** Environment in which the command line tool finds it. */
+  /** Environment in which the command line tool finds the product. */
   readonly operator: Readonly<Record<string, string>>;
-  /** Where its topics are read from outside; none where they cannot be. */
+  /** Brokers of its topics; absent where they cannot be read from outside. */
   readonly kafkaBrokers?: string;
+  /** Where its object store keeps objects. */
+  readonly objectStore: { readonly folder: string } | { readonly mongoUrl: string };
+}
+
+/** A running product, as its users and operators reach it. */
+export interface Subject extends SubjectAddress {
   /** Ids of all whole objects in its object store. */
   objects(): Promise<readonly string[]>;
+}
+
+/** A product that one suite or the run starts and stops. */
+export interface OwnSubject extends Subject {
+  readonly address: SubjectAddress;
+  /** All of its processes except the engines. */
+  readonly processes: readonly ManagedProcess[];
+  /** Processes that ended although nobody stopped them, with their exit codes. */
+  readonly deaths: string[];
   stop(): Promise<void>;
 }
 
-/** Everything in one process, on a folder of its own. */
-export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<Subject> {
+function subjectAt(address: SubjectAddress): Subject {
+  const { objectStore } = address;
+  return {
+    ...address,
+    objects: () => ('folder' in objectStore ? readdir(objectStore.folder) : objectsIn(objectStore.mongoUrl)),
+  };
+}
+
+/**
+ * The standalone server that suites of this run share. Each suite works in workspaces of its own, and leaves processes and
+ * what belongs to no workspace alone.
+ */
+export function sharedStandalone(): Promise<Subject> {
+  return shared('standalone');
+}
+
+/** The distributed system, two replicas of each service, that suites of this run share. */
+export function sharedServices(): Promise<Subject> {
+  return shared('services');
+}
+
+async function shared(name: 'standalone' | 'services'): Promise<Subject> {
+  const url = `${process.env['E2E_SYSTEMS']}/${name}`;
+  return subjectAt((await axios.get<SubjectAddress>(url, { proxy: false })).data);
+}
+
+/** Starts everything in one process, on its own data folder. */
+export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<OwnSubject> {
   const folder = await tempFolder();
   const [port, managementPort] = [await freePort(), await freePort()];
   const DATA_DIR = join(folder.path, 'data');
-  const addresses = { PORT: String(port), MANAGEMENT_PORT: String(managementPort) };
-  const server = new ManagedProcess({
-    name: 'standalone',
-    command: process.execPath,
-    args: ['--enable-source-maps', join(ROOT, 'apps/standalone/dist/main.js')],
-    env: { ...PATH, ...RECEIVERS, ...settings, ...addresses, DATA_DIR },
-    ready: /"msg":"listening"/,
-    logFile: join(folder.path, 'standalone.log'),
-  });
+  const deaths: string[] = [];
+  const server = new ManagedProcess(
+    {
+      name: 'standalone',
+      command: process.execPath,
+      args: ['--enable-source-maps', join(ROOT, 'apps/standalone/dist/main.js')],
+      env: {
+        ...PATH,
+        ...RECEIVERS,
+        ...settings,
+        PORT: String(port),
+        MANAGEMENT_PORT: String(managementPort),
+        DATA_DIR,
+      },
+      ready: /"msg":"listening"/,
+      logFile: join(folder.path, 'standalone.log'),
+    },
+    (name, code) => deaths.push(`${name} ended with ${code}`),
+  );
   await server.run();
-  return {
+  const address = {
     urls: [`http://127.0.0.1:${port}`],
     managementUrls: [`http://127.0.0.1:${managementPort}`],
-    processes: [server],
     operator: { ...PATH, DATA_DIR },
-    objects: () => readdir(join(DATA_DIR, 'objects')),
+    objectStore: { folder: join(DATA_DIR, 'objects') },
+  };
+  return {
+    ...subjectAt(address),
+    address,
+    processes: [server],
+    deaths,
     stop: async () => {
       await server.stop();
       await folder.remove();
@@ -77,10 +131,8 @@ function whyNoEngines(): string | undefined {
 }
 
 /** Two replicas of each service, and their engines. */
-export interface Services extends Subject {
+export interface Services extends OwnSubject {
   readonly system: DistributedSystem;
-  /** Processes that ended although nobody asked for it. */
-  readonly deaths: string[];
   /** Keeps the logs, until it is stopped. */
   readonly folder: string;
 }
@@ -102,16 +154,20 @@ export async function startServices(settings: Readonly<Record<string, string>>):
     died: (name, code) => deaths.push(`${name} ended with ${code}`),
   });
   const { url, token } = system.administration;
+  const address = {
+    urls: system.urls,
+    managementUrls: SERVICES.flatMap((service) => system.services[service].map(({ managementUrl }) => managementUrl)),
+    operator: { ...PATH, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
+    kafkaBrokers: system.engines.kafkaBrokers,
+    objectStore: { mongoUrl: system.engines.mongoUrl },
+  };
   return {
+    ...subjectAt(address),
+    address,
     system,
     deaths,
     folder: path,
-    urls: system.urls,
-    managementUrls: SERVICES.flatMap((service) => system.services[service].map(({ managementUrl }) => managementUrl)),
     processes: SERVICES.flatMap((service) => system.services[service].map((replica) => replica.process)),
-    operator: { ...PATH, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
-    kafkaBrokers: system.engines.kafkaBrokers,
-    objects: () => objectsIn(system.engines.mongoUrl),
     stop: async () => {
       await system.stop();
       await folder?.remove();

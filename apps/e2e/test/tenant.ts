@@ -20,9 +20,15 @@ export interface Tenant {
 
 export type Role = 'viewer' | 'operator' | 'feed' | 'developer' | 'admin';
 
-export async function newTenant(subject: Subject, role: Role = 'admin'): Promise<Tenant> {
-  const workspace = `journey-${randomBytes(4).toString('hex')}`;
+/** Creates a workspace; returns its name, which is unique in a system that suites share. */
+export async function newWorkspace(subject: Subject, name: string): Promise<string> {
+  const workspace = `${name}-${randomBytes(4).toString('hex')}`;
   await cli(subject, 'workspaces', 'create', '--name', workspace);
+  return workspace;
+}
+
+export async function newTenant(subject: Subject, role: Role = 'admin'): Promise<Tenant> {
+  const workspace = await newWorkspace(subject, 'journey');
   return { workspace, ...(await newKey(subject, workspace, role)) };
 }
 

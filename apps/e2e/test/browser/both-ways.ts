@@ -1,8 +1,7 @@
 import { patient } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
-import { NO_ENGINES, startServices, startStandalone, type Subject } from '../subject.ts';
-import { NO_BROWSER, startBrowser } from './browser.ts';
+import { NO_ENGINES, sharedServices, sharedStandalone, type Subject } from '../subject.ts';
+import { describeInBrowser, startBrowser } from './browser.ts';
 
 /** What a journey in a browser goes through. */
 export interface Stage {
@@ -10,25 +9,21 @@ export interface Stage {
   readonly browser: Browser;
 }
 
-/** The same tests in both ways to run, each with a product of its own; skipped where this machine lacks what it takes. */
+/** The same tests on the shared standalone server and on the shared services; reports what this machine cannot run. */
 export function inBothWays(name: string, tests: (stage: () => Stage) => void): void {
-  const isAble = NO_BROWSER === undefined;
-  (isAble ? describe : describe.skip)(`${name}, standalone`, () => staged(() => startStandalone(SETTINGS), tests));
-  (isAble && NO_ENGINES === undefined ? describe : describe.skip)(`${name}, two replicas of each service`, () =>
-    staged(() => startServices(SETTINGS), tests),
-  );
+  describeInBrowser(`${name}, standalone`, () => staged(sharedStandalone, tests));
+  const distributed = `${name}, two replicas of each service`;
+  if (NO_ENGINES === undefined) describeInBrowser(distributed, () => staged(sharedServices, tests));
+  else test.todo(`${distributed} [not tested: ${NO_ENGINES}]`);
 }
 
-function staged(start: () => Promise<Subject>, tests: (stage: () => Stage) => void): void {
+function staged(shared: () => Promise<Subject>, tests: (stage: () => Stage) => void): void {
   let subject: Subject;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await start();
+    subject = await shared();
     browser = await startBrowser();
   }, patient(180_000));
-  afterAll(async () => {
-    await browser?.close();
-    await subject?.stop();
-  }, patient(60_000));
+  afterAll(() => browser?.close(), patient(60_000));
   tests(() => ({ subject, browser }));
 }

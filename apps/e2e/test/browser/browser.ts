@@ -6,8 +6,11 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import type { Person } from '../people.ts';
 import type { Subject } from '../subject.ts';
 
-/** Why no page can be looked at on this machine; undefined where it can. */
-export const NO_BROWSER = CHROMIUM === undefined ? 'no Chromium, see CHROMIUM' : undefined;
+/** Describes tests that need a browser; where this machine has none, reports them as not tested, with the reason. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  if (CHROMIUM !== undefined) describe(name, tests);
+  else test.todo(`${name} [not tested: no Chromium, see CHROMIUM]`);
+}
 
 /** Where pictures of pages are kept; nowhere where it is not set. */
 const { SCREENSHOTS } = process.env;

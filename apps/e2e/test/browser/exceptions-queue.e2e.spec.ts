@@ -1,22 +1,22 @@
 import type { Browser } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { accept, emailOf, newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NARROW, NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { NARROW, Window, startBrowser, describeInBrowser } from './browser.ts';
 
 const TYPES = ['cargo_damage', 'shortage', 'seal_broken', 'lost', 'freight_hold', 'terminal_hold'] as const;
 
-(NO_BROWSER === undefined ? describe : describe.skip)('the queue of exceptions', () => {
+describeInBrowser('the queue of exceptions', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
   let shipment: string;
 
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'queue');
-    admin = await newAdmin(subject, 'queue');
+    const workspace = await newWorkspace(subject, 'queue');
+    admin = await newAdmin(subject, workspace);
   });
   beforeEach(async () => {
     const fields = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
@@ -24,7 +24,6 @@ const TYPES = ['cargo_damage', 'shortage', 'seal_broken', 'lost', 'freight_hold'
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
 
   async function made(path: string, fields: object): Promise<string> {

@@ -1,26 +1,24 @@
 import type { Browser } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { emailOf } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { clientWith } from '../tenant.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { cli, sharedStandalone, type Subject } from '../subject.ts';
+import { clientWith, newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
-(NO_BROWSER === undefined ? describe : describe.skip)('a new user', () => {
+describeInBrowser('a new user', () => {
   let subject: Subject;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
 
   it('accepts an invitation, makes a key, and sees what a system sends with it', async () => {
     const email = emailOf('new');
-    await cli(subject, 'workspaces', 'create', '--name', 'first-use');
-    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', 'first-use');
+    const workspace = await newWorkspace(subject, 'first-use');
+    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', workspace);
     const window = await Window.open(browser, subject);
     const { page } = window;
     await window.goto(`/invitation#${link.slice(link.indexOf('#') + 1)}`);

@@ -1,9 +1,9 @@
-import { patient } from '@tracking/testing';
+import { IN_SOAK, patient } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NARROW, NO_BROWSER, WIDE, Window, startBrowser } from './browser.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { NARROW, WIDE, Window, startBrowser, describeInBrowser } from './browser.ts';
 import { shipmentScene } from './shipment-scene.ts';
 import { type WebhookScene, webhookScene } from './webhook-scene.ts';
 
@@ -59,7 +59,7 @@ const PAGES: readonly { readonly name: string; readonly path: string; readonly d
 /** Rules that colours matter to: by all others a page is the same in the dark. */
 const OF_COLORS = ['color-contrast', 'link-in-text-block'] as const;
 
-(NO_BROWSER === undefined ? describe : describe.skip)('every page', () => {
+describeInBrowser('every page', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
@@ -67,10 +67,10 @@ const OF_COLORS = ['color-contrast', 'link-in-text-block'] as const;
   let ids: Readonly<Record<string, string>>;
   let windows: Readonly<Record<'wide' | 'narrow', Window>>;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'pages');
-    admin = await newAdmin(subject, 'pages');
+    const workspace = await newWorkspace(subject, 'pages');
+    admin = await newAdmin(subject, workspace);
     const ports = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
     for (let n = 0; n < 30; n += 1) {
       const { status } = await admin.api.post('/v1/shipments', { ...ports, external_id: `PO-${1_000 + n}` });
@@ -93,13 +93,13 @@ const OF_COLORS = ['color-contrast', 'link-in-text-block'] as const;
   afterAll(async () => {
     await webhooks?.server.close();
     await browser?.close();
-    await subject?.stop();
   });
 
-  const looks = PAGES.flatMap((page) => [
-    { ...page, size: 'wide' as const },
-    { ...page, size: 'narrow' as const },
-  ]);
+  const SIZES = ['wide', 'narrow'] as const;
+  // In the short form each page has one of the sizes.
+  const looks = PAGES.flatMap((page, index) =>
+    SIZES.filter((_, number) => IN_SOAK || number === index % SIZES.length).map((size) => ({ ...page, size })),
+  );
 
   it.each(looks)('$name, $size, has nothing that axe finds, light or dark', async ({ name, path, drawn, size }) => {
     const window = windows[size];

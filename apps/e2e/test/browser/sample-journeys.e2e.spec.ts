@@ -1,25 +1,22 @@
 import type { Browser } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { newAdmin } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { all, newKey } from '../tenant.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
+import { all, newKey, newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
-(NO_BROWSER === undefined ? describe : describe.skip)('an empty workspace', () => {
+describeInBrowser('an empty workspace', () => {
   let subject: Subject;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
 
   it('shows key and shipment as they arrive, from wherever they come', async () => {
-    const workspace = 'first-steps';
-    await cli(subject, 'workspaces', 'create', '--name', workspace);
+    const workspace = await newWorkspace(subject, 'first-steps');
     const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
     const { page } = window;
     await window.goto('/start?environment=test');
@@ -38,8 +35,7 @@ import { NO_BROWSER, Window, startBrowser } from './browser.ts';
   });
 
   it('is filled with sample journeys, in test alone, and pressing again doubles nothing', async () => {
-    const workspace = 'samples';
-    await cli(subject, 'workspaces', 'create', '--name', workspace);
+    const workspace = await newWorkspace(subject, 'samples');
     const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
     const { page } = window;
     const { api } = await newKey(subject, workspace, 'viewer', 'test');

@@ -1,20 +1,21 @@
 import type { Browser } from 'playwright-core';
 import { patient } from '@tracking/testing';
-import { SETTINGS } from '../journeys/index.ts';
+import { SETTINGS } from '../shared-systems.ts';
 import { newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { startStandalone, type OwnSubject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 import { pdfSaying } from './paper.ts';
 
-(NO_BROWSER === undefined ? describe : describe.skip)('a page that is left open', () => {
-  let subject: Subject;
+describeInBrowser('a page that is left open', () => {
+  let subject: OwnSubject;
   let browser: Browser;
   let ann: Person;
   beforeAll(async () => {
     subject = await startStandalone(SETTINGS);
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'away');
-    ann = await newAdmin(subject, 'away');
+    const workspace = await newWorkspace(subject, 'away');
+    ann = await newAdmin(subject, workspace);
     await ann.api.post('/v1/shipments', { external_id: 'PO-1', mode: 'ocean' });
   });
   afterAll(async () => {

@@ -1,28 +1,27 @@
 import type { Browser, Page, Route } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 interface Settings {
   readonly exceptions: Readonly<Record<string, object>>;
   readonly required_documents: Readonly<Record<string, readonly string[]>>;
 }
 
-(NO_BROWSER === undefined ? describe : describe.skip)('settings of exceptions', () => {
+describeInBrowser('settings of exceptions', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
 
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'rules');
-    admin = await newAdmin(subject, 'rules');
+    const workspace = await newWorkspace(subject, 'rules');
+    admin = await newAdmin(subject, workspace);
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
   /** While the service refuses what is written. */
   async function refusing(page: Page, act: () => Promise<void>): Promise<void> {

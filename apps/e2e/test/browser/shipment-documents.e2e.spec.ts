@@ -1,10 +1,10 @@
 import type { Shipment } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { accept, emailOf, newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { cli, sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 import { pdfSaying, picture } from './paper.ts';
 
 const HOUR = 3_600_000;
@@ -20,16 +20,17 @@ function sectionLink(page: Page, name: string): Locator {
   return page.getByRole('navigation', { name: 'Sections of the shipment' }).getByRole('link', { name });
 }
 
-(NO_BROWSER === undefined ? describe : describe.skip)('the papers of a shipment', () => {
+describeInBrowser('the papers of a shipment', () => {
   let subject: Subject;
+  let workspace: string;
   let browser: Browser;
   let admin: Person;
   let shipment: Shipment;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'papers');
-    admin = await newAdmin(subject, 'papers');
+    workspace = await newWorkspace(subject, 'papers');
+    admin = await newAdmin(subject, workspace);
     await admin.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading', 'packing_list'] } });
   });
   beforeEach(async () => {
@@ -42,7 +43,6 @@ function sectionLink(page: Page, name: string): Locator {
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
 
   it('are uploaded, looked at, approved, rejected and replaced; what was wrong is resolved, and all of it is told', async () => {
@@ -169,7 +169,7 @@ function sectionLink(page: Page, name: string): Locator {
     bill.append('file', new Blob([new Uint8Array(pdfSaying('Bill'))]), 'bill.pdf');
     await admin.api.post(`/v1/shipments/${shipment.id}/documents`, bill);
     const email = emailOf('viewer');
-    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'viewer', '--workspace', 'papers');
+    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'viewer', '--workspace', workspace);
     const window = await Window.open(browser, subject, await accept(subject, link, email));
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/documents`);

@@ -1,25 +1,24 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Browser } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NARROW, NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { NARROW, Window, startBrowser, describeInBrowser } from './browser.ts';
 import { choose, portField } from './fields.ts';
 
-(NO_BROWSER === undefined ? describe : describe.skip)('the form about a shipment', () => {
+describeInBrowser('the form about a shipment', () => {
   let subject: Subject;
   let browser: Browser;
   let ann: Person;
   let bob: Person;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'forms');
-    [ann, bob] = [await newAdmin(subject, 'forms'), await newAdmin(subject, 'forms')];
+    const workspace = await newWorkspace(subject, 'forms');
+    [ann, bob] = [await newAdmin(subject, workspace), await newAdmin(subject, workspace)];
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
 
   it('creates one: ports by name, container check digits, times of the place, errors at their fields', async () => {

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Shipment } from '@tracking/contracts';
 import { eventually, patient } from '@tracking/testing';
 import { newAdmin } from '../people.ts';
-import { cli } from '../subject.ts';
-import { all } from '../tenant.ts';
+import { all, newWorkspace } from '../tenant.ts';
 import { inBothWays } from './both-ways.ts';
 import { Window } from './browser.ts';
 
@@ -34,8 +33,8 @@ inBothWays('an import', (stage) => {
     'of 2,000 rows, 30 of them wrong, goes on after its tab was closed, and makes nothing twice',
     async () => {
       const { subject, browser } = stage();
-      await cli(subject, 'workspaces', 'create', '--name', 'imports');
-      const ann = await newAdmin(subject, 'imports');
+      const workspace = await newWorkspace(subject, 'imports');
+      const ann = await newAdmin(subject, workspace);
       const window = await Window.open(browser, subject, ann);
       const { page } = window;
       await window.goto('/shipments/import');

@@ -2,7 +2,7 @@ import type { Shipment, ShipmentDocument } from '@tracking/contracts';
 import { eventually, patient } from '@tracking/testing';
 import type { Page } from 'playwright-core';
 import { newAdmin } from '../people.ts';
-import { cli } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
 import { inBothWays } from './both-ways.ts';
 import { Window } from './browser.ts';
 import { choose, portField } from './fields.ts';
@@ -16,8 +16,8 @@ inBothWays('a shipment in a browser', (stage) => {
     'is created, moves on by a milestone of the API, gets a document that is approved, and an exception that is resolved',
     async () => {
       const { subject, browser } = stage();
-      await cli(subject, 'workspaces', 'create', '--name', 'journey');
-      const ann = await newAdmin(subject, 'journey');
+      const workspace = await newWorkspace(subject, 'journey');
+      const ann = await newAdmin(subject, workspace);
       await ann.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading'] } });
       const window = await Window.open(browser, subject, ann);
       const { page } = window;

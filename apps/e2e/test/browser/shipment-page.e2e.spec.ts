@@ -1,9 +1,9 @@
 import type { AxiosInstance } from 'axios';
 import type { Browser } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 interface Milestone {
   readonly id: string;
@@ -53,19 +53,18 @@ async function sail(api: AxiosInstance, external_id: string): Promise<string> {
   return data.id;
 }
 
-(NO_BROWSER === undefined ? describe : describe.skip)('the page of a shipment', () => {
+describeInBrowser('the page of a shipment', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'shipment-page');
-    admin = await newAdmin(subject, 'shipment-page');
+    const workspace = await newWorkspace(subject, 'shipment-page');
+    admin = await newAdmin(subject, workspace);
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
 
   it('shows a milestone that arrives by the API, without a reload', async () => {

@@ -1,25 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import type { Shipment } from '@tracking/client';
 import type { Browser, Page } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 /** More than two pages of the API. */
 const COUNT = 250;
 
-(NO_BROWSER === undefined ? describe : describe.skip)('the list of shipments', () => {
+describeInBrowser('the list of shipments', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
   let window: Window;
   let page: Page;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'list');
-    admin = await newAdmin(subject, 'list');
+    const workspace = await newWorkspace(subject, 'list');
+    admin = await newAdmin(subject, workspace);
     const shipments = Array.from({ length: COUNT }, (_, n) => ({
       external_id: `PO-${1_000 + n}`,
       mode: n % 2 === 0 ? 'ocean' : 'air',
@@ -32,7 +32,6 @@ const COUNT = 250;
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
   beforeEach(async () => {
     window = await Window.open(browser, subject, admin);

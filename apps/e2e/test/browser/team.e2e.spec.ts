@@ -1,22 +1,22 @@
 import type { Browser } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { emailOf, newAdmin, signIn, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 const PASSWORD = 'a sentence that nobody guesses';
 
-(NO_BROWSER === undefined ? describe : describe.skip)('people', () => {
+describeInBrowser('people', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
   /** Of Ann, an administrator. */
   let window: Window;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'people');
-    admin = await newAdmin(subject, 'people');
+    const workspace = await newWorkspace(subject, 'people');
+    admin = await newAdmin(subject, workspace);
   });
   beforeEach(async () => {
     window = await Window.open(browser, subject, admin);
@@ -24,7 +24,6 @@ const PASSWORD = 'a sentence that nobody guesses';
   afterEach(() => window.close());
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
 
   /** Opens the menu of somebody in the list of the team. */

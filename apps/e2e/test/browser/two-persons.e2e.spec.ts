@@ -1,23 +1,33 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Browser, Page } from 'playwright-core';
-import { SETTINGS } from '../journeys/index.ts';
 import { accept, emailOf, newAdmin, type Person } from '../people.ts';
-import { cli, startStandalone, type Subject } from '../subject.ts';
-import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { cli, sharedStandalone, type Subject } from '../subject.ts';
+import { newWorkspace } from '../tenant.ts';
+import { Window, startBrowser, describeInBrowser } from './browser.ts';
 import { pdfSaying } from './paper.ts';
 
-(NO_BROWSER === undefined ? describe : describe.skip)('two persons at one shipment', () => {
+describeInBrowser('two persons at one shipment', () => {
   let subject: Subject;
   let browser: Browser;
   let people: { readonly ann: Person; readonly kim: Person };
   let shipment: Shipment;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await sharedStandalone();
     browser = await startBrowser();
-    await cli(subject, 'workspaces', 'create', '--name', 'two');
-    const ann = await newAdmin(subject, 'two');
+    const workspace = await newWorkspace(subject, 'two');
+    const ann = await newAdmin(subject, workspace);
     const email = emailOf('kim');
-    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'operator', '--workspace', 'two');
+    const link = await cli(
+      subject,
+      'users',
+      'create',
+      '--email',
+      email,
+      '--role',
+      'operator',
+      '--workspace',
+      workspace,
+    );
     const kim = await accept(subject, link, email);
     await kim.api.patch('/v1/session', { name: 'Kim' });
     people = { ann, kim };
@@ -29,7 +39,6 @@ import { pdfSaying } from './paper.ts';
   });
   afterAll(async () => {
     await browser?.close();
-    await subject?.stop();
   });
 
   /** What each of them sees, side by side. */

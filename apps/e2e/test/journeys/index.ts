@@ -23,23 +23,13 @@ import { webhookReplayJourneys } from './webhook-replays.ts';
 import { webhookSecretJourneys } from './webhook-secrets.ts';
 import { webhookJourneys } from './webhooks.ts';
 
-/** Settings that the journeys count on. */
-export const SETTINGS = {
-  WEBHOOKS_RETRY_FIRST: '100ms',
-  WEBHOOKS_RETRY_FACTOR: '2',
-  WEBHOOKS_RETRY_CAP: '1s',
-  WEBHOOKS_RETRY_WINDOW: '3s',
-  WEBHOOKS_FAILING_AFTER: '1s',
-};
-
 /** What users and operators do, wherever the product runs. */
-export function journeys(start: () => Promise<Subject>): void {
+export function journeys(shared: () => Promise<Subject>): void {
   let running: Subject;
   const subject = () => running;
   beforeAll(async () => {
-    running = await start();
+    running = await shared();
   }, patient(180_000));
-  afterAll(() => running?.stop(), patient(60_000));
 
   quickStartJourney(subject);
   demoJourney(subject);

@@ -1,0 +1,51 @@
+// The checks of .ci/run, which has installed and built everything before.
+import { spawnSync } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { runSteps } from './steps.mjs';
+
+const ENGINES = '../shared/engines';
+const hasJava = spawnSync('java', ['-version']).status === 0;
+const noEngines = existsSync(ENGINES) ? (hasJava ? undefined : 'no java here') : `no engines in ${ENGINES}`;
+const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
+// The build is done, and another one at the same time would only cost time.
+const npm = 'npm run --silent --ignore-scripts';
+
+// The long ones first: two run at a time.
+await runSteps(
+  [
+    {
+      name: 'Journeys and faults of the product, standalone and two replicas of each service, and its pages in a browser',
+      command: `${npm} e2e -- ${times}`,
+    },
+    {
+      name: 'Tests, which print nothing',
+      command: `npm test --silent -- --maxWorkers=2 ${times} 2>&1 | node .ci/prints-nothing.mjs`,
+    },
+    {
+      name: 'Crashes and faults',
+      command: `${npm} test:faults -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
+    },
+    {
+      name: 'Conformance and faults on engines that are killed and hung',
+      command: `ENGINES_DIR="${noEngines ? '' : realpathSync(ENGINES)}" ${npm} conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
+      skipped: noEngines,
+    },
+    {
+      name: 'Lint, module boundaries, links and the description of the API',
+      // The rule of boundaries passes over everything where it finds no graph of the projects.
+      command: `npm run --silent lint
+        if echo "import '@tracking/embedded';" | eslint --stdin --stdin-filename apps/gateway/src/main.ts >/dev/null; then
+          echo 'an import across a boundary was not refused'
+          exit 1
+        fi
+        node --test --test-reporter=dot .ci/check-links.test.mjs`,
+    },
+    { name: "The README's quick start, literally", command: '.ci/quick-start' },
+    { name: 'The guides, literally', command: 'node .ci/guides.mjs' },
+    { name: 'Receivers of webhooks, in the languages that are here', command: 'node .ci/verification.mjs' },
+    { name: 'Types', command: 'npm run --silent typecheck' },
+    { name: 'Clients that generators make of the description', command: 'node .ci/generated-clients.mjs' },
+    { name: 'Format', command: 'npm run --silent format:check' },
+  ],
+  { lanes: 2, started: Number(process.env.STARTED_MS) },
+);

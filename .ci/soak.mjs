@@ -1,0 +1,27 @@
+// Every suite in its long form: all rounds of properties, repeated kills, the full matrix of pages. Takes some hours. Run it
+// before a change to storage, adapters, subscriptions or delivery is called done. Usage: npm run soak
+import { spawnSync } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { runSteps } from './steps.mjs';
+
+process.env.SOAK = 'true';
+const { ENGINES_DIR = '../shared/engines' } = process.env;
+const hasJava = spawnSync('java', ['-version']).status === 0;
+const noEngines = existsSync(ENGINES_DIR) ? (hasJava ? undefined : 'no java here') : `no engines in ${ENGINES_DIR}`;
+if (noEngines === undefined) process.env.ENGINES_DIR = realpathSync(ENGINES_DIR);
+const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
+
+await runSteps(
+  [
+    { name: 'Tests', command: `npm test --silent -- ${times}` },
+    { name: 'Crashes and faults', command: `npm run --silent test:faults -- ${times}` },
+    { name: 'Suites that only soak runs', command: `npm run --silent test:soak -- ${times}` },
+    {
+      name: 'Conformance on engines',
+      command: `npm run --silent conformance -- --reporters="$PWD/.ci/times.mjs"`,
+      skipped: noEngines,
+    },
+    { name: 'Journeys, faults and pages', command: `npm run --silent e2e -- ${times}` },
+  ],
+  { lanes: 1 },
+);

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string} [command] a line for bash
+ * @property {string} [skipped] why the step does not run on this machine
+ */
+
+/**
+ * Runs the steps in their order, `lanes` at a time. Prints the output of each when it ends, and a table of times at the end. A
+ * failure does not stop the others. Sets the exit status to 1 when a step failed.
+ *
+ * @param {readonly Step[]} steps
+ * @param {{lanes: number, started?: number}} options `started`: when the run began, in epoch milliseconds
+ */
+export async function runSteps(steps, { lanes, started = Date.now() }) {
+  const folder = mkdtempSync(join(tmpdir(), 'steps-'));
+  const rows = [];
+  const waiting = [...steps.entries()];
+  const lane = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, step] = next;
+      rows[index] = await runStep(step, join(folder, `${index}.log`));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  rmSync(folder, { recursive: true });
+
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const lines = rows.map(({ name, result, ms }) => `${name.padEnd(width)}  ${seconds(ms)}  ${result}`);
+  console.log(`\n${lines.join('\n')}\n${'All of it'.padEnd(width)}  ${seconds(Date.now() - started)}`);
+  const failed = rows.filter(({ result }) => result.startsWith('failed')).map(({ name }) => name);
+  console.log(failed.length === 0 ? '\nAll passed' : `\nFailed: ${failed.join('; ')}`);
+  if (failed.length > 0) process.exitCode = 1;
+}
+
+/** @param {Step} step @param {string} log */
+async function runStep({ name, command, skipped }, log) {
+  if (skipped !== undefined) return { name, ms: 0, result: `skipped: ${skipped}` };
+  const since = Date.now();
+  console.log(`-- begins: ${name}`);
+  const code = await run(command, log);
+  const ms = Date.now() - since;
+  const result = code === 0 ? 'passed' : `failed with ${code}`;
+  console.log(`\n== ${name}: ${result} (${(ms / 1_000).toFixed(0)} s)\n${readFileSync(log, 'utf8')}`);
+  return { name, ms, result };
+}
+
+function run(command, log) {
+  const output = createWriteStream(log);
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', command], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.pipe(output, { end: false });
+  child.stderr.pipe(output, { end: false });
+  return new Promise((resolve) => {
+    child.once('close', (code, signal) => output.end(() => resolve(code ?? signal)));
+  });
+}
+
+function seconds(ms) {
+  return `${(ms / 1_000).toFixed(0).padStart(5)} s`;
+}
