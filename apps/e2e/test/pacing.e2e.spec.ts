@@ -23,7 +23,7 @@ const MOST_AT_ONCE = 10;
 /** More than are brought forward at once. */
 const WAITING = 80;
 /** Much longer than a killed owner's place is empty. */
-const HOLD_SECONDS = 45;
+const HOLD_SECONDS = 25;
 
 if (NO_ENGINES === undefined) describe('the pace of an endpoint, over two replicas of each service', pacing);
 else test.todo(`the pace of an endpoint, over replicas [not tested: ${NO_ENGINES}]`);

@@ -14,7 +14,7 @@ const SETTINGS = {
   WEBHOOKS_RETRY_CAP: '2s',
 };
 /** Events that are replayed; `REPLAY_EVENTS` sets another number. */
-const EVENTS = Number(process.env['REPLAY_EVENTS'] ?? (IN_SOAK ? 3_000 : 1_000));
+const EVENTS = Number(process.env['REPLAY_EVENTS'] ?? (IN_SOAK ? 3_000 : 500));
 /** Processes that are killed. The short form spares those of the services that only serve or store. */
 const KILLED = IN_SOAK ? /./ : /^(standalone|webhooks)/;
 /** Events beside them, that are not. */

@@ -14,19 +14,27 @@ export const SETTINGS = {
 const START = { standalone: startStandalone, services: startServices };
 type SystemName = keyof typeof START;
 
+/** How long unused services go on, so that the next suite finds them. */
+const LINGER_MS = 10_000;
+
 /**
  * The systems that suites share: one standalone server, and one distributed system of two replicas per service. Runs in
- * Jest's parent process. A system starts when a suite first requests its address, so that a run of one suite starts only
- * what it needs.
+ * Jest's parent process. A suite begins to use a system by `POST /NAME`, which starts it where it does not run and answers
+ * its address, and ends by `DELETE /NAME`.
  */
 export class SharedSystems {
   private readonly started = new Map<SystemName, Promise<OwnSubject>>();
   private readonly server: Server;
+  private readonly deaths: string[] = [];
+  private users = 0;
+  private lingering: NodeJS.Timeout | undefined;
 
   private constructor() {
     this.server = createServer((request, response) => {
-      this.address(request.url?.slice(1) as SystemName).then(
-        (address) => response.end(JSON.stringify(address)),
+      const name = request.url?.slice(1) as SystemName;
+      const answer = request.method === 'POST' ? this.use(name) : this.release(name);
+      answer.then(
+        (address) => response.end(JSON.stringify(address ?? {})),
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
     });
@@ -44,20 +52,35 @@ export class SharedSystems {
   async stop(): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();
-    const subjects = (await Promise.allSettled(this.started.values())).flatMap((one) =>
-      one.status === 'fulfilled' ? [one.value] : [],
-    );
-    const deaths = subjects.flatMap((one) => one.deaths);
-    await Promise.all(subjects.map((one) => one.stop()));
-    if (deaths.length > 0) throw new Error(`ended during the run: ${deaths.join(', ')}`);
+    clearTimeout(this.lingering);
+    await Promise.all([...this.started.keys()].map((name) => this.stopSystem(name)));
+    if (this.deaths.length > 0) throw new Error(`ended during the run: ${this.deaths.join(', ')}`);
   }
 
-  private async address(name: SystemName): Promise<SubjectAddress> {
+  private async use(name: SystemName): Promise<SubjectAddress> {
+    if (name === 'services') {
+      this.users += 1;
+      clearTimeout(this.lingering);
+    }
     let starting = this.started.get(name);
     if (starting === undefined) {
       starting = START[name](SETTINGS);
       this.started.set(name, starting);
     }
     return (await starting).address;
+  }
+
+  private async release(name: SystemName): Promise<undefined> {
+    if (name !== 'services') return;
+    this.users -= 1;
+    if (this.users === 0) this.lingering = setTimeout(() => void this.stopSystem(name), LINGER_MS);
+  }
+
+  private async stopSystem(name: SystemName): Promise<void> {
+    const starting = this.started.get(name);
+    this.started.delete(name);
+    const subject = await starting?.catch(() => undefined);
+    this.deaths.push(...(subject?.deaths ?? []));
+    await subject?.stop().catch((error: unknown) => this.deaths.push(String(error)));
   }
 }

@@ -1,6 +1,6 @@
 import { patient } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
-import { NO_ENGINES, sharedServices, sharedStandalone, type Subject } from '../subject.ts';
+import { NO_ENGINES, sharedServices, sharedStandalone, type SharedSubject, type Subject } from '../subject.ts';
 import { describeInBrowser, startBrowser } from './browser.ts';
 
 /** What a journey in a browser goes through. */
@@ -17,13 +17,16 @@ export function inBothWays(name: string, tests: (stage: () => Stage) => void): v
   else test.todo(`${distributed} [not tested: ${NO_ENGINES}]`);
 }
 
-function staged(shared: () => Promise<Subject>, tests: (stage: () => Stage) => void): void {
-  let subject: Subject;
+function staged(shared: () => Promise<SharedSubject>, tests: (stage: () => Stage) => void): void {
+  let subject: SharedSubject;
   let browser: Browser;
   beforeAll(async () => {
     subject = await shared();
     browser = await startBrowser();
   }, patient(180_000));
-  afterAll(() => browser?.close(), patient(60_000));
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.release();
+  }, patient(60_000));
   tests(() => ({ subject, browser }));
 }

@@ -82,10 +82,9 @@ export class Window {
     );
   }
 
-  /** What axe finds, by all rules or by these, as lines that say where. */
-  async flaws(rules?: string[]): Promise<readonly string[]> {
-    const axe = new AxeBuilder({ page: this.page });
-    const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze();
+  /** Violations that axe finds on the page, as lines with the rule and where. */
+  async flaws(): Promise<readonly string[]> {
+    const { violations } = await new AxeBuilder({ page: this.page }).analyze();
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
   }
 

@@ -1,5 +1,5 @@
 import { patient } from '@tracking/testing';
-import type { Subject } from '../subject.ts';
+import type { SharedSubject } from '../subject.ts';
 import { bulkJourneys } from './bulk.ts';
 import { clockJourney } from './clock.ts';
 import { demoJourney } from './demo.ts';
@@ -24,12 +24,13 @@ import { webhookSecretJourneys } from './webhook-secrets.ts';
 import { webhookJourneys } from './webhooks.ts';
 
 /** What users and operators do, wherever the product runs. */
-export function journeys(shared: () => Promise<Subject>): void {
-  let running: Subject;
+export function journeys(shared: () => Promise<SharedSubject>): void {
+  let running: SharedSubject;
   const subject = () => running;
   beforeAll(async () => {
     running = await shared();
   }, patient(180_000));
+  afterAll(() => running?.release());
 
   quickStartJourney(subject);
   demoJourney(subject);
