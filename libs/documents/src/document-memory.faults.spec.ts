@@ -1,0 +1,58 @@
+import type { ObjectStore } from '@tracking/ports';
+import { Memory, noMetrics } from '@tracking/testing';
+import { DOCX_PARTS, inPieces, pdf } from '../test/files.ts';
+import { shipmentOf } from '../test/objects.ts';
+import { zip } from '../test/zip.ts';
+import { DocumentBytes } from './index.ts';
+
+// Not among the tests of `npm test`: what one garbage collection costs grows with the suites that its process ran before.
+
+const MIB = 2 ** 20;
+
+/** Reads the bytes and keeps none, so that only the memory of this library is measured. */
+const put: ObjectStore['put'] = async (_id, source) => {
+  let sizeBytes = 0;
+  for await (const bytes of source) sizeBytes += bytes.length;
+  return { sizeBytes, sha256: '' };
+};
+
+describe('the bytes of a document', () => {
+  it.each<[string, Buffer, string, Buffer]>([
+    ['text', Buffer.from('a;b\n'), 'x;y\n', Buffer.from('c;d')],
+    ['XML', Buffer.from('<?xml version="1.0"?><a>'), '<b/>', Buffer.from('</a>')],
+    ['PDF', pdf(), '\0\x01\x02\x03', Buffer.from('%%EOF')],
+  ])('take the same memory however many they are: %s', async (_name, begin, filling, end) => {
+    const piece = Buffer.alloc(65_536, filling, 'latin1');
+    const memory = new Memory('buffers and heap');
+    async function* large() {
+      yield begin;
+      for (let n = 0; n < 320; n += 1) {
+        if (n % 160 === 159) memory.look();
+        yield piece;
+      }
+      yield end;
+    }
+    const looking = new DocumentBytes({ objects: { put }, metrics: noMetrics });
+    const stored = await looking.store({ shipmentId: shipmentOf('s'), source: large(), limitBytes: 100 * MIB });
+    expect(stored.size_bytes).toBeGreaterThan(20 * MIB);
+    expect(memory.most).toBeLessThan(5 * MIB);
+  });
+
+  it('take the same memory however large an archive is', async () => {
+    const filling = { name: 'word/media/1.bmp', content: Buffer.alloc(16 * MIB, 'x'), isStored: true };
+    const bytes = zip([...DOCX_PARTS, filling]);
+    const memory = new Memory('buffers and heap');
+    async function* large() {
+      for await (const piece of inPieces(bytes)) {
+        yield piece;
+      }
+      memory.look();
+    }
+    await new DocumentBytes({ objects: { put }, metrics: noMetrics }).store({
+      shipmentId: shipmentOf('s'),
+      source: large(),
+      limitBytes: 100 * MIB,
+    });
+    expect(memory.most).toBeLessThan(5 * MIB);
+  });
+});
