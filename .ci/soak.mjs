@@ -5,6 +5,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { runSteps } from './steps.mjs';
 
 process.env.SOAK = 'true';
+process.env.PROPERTY_ROUNDS ??= 'all';
 const { ENGINES_DIR = '../shared/engines' } = process.env;
 const hasJava = spawnSync('java', ['-version']).status === 0;
 const noEngines = existsSync(ENGINES_DIR) ? (hasJava ? undefined : 'no java here') : `no engines in ${ENGINES_DIR}`;

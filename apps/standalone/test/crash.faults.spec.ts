@@ -1,7 +1,8 @@
+import { IN_SOAK } from '@tracking/testing';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import { all, cli, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
 
-const CYCLES = 12;
+const CYCLES = IN_SOAK ? 12 : 4;
 const CLIENTS = 24;
 const CODES = ['booking_confirmed', 'gated_in', 'loaded_on_vessel', 'vessel_departed', 'vessel_arrived'] as const;
 

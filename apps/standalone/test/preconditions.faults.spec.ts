@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Shipment } from '@tracking/contracts';
-import { eventually, takeTime } from '@tracking/testing';
+import { IN_SOAK, eventually, takeTime } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { client, newKey, startStandalone, withFolder } from './standalone-process.ts';
 
-const KILLS = 5;
+const KILLS = IN_SOAK ? 5 : 2;
 const AT_ONCE = 20;
 const SETTINGS = { RATE_LIMIT_PER_MINUTE: '1000000' };
 

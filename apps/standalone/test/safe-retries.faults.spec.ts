@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
-import { eventually, takeTime } from '@tracking/testing';
+import { IN_SOAK, eventually, takeTime } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { all, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
 
-const KILLS = 16;
+const KILLS = IN_SOAK ? 16 : 4;
 const AT_ONCE = 50;
 /** Each kill comes so much later after the first request than the one before, in milliseconds. */
 const LATER_MS = 8;
