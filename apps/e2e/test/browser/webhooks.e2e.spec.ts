@@ -5,111 +5,115 @@ import type { Page } from 'playwright-core';
 import { emailOf } from '../people.ts';
 import { cli, type Subject } from '../subject.ts';
 import { clientWith } from '../tenant.ts';
-import { inBothWays } from './both-ways.ts';
+import { inBothWays, newStandalone } from './both-ways.ts';
 import { Window } from './browser.ts';
 import { choose } from './fields.ts';
 import { ReceiverOnLoopback } from './loopback-receiver.ts';
 
 /** From the first start to a dead letter that was replayed, as a developer of a client goes through it. */
-inBothWays('webhooks in a browser', (stage) => {
-  let receiver: ReceiverOnLoopback;
-  beforeAll(async () => {
-    receiver = await ReceiverOnLoopback.start();
-  });
-  afterAll(() => receiver?.close());
+inBothWays(
+  'webhooks in a browser',
+  (stage) => {
+    let receiver: ReceiverOnLoopback;
+    beforeAll(async () => {
+      receiver = await ReceiverOnLoopback.start();
+    });
+    afterAll(() => receiver?.close());
 
-  it(
-    'first start, key, endpoint, challenge, test event, live event, dead letter, replay',
-    async () => {
-      const { subject, browser } = stage();
-      const window = await Window.open(browser, subject);
-      const { page } = window;
-      await window.goto(`/invitation#${await firstAdminLink(subject)}`);
-      const email = page.getByLabel('E-mail');
-      if (await email.isEditable()) await email.fill(emailOf('first'));
-      await page.getByLabel('Your name').fill('Ann Visser');
-      await page.locator('input[type=password]').fill('a sentence that nobody guesses');
-      await page.getByRole('button', { name: 'Go on' }).click();
-      await page.getByRole('link', { name: 'Settings' }).click();
-      // What leads through first use, where they come from, has a button of the same name.
-      await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
-      const key = await makeKey(page);
-      const system = clientWith(subject.urls, { authorization: `Bearer ${key}` });
-      expect((await system.post('/v1/shipments', { external_id: 'PO-1' })).status).toBe(201);
+    it(
+      'first start, key, endpoint, challenge, test event, live event, dead letter, replay',
+      async () => {
+        const { subject, browser } = stage();
+        const window = await Window.open(browser, subject);
+        const { page } = window;
+        await window.goto(`/invitation#${await firstAdminLink(subject)}`);
+        const email = page.getByLabel('E-mail');
+        if (await email.isEditable()) await email.fill(emailOf('first'));
+        await page.getByLabel('Your name').fill('Ann Visser');
+        await page.locator('input[type=password]').fill('a sentence that nobody guesses');
+        await page.getByRole('button', { name: 'Go on' }).click();
+        await page.getByRole('link', { name: 'Settings' }).click();
+        // What leads through first use, where they come from, has a button of the same name.
+        await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+        const key = await makeKey(page);
+        const system = clientWith(subject.urls, { authorization: `Bearer ${key}` });
+        expect((await system.post('/v1/shipments', { external_id: 'PO-1' })).status).toBe(201);
 
-      const secret = await addEndpoint(page, receiver.url);
-      await page.getByRole('link', { name: 'Go on to the challenge' }).click();
-      receiver.answer = { status: 200, body: 'good morning' };
-      await page.getByRole('button', { name: 'Send the challenge' }).click();
-      await page.getByText('good morning', { exact: false }).waitFor();
-      expect(await page.getByText('Answered without the token').count()).toBe(1);
-      receiver.answer = 'token';
-      await page.getByRole('button', { name: 'Send it again' }).click();
-      await page.getByText('It answered with the token').waitFor();
-      await window.picture('webhook-setup');
+        const secret = await addEndpoint(page, receiver.url);
+        await page.getByRole('link', { name: 'Go on to the challenge' }).click();
+        receiver.answer = { status: 200, body: 'good morning' };
+        await page.getByRole('button', { name: 'Send the challenge' }).click();
+        await page.getByText('good morning', { exact: false }).waitFor();
+        expect(await page.getByText('Answered without the token').count()).toBe(1);
+        receiver.answer = 'token';
+        await page.getByRole('button', { name: 'Send it again' }).click();
+        await page.getByText('It answered with the token').waitFor();
+        await window.picture('webhook-setup');
 
-      receiver.answer = { status: 200, body: 'thank you' };
-      await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Exception opened');
-      await page.getByRole('button', { name: 'Send it', exact: true }).click();
-      const outcome = page.getByRole('status').filter({ hasText: 'Exception opened' });
-      await outcome.getByText('Succeeded').waitFor();
-      expect(receiver.signed(secret).map(({ type, sandbox }) => [type, sandbox])).toContainEqual([
-        'exception.opened',
-        true,
-      ]);
-      await page.getByRole('button', { name: 'Enable the endpoint' }).click();
-      await page.getByText('Enabled', { exact: true }).waitFor();
+        receiver.answer = { status: 200, body: 'thank you' };
+        await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Exception opened');
+        await page.getByRole('button', { name: 'Send it', exact: true }).click();
+        const outcome = page.getByRole('status').filter({ hasText: 'Exception opened' });
+        await outcome.getByText('Succeeded').waitFor();
+        expect(receiver.signed(secret).map(({ type, sandbox }) => [type, sandbox])).toContainEqual([
+          'exception.opened',
+          true,
+        ]);
+        await page.getByRole('button', { name: 'Enable the endpoint' }).click();
+        await page.getByText('Enabled', { exact: true }).waitFor();
 
-      await page.getByRole('tab', { name: 'Deliveries' }).click();
-      await page.getByRole('link', { name: 'Exception opened' }).waitFor();
-      expect((await system.post('/v1/shipments', { external_id: 'PO-2' })).status).toBe(201);
-      await page.getByRole('button', { name: 'Show 1 more delivery' }).click();
-      const live = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Shipment created' }) });
-      await live.getByText('Succeeded').waitFor();
-      expect(receiver.signed(secret).map(({ data }) => data['external_id'])).toContain('PO-2');
+        await page.getByRole('tab', { name: 'Deliveries' }).click();
+        await page.getByRole('link', { name: 'Exception opened' }).waitFor();
+        expect((await system.post('/v1/shipments', { external_id: 'PO-2' })).status).toBe(201);
+        await page.getByRole('button', { name: 'Show 1 more delivery' }).click();
+        const live = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Shipment created' }) });
+        await live.getByText('Succeeded').waitFor();
+        expect(receiver.signed(secret).map(({ data }) => data['external_id'])).toContain('PO-2');
 
-      receiver.answer = { status: 500, body: 'the database is away' };
-      expect((await system.post('/v1/shipments', { external_id: 'PO-3' })).status).toBe(201);
-      await page.getByRole('button', { name: 'Show 1 more delivery' }).click();
-      const lost = page.getByRole('row').filter({ hasText: 'Dead letter' });
-      await lost.getByRole('link', { name: 'Shipment created' }).click({ timeout: 60_000 });
-      await page.getByText('Failed for good').waitFor();
-      await page.getByRole('listitem').first().getByText('What it answered').click();
-      await page.getByText('the database is away').first().waitFor();
-      await page.getByRole('region', { name: 'Payload' }).getByText('PO-3').waitFor();
-      await window.picture('webhook-dead-letter');
+        receiver.answer = { status: 500, body: 'the database is away' };
+        expect((await system.post('/v1/shipments', { external_id: 'PO-3' })).status).toBe(201);
+        await page.getByRole('button', { name: 'Show 1 more delivery' }).click();
+        const lost = page.getByRole('row').filter({ hasText: 'Dead letter' });
+        await lost.getByRole('link', { name: 'Shipment created' }).click({ timeout: 60_000 });
+        await page.getByText('Failed for good').waitFor();
+        await page.getByRole('listitem').first().getByText('What it answered').click();
+        await page.getByText('the database is away').first().waitFor();
+        await page.getByRole('region', { name: 'Payload' }).getByText('PO-3').waitFor();
+        await window.picture('webhook-dead-letter');
 
-      await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
-      await page.getByRole('tab', { name: 'Dead letters' }).click();
-      await page.getByRole('button', { name: /Answered other than 2xx\s*1/ }).click();
-      await page.getByRole('link', { name: 'Shipment created' }).waitFor();
-      await window.picture('webhook-dead-letters');
-      receiver.answer = { status: 204, body: '' };
-      await page.getByRole('button', { name: 'Replay 1 that fits…' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
-      await page.getByText('Completed').waitFor();
-      await page.getByText('1 found · 1 delivered').waitFor();
-      await page.getByText('None fits').waitFor();
-      await eventually(
-        () =>
-          expect(receiver.signed(secret).filter(({ data }) => data['external_id'] === 'PO-3').length).toBeGreaterThan(
-            1,
-          ),
-        { deadlineMs: 30_000 },
-      );
-      await page.getByRole('tab', { name: 'Replays' }).click();
-      await page.getByText('1 found · 1 delivered').waitFor();
+        await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+        await page.getByRole('tab', { name: 'Dead letters' }).click();
+        await page.getByRole('button', { name: /Answered other than 2xx\s*1/ }).click();
+        await page.getByRole('link', { name: 'Shipment created' }).waitFor();
+        await window.picture('webhook-dead-letters');
+        receiver.answer = { status: 204, body: '' };
+        await page.getByRole('button', { name: 'Replay 1 that fits…' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+        await page.getByText('Completed').waitFor();
+        await page.getByText('1 found · 1 delivered').waitFor();
+        await page.getByText('None fits').waitFor();
+        await eventually(
+          () =>
+            expect(receiver.signed(secret).filter(({ data }) => data['external_id'] === 'PO-3').length).toBeGreaterThan(
+              1,
+            ),
+          { deadlineMs: 30_000 },
+        );
+        await page.getByRole('tab', { name: 'Replays' }).click();
+        await page.getByText('1 found · 1 delivered').waitFor();
 
-      await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Events' }).click();
-      await page.getByText('PO-2').first().waitFor();
-      expect((await system.post('/v1/shipments', { external_id: 'PO-4' })).status).toBe(201);
-      await page.getByText('PO-4').first().waitFor();
-      expect(window.complaints).toEqual([]);
-      await window.close();
-    },
-    patient(180_000),
-  );
-});
+        await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Events' }).click();
+        await page.getByText('PO-2').first().waitFor();
+        expect((await system.post('/v1/shipments', { external_id: 'PO-4' })).status).toBe(201);
+        await page.getByText('PO-4').first().waitFor();
+        expect(window.complaints).toEqual([]);
+        await window.close();
+      },
+      patient(180_000),
+    );
+  },
+  newStandalone,
+);
 
 /** The one-time link of the first start; services leave it to the operator to invite the first admin. */
 async function firstAdminLink(subject: Subject): Promise<string> {
