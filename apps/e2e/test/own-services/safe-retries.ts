@@ -3,9 +3,9 @@ import type { Milestone, Shipment } from '@tracking/contracts';
 import { SERVICES } from '@tracking/system';
 import { IN_SOAK, eventually, patient, takeTime } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { HookServer, type Hook } from './receiver.ts';
-import { NO_ENGINES, startServices, type Services } from './subject.ts';
-import { all, newTenant, type Tenant } from './tenant.ts';
+import { HookServer, type Hook } from '../receiver.ts';
+import { startServices, type Services } from '../subject.ts';
+import { all, newTenant, type Tenant } from '../tenant.ts';
 
 const AT_ONCE = 50;
 /** After which time each replica is killed, in milliseconds: before, while and after the first is carried out. */
@@ -15,16 +15,13 @@ const ASKED_AGAIN_MS = 300;
 /** A claim of a gateway that died counts as under way for 15 s. */
 const PATIENT = { deadlineMs: 60_000 };
 
-if (NO_ENGINES === undefined) describe('the same POST, fifty times at once over two gateways', safeRetries);
-else test.todo(`the same POST, fifty times at once over two gateways [not tested: ${NO_ENGINES}]`);
-
 /** What belongs to an answer, byte for byte. */
 function told({ status, data, headers }: AxiosResponse<string>): string {
   const names = ['content-type', 'location', 'etag', 'consistency-token'];
   return JSON.stringify([status, data, names.map((name) => headers[name] ?? null)]);
 }
 
-function safeRetries() {
+export function safeRetries(): void {
   let services: Services;
   let tenant: Tenant;
   let receiver: HookServer;

@@ -3,11 +3,11 @@ import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { type Replica, SERVICES, type ServiceName } from '@tracking/system';
 import { eventually, itInSoak, itWhere, patient, type ManagedProcess, stopwatch } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import { Load } from './load.ts';
-import { HookServer, type Hook } from './receiver.ts';
-import { NOT_KILLED, NO_ENGINES, cli, cliJson, measured, startServices, type Services } from './subject.ts';
-import { after, all, newKey, newTenant, type Tenant } from './tenant.ts';
-import { kafkaAt, readTopic } from './topic.ts';
+import { Load } from '../load.ts';
+import { HookServer, type Hook } from '../receiver.ts';
+import { NOT_KILLED, cli, cliJson, measured, startServices, type Services } from '../subject.ts';
+import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
+import { kafkaAt, readTopic } from '../topic.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -23,10 +23,7 @@ const DEPARTURE_MS = -12 * 3_600_000;
 /** No message of the topic of events. */
 const POISON = ['not JSON', '{"id": 1}', '', null];
 
-if (NO_ENGINES === undefined) describe('faults under load, two replicas of each service', faults);
-else test.todo(`faults under load [not tested: ${NO_ENGINES}]`);
-
-function faults() {
+export function faults(): void {
   let services: Services;
   let tenant: Tenant;
   /** The same workspace, by a key that never wrote. */

@@ -2,10 +2,10 @@ import type { EventEnvelope, Shipment } from '@tracking/contracts';
 import type { ManagedProcess } from '@tracking/testing';
 import { IN_SOAK, eventually, patient } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
-import { Load } from './load.ts';
-import { HookServer, type Hook } from './receiver.ts';
-import { NO_ENGINES, type OwnSubject, startServices, startStandalone } from './subject.ts';
-import { type Tenant, all, newTenant } from './tenant.ts';
+import { Load } from '../load.ts';
+import { HookServer, type Hook } from '../receiver.ts';
+import { type OwnSubject, startServices, startStandalone } from '../subject.ts';
+import { type Tenant, all, newTenant } from '../tenant.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -34,15 +34,15 @@ interface Replay {
   readonly failed: number;
 }
 
-describe('a replay of very many, with kill -9 of each process in the middle of it', () => {
-  test('everything in one process', () => replayed(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3), LONG);
+export const REPLAY_OF_MANY = 'a replay of very many, with kill -9 of each process in the middle of it';
 
-  if (NO_ENGINES === undefined) {
-    test('two replicas of each service', () => replayed(() => startServices(SETTINGS), 1), LONG);
-  } else {
-    test.todo(`two replicas of each service [not tested: ${NO_ENGINES}]`);
-  }
-});
+export function replayCrashesStandalone(): void {
+  test('everything in one process', () => replayed(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3), LONG);
+}
+
+export function replayCrashesOfServices(): void {
+  test('two replicas of each service', () => replayed(() => startServices(SETTINGS), 1), LONG);
+}
 
 /** @param kills of each process */
 async function replayed(start: () => Promise<OwnSubject>, kills: number): Promise<void> {

@@ -2,9 +2,9 @@ import type { Shipment } from '@tracking/contracts';
 import type { Replica } from '@tracking/system';
 import { eventually, patient } from '@tracking/testing';
 import { MongoClient } from 'mongodb';
-import { HookServer, type Answer, type Arrival, type Behaviour, type Hook } from './receiver.ts';
-import { NO_ENGINES, measured, startServices, type Services } from './subject.ts';
-import { all, newTenant, type Tenant } from './tenant.ts';
+import { HookServer, type Answer, type Arrival, type Behaviour, type Hook } from '../receiver.ts';
+import { measured, startServices, type Services } from '../subject.ts';
+import { all, newTenant, type Tenant } from '../tenant.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -25,10 +25,7 @@ const WAITING = 80;
 /** Much longer than a killed owner's place is empty. */
 const HOLD_SECONDS = 25;
 
-if (NO_ENGINES === undefined) describe('the pace of an endpoint, over two replicas of each service', pacing);
-else test.todo(`the pace of an endpoint, over replicas [not tested: ${NO_ENGINES}]`);
-
-function pacing() {
+export function pacing(): void {
   let services: Services;
   let tenant: Tenant;
   let receiver: HookServer;
