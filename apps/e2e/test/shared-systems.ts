@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { takeTime } from '@tracking/testing';
 import { startServices, startStandalone, type OwnSubject, type SubjectAddress } from './subject.ts';
 
 /** Settings of the shared systems. */
@@ -27,7 +28,8 @@ export class SharedSystems {
   private readonly server: Server;
   private readonly deaths: string[] = [];
   private users = 0;
-  private lingering: NodeJS.Timeout | undefined;
+  /** How often the services were taken into use. */
+  private uses = 0;
 
   private constructor() {
     this.server = createServer((request, response) => {
@@ -52,7 +54,6 @@ export class SharedSystems {
   async stop(): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();
-    clearTimeout(this.lingering);
     await Promise.all([...this.started.keys()].map((name) => this.stopSystem(name)));
     if (this.deaths.length > 0) throw new Error(`ended during the run: ${this.deaths.join(', ')}`);
   }
@@ -60,7 +61,7 @@ export class SharedSystems {
   private async use(name: SystemName): Promise<SubjectAddress> {
     if (name === 'services') {
       this.users += 1;
-      clearTimeout(this.lingering);
+      this.uses += 1;
     }
     let starting = this.started.get(name);
     if (starting === undefined) {
@@ -73,7 +74,12 @@ export class SharedSystems {
   private async release(name: SystemName): Promise<undefined> {
     if (name !== 'services') return;
     this.users -= 1;
-    if (this.users === 0) this.lingering = setTimeout(() => void this.stopSystem(name), LINGER_MS);
+    void this.stopUnused(name, this.uses);
+  }
+
+  private async stopUnused(name: SystemName, uses: number): Promise<void> {
+    await takeTime(LINGER_MS);
+    if (this.users === 0 && this.uses === uses) await this.stopSystem(name);
   }
 
   private async stopSystem(name: SystemName): Promise<void> {
