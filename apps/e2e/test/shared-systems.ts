@@ -28,6 +28,7 @@ export class SharedSystems {
   private readonly server: Server;
   private readonly deaths: string[] = [];
   private users = 0;
+  private stopping: Promise<void> = Promise.resolve();
   /** How often the services were taken into use. */
   private uses = 0;
 
@@ -54,6 +55,7 @@ export class SharedSystems {
   async stop(): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();
+    await this.stopping;
     await Promise.all([...this.started.keys()].map((name) => this.stopSystem(name)));
     if (this.deaths.length > 0) throw new Error(`ended during the run: ${this.deaths.join(', ')}`);
   }
@@ -79,7 +81,7 @@ export class SharedSystems {
 
   private async stopUnused(name: SystemName, uses: number): Promise<void> {
     await takeTime(LINGER_MS);
-    if (this.users === 0 && this.uses === uses) await this.stopSystem(name);
+    if (this.users === 0 && this.uses === uses) this.stopping = this.stopSystem(name);
   }
 
   private async stopSystem(name: SystemName): Promise<void> {
