@@ -5,7 +5,6 @@ import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { type EndpointHealth, AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { OwnedEndpoint } from './owned-endpoint.ts';
-import { MOST_EXPRESS } from './pending-window.ts';
 
 export interface WindowLimits {
   /** Deliveries held in memory over all endpoints. */
@@ -84,11 +83,11 @@ export class OwnedEndpoints {
   private async refill(owned: OwnedEndpoint): Promise<void> {
     const { window, id } = owned;
     const knownAt = performance.now();
-    const refill = window.beginRefill(this.room(owned));
+    const refill = window.beginRefill(this.room(owned), owned.busy.size);
     try {
       const [scheduled, express] = await Promise.all([
         refill.after === undefined ? [] : this.queues.scheduledAfter(refill.after, id, refill.limit),
-        refill.express ? this.express(owned) : [],
+        refill.expressLimit > 0 ? this.express(owned, refill.expressLimit) : [],
       ]);
       window.endRefill(refill, { scheduled, express }, owned.busy, knownAt);
       this.waiting += scheduled.length;
@@ -98,8 +97,8 @@ export class OwnedEndpoints {
   }
 
   /** What may go of it: else what has to wait would keep out what need not. */
-  private express({ id, endpoint }: OwnedEndpoint): Promise<readonly DeliveryDocument[]> {
-    return isAttempted(endpoint) ? this.queues.express(id, MOST_EXPRESS) : this.queues.sandbox(id, MOST_EXPRESS);
+  private express({ id, endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
+    return isAttempted(endpoint) ? this.queues.express(id, limit) : this.queues.sandbox(id, limit);
   }
 
   /**

@@ -232,6 +232,21 @@ describe('a backlog', () => {
     expect(window.wantsRefill(0)).toBe(true);
   });
 
+  test('reads past the requested retries that are being attempted, and does not read those again', () => {
+    const window = new PendingWindow(false);
+    const requested = Array.from({ length: 150 }, (_, n) => toDocument(retryRequested(delivery(n), 'x')));
+    const attempted = new Set(requested.slice(0, 100).map(({ id }) => id));
+    const read = (stored: readonly DeliveryDocument[]) => {
+      const refill = window.beginRefill(ROOM, attempted.size);
+      window.endRefill(refill, { scheduled: [], express: stored.slice(0, refill.expressLimit) }, attempted, 0);
+    };
+    read(requested.slice(0, 100));
+    expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([0, false]);
+    window.forget();
+    read(requested);
+    expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([50, false]);
+  });
+
   test('keeps what persons asked for apart, and bounded', () => {
     const window = new PendingWindow(true);
     for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);

@@ -2,8 +2,8 @@ import { type DeliveryDocument, expressQueue } from '../store/delivery-document.
 import { BEGINNING, END, type QueuePosition, isAfter, positionOf } from '../store/delivery-queues.ts';
 import { type PendingDelivery, PriorityQueue, toPending } from './priority-queue.ts';
 
-/** Most of what persons asked for that is held in memory, for each endpoint. */
-export const MOST_EXPRESS = 100;
+/** Requested retries and sandbox events held in memory for each endpoint. */
+const MOST_EXPRESS = 100;
 /** Of what is scheduled, read at once: with their latest attempts, of which each may be large. The rest is read after it. */
 const READ_AT_ONCE = 256;
 
@@ -11,8 +11,9 @@ const READ_AT_ONCE = 256;
 export interface Refill {
   /** Read what is scheduled after this position; undefined: read nothing scheduled. */
   readonly after: QueuePosition | undefined;
-  readonly express: boolean;
   readonly limit: number;
+  /** How many requested retries and sandbox events to read; 0 reads none. */
+  readonly expressLimit: number;
   /** What was stored meanwhile beyond the horizon, perhaps too late to be read; at most `limit`. */
   readonly missed: PriorityQueue;
   /** Up to here `missed` is complete. */
@@ -121,14 +122,18 @@ export class PendingWindow {
     return this.refill === undefined && (this.wantsScheduled(room) || this.wantsExpress());
   }
 
-  /** Begins a refill: says what to read. */
-  beginRefill(room: number): Refill {
+  /**
+   * Begins a refill and returns what to read.
+   * @param busy how many deliveries are being attempted: they are still stored, so a page of them alone would leave the
+   *   window empty and be read again and again
+   */
+  beginRefill(room: number, busy = 0): Refill {
     const after = this.wantsScheduled(room) ? this.horizon : undefined;
     const limit = Math.max(1, Math.min(READ_AT_ONCE, room - this.scheduled.size));
     this.refill = {
       after,
-      express: this.wantsExpress(),
       limit,
+      expressLimit: this.wantsExpress() ? MOST_EXPRESS + busy : 0,
       missed: new PriorityQueue(),
       end: END,
       missedExpress: false,
@@ -154,8 +159,8 @@ export class PendingWindow {
       if (busy.has(delivery.id)) this.passOver(delivery);
       return !busy.has(delivery.id);
     };
-    if (refill.express) {
-      this.expressRead = express.length < MOST_EXPRESS && !refill.missedExpress;
+    if (refill.expressLimit > 0) {
+      this.expressRead = express.length < refill.expressLimit && !refill.missedExpress;
       for (const delivery of express.filter(fresh)) this.express.add(toPending(delivery, knownAt));
     }
     // Where the window was cut short in the meantime, what was read does not follow on any more.
