@@ -14041,7 +14041,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14167,7 +14167,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14290,7 +14290,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14501,7 +14501,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14633,7 +14633,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14758,7 +14758,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14885,7 +14885,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15012,7 +15012,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15201,7 +15201,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15396,7 +15396,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15539,7 +15539,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15666,7 +15666,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;

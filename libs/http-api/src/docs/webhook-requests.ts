@@ -45,7 +45,9 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const ANSWERS = {
   '2XX': { description: 'Delivered. Answer it only once the id of the event is stored.' },
   '410': { description: 'The endpoint is gone: it is disabled, and the delivery a dead letter.' },
-  '429': { description: 'Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most.' },
+  '429': {
+    description: 'Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h.',
+  },
   '503': { description: 'As 429.' },
   default: {
     description: 'Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter.',

@@ -81,7 +81,7 @@ export const WEBHOOK_RULES: readonly string[] = [
       ['410', 'the endpoint is disabled, and the delivery a dead letter'],
       [
         '429, 503 with `Retry-After`',
-        'all that is for the endpoint waits so long, an hour at most; no attempt is used up',
+        'all deliveries to the endpoint wait for that time, from 1 s to 1 h; no attempt is used up',
       ],
       ['3xx', 'failed: redirects are not followed'],
       ['anything else, or nothing complete in 10 s', 'failed: tried again'],

@@ -1,7 +1,8 @@
 import { judge } from './outcome.ts';
 
 const now = Date.parse('2026-01-01T00:00:00.000Z');
-const answered = (statusCode: number, retryAfter?: string) => judge({ kind: 'response', statusCode, retryAfter }, now);
+const answered = (statusCode: number, retryAfter?: string, date?: string) =>
+  judge({ kind: 'response', statusCode, retryAfter, date }, now);
 
 describe('an attempt', () => {
   test('succeeds by 2xx only', () => {
@@ -37,14 +38,28 @@ describe('an attempt', () => {
     expect(answered(429, 'Fri, 01 Jan 2027 00:00:00 GMT')).toMatchObject({ kind: 'hold', holdMs: 3_600_000 });
   });
 
+  test.each(['0', '00', 'Thu, 01 Jan 2026 00:00:00 GMT', 'Wed, 31 Dec 2025 00:00:00 GMT', 'Wed Dec 31 00:00:00 2025'])(
+    'is held back for a second, and not an ordinary failure, when Retry-After is %j',
+    (value) => expect(answered(429, value)).toMatchObject({ kind: 'hold', holdMs: 1_000 }),
+  );
+
+  test.each([
+    ['an hour behind', 'Wed, 31 Dec 2025 23:00:30 GMT', 'Wed, 31 Dec 2025 23:00:00 GMT'],
+    ['an hour ahead', 'Thu, 01 Jan 2026 01:00:30 GMT', 'Thu, 01 Jan 2026 01:00:00 GMT'],
+  ])('measures a date by the clock of a receiver that is %s', (_, retryAfter, date) => {
+    expect(answered(503, retryAfter, date)).toMatchObject({ kind: 'hold', holdMs: 30_000 });
+  });
+
+  test('measures a date by its own clock when the Date header is malformed', () => {
+    expect(answered(503, 'Thu, 01 Jan 2026 00:05:00 GMT', 'now')).toMatchObject({ kind: 'hold', holdMs: 300_000 });
+  });
+
   test.each([
     undefined,
     '',
-    '0',
     '-5',
     '1.5',
     'soon',
-    'Wed, 31 Dec 2025 00:00:00 GMT',
     '2026-01-01T01:00:00Z',
     'Thu, 01 Jan 2026 00:05:00 +0100',
     'Thu, 01-Jan-26 00:05:00 GMT',

@@ -3,7 +3,13 @@ import { holdMs } from './retry-after.ts';
 
 /** What came back from a receiver, as far as it matters for what happens next. */
 export type ReceiverAnswer =
-  | { readonly kind: 'response'; readonly statusCode: number; readonly retryAfter: string | undefined }
+  | {
+      readonly kind: 'response';
+      readonly statusCode: number;
+      /** The headers `Retry-After` and `Date`, as received. */
+      readonly retryAfter?: string | undefined;
+      readonly date?: string | undefined;
+    }
   | { readonly kind: 'failure'; readonly code: string; readonly message: string };
 
 /** What an attempt means for the delivery and its endpoint. */
@@ -23,7 +29,7 @@ export function judge(answer: ReceiverAnswer, now: number): AttemptOutcome {
   if (answer.kind === 'failure') {
     return { kind: 'failure', error: { code: answer.code, message: answer.message } };
   }
-  const { statusCode, retryAfter } = answer;
+  const { statusCode, retryAfter, date } = answer;
   if (statusCode >= 200 && statusCode <= 299) return { kind: 'success' };
   if (statusCode >= 300 && statusCode <= 399) {
     const message = `The endpoint answered ${statusCode}; redirects are not followed.`;
@@ -31,6 +37,6 @@ export function judge(answer: ReceiverAnswer, now: number): AttemptOutcome {
   }
   const error = { code: 'unexpected_status', message: `The endpoint answered ${statusCode}.` };
   if (statusCode === 410) return { kind: 'gone', error };
-  const wait = statusCode === 429 || statusCode === 503 ? holdMs(retryAfter, now) : undefined;
+  const wait = statusCode === 429 || statusCode === 503 ? holdMs(retryAfter, date, now) : undefined;
   return wait === undefined ? { kind: 'failure', error } : { kind: 'hold', error, holdMs: wait };
 }

@@ -88,7 +88,8 @@ export class AttemptSender {
 function outcomeOf(answer: OutboundResponse | OutboundFailure, ended: Date): AttemptOutcome {
   if (answer.kind === 'failure') return judge(answer, ended.getTime());
   const { statusCode, headers } = answer;
-  return judge({ kind: 'response', statusCode, retryAfter: headers['retry-after'] }, ended.getTime());
+  const { 'retry-after': retryAfter, date } = headers;
+  return judge({ kind: 'response', statusCode, retryAfter, date }, ended.getTime());
 }
 
 function shown(

@@ -38,7 +38,7 @@ export async function challenge(
   const answer = await outbound.post(client.request(attempted, body, now.getTime(), timeoutMs));
   if (answer.kind === 'failure') return failed(at, answer.code, answer.message);
   if (answersChallenge(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
-  const outcome = judge({ kind: 'response', statusCode: answer.statusCode, retryAfter: undefined }, now.getTime());
+  const outcome = judge({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
   if (outcome.kind !== 'success') return failed(at, outcome.error.code, outcome.error.message);
   return failed(at, 'challenge_mismatch', mismatch(answer.statusCode, answer.body));
 }
