@@ -1,12 +1,4 @@
-import {
-  type Delivery,
-  abandoned,
-  broughtForward,
-  discarded,
-  newDelivery,
-  replayed,
-  retryRequested,
-} from './delivery.ts';
+import { type Delivery, abandoned, discarded, newDelivery, replayed, retryRequested } from './delivery.ts';
 import type { AttemptOutcome } from './outcome.ts';
 import { DEFAULT_RETRY_POLICY } from './schedule.ts';
 import { settle } from './settle.ts';
@@ -212,12 +204,6 @@ describe('a delivery', () => {
     expect(failed).toMatchObject({ status: 'retrying', next_attempt_at: at(100 * HOUR + 5_000), attempts_count: 3 });
     expect(attempted(failed, { outcome: failure, began: 171 * HOUR }).status).toBe('retrying');
     expect(attempted(failed, { outcome: failure, began: 172 * HOUR }).status).toBe('dead_lettered');
-  });
-
-  test('is brought forward, never put off', () => {
-    expect(broughtForward(retrying, at(12_000))).toMatchObject({ next_attempt_at: at(12_000), failures: 1 });
-    expect(broughtForward(retrying, at(20_000))).toBe(retrying);
-    expect(broughtForward(succeeded, at(0))).toBe(succeeded);
   });
 
   test('has a new revision with every change, so that older writers are refused', () => {

@@ -134,12 +134,6 @@ export function replayed(delivery: Delivery, at: Timestamp, replay_id?: string):
   });
 }
 
-/** Its next attempt is due now: its endpoint answers again. */
-export function broughtForward(delivery: Delivery, at: Timestamp): Delivery {
-  const waits = delivery.next_attempt_at !== null && delivery.next_attempt_at > at;
-  return waits ? changed(delivery, { next_attempt_at: at }) : delivery;
-}
-
 /** The topic was told about this dead letter. */
 export function announced(delivery: Delivery, at: Timestamp): Delivery {
   return changed(delivery, { announced_at: at });

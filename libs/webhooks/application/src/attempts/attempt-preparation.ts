@@ -1,6 +1,6 @@
 import type { Clock, Collection } from '@tracking/ports';
 import type { EndpointClient, EndpointClients } from '../endpoints/endpoint-clients.ts';
-import { type DeliveryDocument, awaitsAttempt, mayGoEarly } from '../store/delivery-document.ts';
+import { type DeliveryDocument, awaitsAttempt } from '../store/delivery-document.ts';
 import { positionOf } from '../store/delivery-queues.ts';
 import type { Payloads } from '../store/payloads.ts';
 import type { EngineRetry } from './engine-retry.ts';
@@ -49,7 +49,7 @@ export class AttemptPreparation {
     owned.setEndpoint(client.endpoint);
     if (!owned.mayGo(pending)) return { delivery: pending.delivery };
     const delivery = await this.current(pending);
-    if (delivery === undefined || !this.isDue(delivery)) return { delivery };
+    if (delivery === undefined || !this.isDue(owned, delivery)) return { delivery };
     const body = payloads.atHand(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
     // Perhaps an engine was away for long: the shard may be another process's by now, which attempts this as well.
@@ -68,10 +68,10 @@ export class AttemptPreparation {
    * else waits for its time by the clock of the endpoint's owner: where that is another's than of who recorded or attempted
    * it before, it comes earlier or later by what the clocks differ.
    */
-  private isDue(delivery: DeliveryDocument): boolean {
+  private isDue(owned: OwnedEndpoint, delivery: DeliveryDocument): boolean {
     const { sandbox, manual_at } = delivery;
     if (sandbox || manual_at !== null) return awaitsAttempt(delivery);
     if (!awaitsAttempt(delivery)) return false;
-    return mayGoEarly(delivery) || positionOf(delivery).due <= this.parts.clock().getTime();
+    return owned.goesEarly({ delivery }) || positionOf(delivery).due <= this.parts.clock().getTime();
   }
 }

@@ -12,7 +12,6 @@ import type { OwnedEndpoint, RunningReplay } from './owned-endpoint.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
 import { PacedTurns } from './paced-turns.ts';
 import { type PendingDelivery, toPending } from './priority-queue.ts';
-import { recover, wantsRecovery } from './recovery.ts';
 import type { LoopTime } from './spare-time.ts';
 
 /** How soon an attempt is tried again that lacked its payload. */
@@ -112,8 +111,8 @@ export class Dispatcher {
     const now = this.parts.clock().getTime();
     if (this.parts.endpoints.isLacking(owned)) void this.fill(owned);
     this.watch(owned, now);
+    if (owned.hasRecovered) void this.endRecovery(owned);
     if (owned.canTake(now)) return this.scheduler.add(owned);
-    if (wantsRecovery(owned, now)) void this.recover(owned);
     if (owned.wantsReplay(now) && this.paced.admitsReplay(owned)) void this.replay(owned);
     for (const moment of [owned.nextMoment, owned.replay?.nextMoment(now)]) {
       if (moment !== undefined) this.later.at(owned, moment);
@@ -195,14 +194,11 @@ export class Dispatcher {
     this.serve(owned);
   }
 
-  private async recover(owned: OwnedEndpoint): Promise<void> {
-    owned.recovering = true;
-    await this.despiteFailures('bringing deliveries forward', async () => {
-      await recover(owned, this.parts.queues, this.parts.clock);
+  private async endRecovery(owned: OwnedEndpoint): Promise<void> {
+    if (owned.concurrency !== undefined) owned.concurrency.recoveringSince = null;
+    await this.despiteFailures('storing how an endpoint answers', async () => {
       await this.parts.endpoints.saveHealth(owned, this.parts.clock().getTime());
     });
-    owned.recovering = false;
-    this.serve(owned);
   }
 
   private async replay(owned: OwnedEndpoint): Promise<void> {

@@ -325,6 +325,26 @@ describe('an endpoint that failed every attempt for long and answers again', () 
     expect(stage.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
   });
 
+  test('keeps the schedule of what waits when it fails again after one success', async () => {
+    webhooks = await stage.start({ policy: NEVER, recoveryAfterMs: 60_000 });
+    await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, () => answer(500));
+    await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+    await eventually(async () => expect(await count(['retrying'])).toBe(100));
+    const before = await stage.deliveries(webhooks);
+    stage.clockOffset += 120_000;
+    let successes = 1;
+    stage.receivers.behave(URL_A, () => answer((successes -= 1) >= 0 ? 200 : 500));
+    await stage.publish(stage.event());
+    await eventually(() => expect(stage.receivers.at(URL_A).length).toBeGreaterThanOrEqual(104));
+    await webhooks.stop();
+    const after = new Map((await stage.deliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
+    const changed = before.filter(({ id, version }) => after.get(id)?.version !== version);
+    // Three failures in a row, and what was under way beside them.
+    expect(changed.length).toBeLessThanOrEqual(3 + 2);
+    expect(changed.map(({ id }) => after.get(id)?.attempts_count)).toEqual(changed.map(() => 2));
+  });
+
   test('keeps its schedule when it failed for a short time only', async () => {
     webhooks = await stage.start({ policy: NEVER });
     await stage.endpoint(webhooks, URL_A);

@@ -122,4 +122,37 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBe(START + 500);
     expect(endpoint.take(START + 500)?.id).toBe('dlv_retry');
   });
+
+  test('gives what failed before it recovered ahead of its time, until three failures in a row', () => {
+    const endpoint = owned(...Array.from({ length: 4 }, () => FAILURE));
+    const at = (ms: number) => new Date(START + ms).toISOString();
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
+    const hold = (id: string, last_attempt_at: string, next_attempt_at: string) => {
+      const made = newDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
+      const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at, next_attempt_at } as const;
+      endpoint.window.add(toPending(toDocument(failed), 0), endpoint.room);
+    };
+    hold('dlv_since', at(600_001), at(700_000));
+    hold('dlv_one', at(1), at(800_000));
+    hold('dlv_two', at(1), at(900_000));
+    expect(endpoint.canTake(START + 600_002)).toBe(false);
+    endpoint.concurrency?.answered(SUCCESS, START + 600_000, START + 600_000);
+    expect([endpoint.isRecovering, endpoint.hasRecovered]).toEqual([true, false]);
+    expect(endpoint.take(START + 600_002)?.id).toBe('dlv_one');
+    for (let n = 0; n < 3; n += 1) endpoint.concurrency?.answered(FAILURE, START + 600_003, START + 600_003);
+    expect([endpoint.isRecovering, endpoint.canTake(START + 699_999)]).toEqual([false, false]);
+    expect(endpoint.nextMoment).toBe(START + 700_000);
+  });
+
+  test('has recovered once nothing that failed before waits or is being attempted', () => {
+    const endpoint = owned(FAILURE);
+    endpoint.concurrency?.answered(SUCCESS, START + 600_000, START + 600_000);
+    expect(endpoint.hasRecovered).toBe(true);
+    endpoint.busy.add('dlv_one');
+    expect(endpoint.hasRecovered).toBe(false);
+    endpoint.busy.clear();
+    endpoint.window.forget();
+    expect(endpoint.hasRecovered).toBe(false);
+  });
 });

@@ -2,7 +2,6 @@ import type { Lease } from '@tracking/ports';
 import { isAttempted } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, mayGoEarly } from '../store/delivery-document.ts';
-import type { QueuePosition } from '../store/delivery-queues.ts';
 import type { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { PendingWindow } from './pending-window.ts';
 import { type PendingDelivery, toPending } from './priority-queue.ts';
@@ -11,6 +10,7 @@ import { type PendingDelivery, toPending } from './priority-queue.ts';
 const HELD_PER_ATTEMPT = 64;
 /** While it is not known whether the endpoint answers at all: more would only wait here. */
 const HELD_PER_PROBE = 8;
+const NEVER = '1970-01-01T00:00:00.000Z';
 
 /** A replay that runs for the endpoint. */
 export interface RunningReplay {
@@ -44,10 +44,6 @@ export class OwnedEndpoint {
   active = true;
   /** While it is being filled. */
   filling: Promise<void> | undefined;
-  /** Whether what waits is being brought forward at the moment. */
-  recovering = false;
-  /** How far that has come, of the recovery that began then. */
-  recovered: { readonly since: number; readonly upTo: QueuePosition } | undefined;
   /** Whether an attempt of its deliveries ended in this process. */
   triedHere = false;
   /** Whether others are being told at the moment that it fails. */
@@ -94,7 +90,7 @@ export class OwnedEndpoint {
   get idle(): boolean {
     const { scheduled, express, complete } = this.window;
     const isEmpty = scheduled.size === 0 && express.size === 0 && complete;
-    return isEmpty && this.busy.size === 0 && !this.recovering && this.replay === undefined;
+    return isEmpty && this.busy.size === 0 && this.replay === undefined;
   }
 
   /** Whether what comes next is attempted soon: its circuit is not open, and all that waits for it is in the window. */
@@ -116,6 +112,18 @@ export class OwnedEndpoint {
     const { circuit, closedAt } = this.concurrency;
     const next = this.window.scheduled.first?.delivery;
     return circuit === 'open' || (next !== undefined && Date.parse(next.created_at) < closedAt);
+  }
+
+  /** Whether it answers again after a long failure: deliveries that failed before then are sent before they are due. */
+  get isRecovering(): boolean {
+    return typeof this.concurrency?.recoveringSince === 'number';
+  }
+
+  /** Whether its recovery is complete: every delivery that failed before has been attempted again. */
+  get hasRecovered(): boolean {
+    // What is being attempted may still be looked at before it is sent, and must not be found too early then.
+    if (!this.isRecovering || this.busy.size > 0) return false;
+    return this.window.complete && !this.window.scheduled.some(this.failedBeforeRecovery);
   }
 
   setEndpoint(endpoint: EndpointDocument): void {
@@ -162,7 +170,7 @@ export class OwnedEndpoint {
     if (!this.canTake(now)) return undefined;
     const { express, scheduled } = this.window;
     const isDue = (scheduled.first?.due ?? now) <= now;
-    const item = express.take(this.mayGo) ?? (isDue ? scheduled.shift() : scheduled.take(goesEarly));
+    const item = express.take(this.mayGo) ?? (isDue ? scheduled.shift() : scheduled.take(this.goesEarly));
     if (item === undefined) return undefined;
     this.busy.add(item.id);
     this.concurrency?.began(now);
@@ -177,8 +185,9 @@ export class OwnedEndpoint {
     const first = this.window.scheduled.first;
     if (first === undefined || this.attempting >= this.concurrency.allowed || !isAttempted(this.endpoint))
       return undefined;
-    // Also behind a retry that waits for its time: few are before what a replay sent.
-    const early = goesEarly(first) || (this.replay !== undefined && this.window.scheduled.some(goesEarly));
+    // Few deliveries that must wait for their time stand before one that goes early.
+    const mayHaveEarly = this.replay !== undefined || this.isRecovering;
+    const early = this.goesEarly(first) || (mayHaveEarly && this.window.scheduled.some(this.goesEarly));
     const due = early ? -Infinity : first.due;
     return Math.max(due, this.concurrency.heldUntil, this.concurrency.restsUntil, this.blockedUntil);
   }
@@ -186,8 +195,14 @@ export class OwnedEndpoint {
   /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
   readonly mayGo = ({ delivery }: PendingDelivery): boolean =>
     delivery.sandbox ? this.endpoint.verified : isAttempted(this.endpoint);
-}
 
-function goesEarly({ delivery }: PendingDelivery): boolean {
-  return mayGoEarly(delivery);
+  /** Whether a delivery may be attempted before it is due: a replay sends it, or the endpoint recovers. */
+  readonly goesEarly = (item: Pick<PendingDelivery, 'delivery'>): boolean =>
+    mayGoEarly(item.delivery) || this.failedBeforeRecovery(item);
+
+  /** A delivery that failed again since keeps its schedule. */
+  private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {
+    const since = this.concurrency?.recoveringSince ?? -Infinity;
+    return Date.parse(delivery.last_attempt_at ?? NEVER) < since;
+  };
 }

@@ -116,7 +116,7 @@ export class Replaying implements RunningReplay {
     if (this.hasEnded) return this.underWay.size === 0;
     if (this.underWay.size > this.most / 2) return false;
     const { first } = this.owned.window.scheduled;
-    return first === undefined || first.due > now || hasWaited;
+    return first === undefined || (first.due > now && !this.owned.isRecovering) || hasWaited;
   }
 
   private get hasCounted(): boolean {
