@@ -1,5 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 import { isActiveAdmin } from './user-document.ts';
 import type { UserDocument } from './user-document.ts';
 
@@ -55,14 +56,14 @@ export class Admins {
 
   /**
    * Writes a change of a user; undefined where the user is not as it was read any more.
-   * @throws DomainError `last_admin` where it would leave the workspace without one
+   * @throws DomainError `last_admin` where it would leave the workspace without one; Busy
    */
   async write(user: UserDocument, set: Partial<UserDocument>): Promise<UserDocument | undefined> {
     const { id, workspace_id, version } = user;
     if (!isActiveAdmin(user) || isActiveAdmin({ ...user, ...set })) {
       return this.users.claim({ filter: { id, version } }, set);
     }
-    for (;;) {
+    const change = await retryConflicts(`the admins of ${workspace_id}`, async () => {
       const record = await this.settle(workspace_id);
       if (!(await this.exist(workspace_id, id))) {
         throw new DomainError('last_admin', 'It is the only active admin of the workspace: make another one first.');
@@ -73,18 +74,20 @@ export class Admins {
         record.version === 0
           ? await this.changes.insert(next)
           : await this.changes.replace(next, { version: record.version });
-      if (isWritten) return this.#carryOut(next);
-    }
+      return isWritten ? next : undefined;
+    });
+    return this.#carryOut(change);
   }
 
   /** Carries out what is under way. Before changes of users, so that none is decided beside a demotion half done. */
-  async settle(workspace_id: string): Promise<AdminChangeDocument> {
-    for (;;) {
+  settle(workspace_id: string): Promise<AdminChangeDocument> {
+    return retryConflicts(`the admins of ${workspace_id}`, async () => {
       const record = await this.changes.get(workspace_id);
       if (!record) return { id: workspace_id, version: 0, is_pending: false, pending: null };
       if (!record.pending) return record;
       await this.#carryOut(record);
-    }
+      return undefined;
+    });
   }
 
   async #carryOut({ id, version, pending }: AdminChangeDocument): Promise<UserDocument | undefined> {

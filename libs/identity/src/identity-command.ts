@@ -1,6 +1,7 @@
 import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import type { Actor, Timestamp } from '@tracking/contracts';
 import type { Collection, Document } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 
 /** What every change of identity carries, whoever asks for it. A repeat with the same id changes nothing a second time. */
 export interface IdentityCommand {
@@ -61,15 +62,15 @@ export async function make<T extends VersionedDocument>(
  * Changes one document of the command's workspace. `decide` tells which fields get which values, none where there is
  * nothing to change; it may run again, on a later version. Other fields, as of a last use, are left alone, also where
  * they change meanwhile.
- * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; whatever `decide` throws
+ * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; Busy; whatever `decide` throws
  */
-export async function change<T extends VersionedDocument>(
+export function change<T extends VersionedDocument>(
   { documents, name, forgotten = [], write }: Kind<T>,
   id: string,
   command: IdentityCommand,
   decide: (present: T) => Partial<Versionless<T>>,
 ): Promise<Changed<T>> {
-  for (;;) {
+  return retryConflicts(`${name} ${id}`, async () => {
     const present = await documents.get(id);
     if (present?.workspace_id !== command.workspace_id) throw noSuch(name);
     if (present.changed_by === command.id) return { before: beforeOf(present), after: present };
@@ -84,8 +85,8 @@ export async function change<T extends VersionedDocument>(
       changed_from: pick(present, remembered),
     } as Partial<T>;
     const after = await (write ? write(present, set) : documents.claim({ filter: asRead(present) }, set));
-    if (after) return { before: present, after };
-  }
+    return after && { before: present, after };
+  });
 }
 
 /** The version of a document; 1 of those from before there were any. */

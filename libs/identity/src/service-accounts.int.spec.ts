@@ -1,3 +1,4 @@
+import { withLaggingReads } from '@tracking/testing';
 import { refusal } from '../test/replicas.ts';
 import { Stage } from '../test/stage.ts';
 import type { Identity } from './index.ts';
@@ -42,6 +43,14 @@ describe('service accounts', () => {
     expect(same).toEqual({ before: made, after: made });
     const active = await identity.serviceAccounts.reactivate(stage.command(), made.id);
     expect(active.after).toEqual(made);
+  });
+
+  it('lose nothing of many changes at the same time where reads lag behind writes', async () => {
+    const lagging = await stage.replica(withLaggingReads(stage.storage.documentStore));
+    const { id } = await stage.account(lagging);
+    const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
+    await Promise.all(names.map((name) => lagging.serviceAccounts.change(stage.command(), id, { name })));
+    expect((await lagging.serviceAccounts.get(stage.workspace_id, id)).version).toBe(1 + names.length);
   });
 
   it('lose nothing of changes at the same time', async () => {

@@ -8,6 +8,7 @@ export * from './eventually.ts';
 export * from './free-port.ts';
 export * from './holds.ts';
 export * from './hostile-receivers.ts';
+export * from './lagging-reads.ts';
 export * from './lease-suite.ts';
 export * from './managed-process.ts';
 export * from './memory.ts';

@@ -4,7 +4,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
-import { tempFolder } from '@tracking/testing';
+import { tempFolder, withLaggingReads } from '@tracking/testing';
 import { behind as gatedStore } from '../test/gated-store.ts';
 import { SettingsOfWorkspaces } from './index.ts';
 
@@ -135,6 +135,14 @@ describe('settings of a workspace', () => {
     const { version, exceptions } = await (await replica()).get(workspace_id);
     expect(version).toBe(1 + modes.length);
     expect(exceptions.eta_slip.by_mode).toEqual({ ocean: 10, air: 11, road: 12, rail: 13, barge: 14, courier: 15 });
+  });
+
+  it('many changes at once are all there where reads lag behind writes', async () => {
+    const settings = await replica(withLaggingReads(engine.documentStore));
+    const hours = [41, 42, 43, 44, 45, 46, 47, 48];
+    const changes = hours.map((after_hours) => ({ exceptions: { eta_slip: { after_hours } } }));
+    await Promise.all(changes.map((patch, index) => settings.change(command(`change ${index}`, patch))));
+    expect((await settings.get(workspace_id)).version).toBe(1 + hours.length);
   });
 
   it('of many that name the same version one changes them', async () => {

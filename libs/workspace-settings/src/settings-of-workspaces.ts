@@ -1,8 +1,7 @@
 import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
-import { RecentLookUps } from '@tracking/resilience';
+import { RecentLookUps, retryConflicts } from '@tracking/resilience';
 import { patched } from './merge-patch.ts';
 import { Rechecks } from './rechecks.ts';
 import { NOTHING_SET, setValuesOf, valuesOf } from './set-values.ts';
@@ -29,7 +28,6 @@ export interface SettingsChange {
 
 const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 1, updated_at: null, updated_by: null };
 const DEFAULT_SETTINGS = workspaceSettings(NEVER_CHANGED);
-const MAX_TRIES = 20;
 
 export interface SettingsOptions {
   readonly documentStore: DocumentStore;
@@ -71,11 +69,11 @@ export class SettingsOfWorkspaces {
 
   /**
    * Has the workspace's open shipments checked again. Writes nothing where the patch changes nothing.
-   * @throws DomainError `validation_failed` naming every faulty field; PreconditionFailed; Unavailable
+   * @throws DomainError `validation_failed` naming every faulty field; PreconditionFailed; Unavailable, Busy
    */
-  async change(command: ChangeSettings): Promise<SettingsChange> {
+  change(command: ChangeSettings): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    return retryConflicts(`the settings of ${workspace_id}`, async () => {
       const found = await this.documents.get(workspace_id);
       if (found?.changed_by === id) {
         return { before: decidedSettings(found.before), after: workspaceSettings(found) };
@@ -95,11 +93,10 @@ export class SettingsOfWorkspaces {
         before,
         ...TO_RECHECK,
       };
-      if (!(await this.#write(document, found?.version))) continue;
+      if (!(await this.#write(document, found?.version))) return undefined;
       this.#recent.forget(workspace_id);
       return { before: decidedSettings(before), after: workspaceSettings(document) };
-    }
-    throw new Unavailable('document store', `settings of ${workspace_id} are being changed by too many at once`);
+    });
   }
 
   async #read(workspaceId: string): Promise<WorkspaceSettings | undefined> {

@@ -63,7 +63,7 @@ export const OF_OTHERS = {
     'Close those that are not read. One stream with several types does for many.',
   ),
   busy: entry(
-    'The service is at its limit, and nothing was done.',
+    'The service is at its limit, or too many requests change one resource at the same time. Nothing was done.',
     'POST /v1/shipments while very many others do',
     'The service is at its limit; try again.',
     'Wait for Retry-After seconds, then the same again.',

@@ -1,5 +1,6 @@
 import type { PageOf } from '@tracking/contracts';
-import { type Collection, Unavailable } from '@tracking/ports';
+import type { Collection } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
@@ -16,8 +17,6 @@ import type { Recounts } from '../stats/hour-document.ts';
 import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
 import type { WebhookDeliveries } from '../webhooks-api.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
-
-const MAX_TRIES = 20;
 
 type DeliveryChange = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
 
@@ -59,32 +58,20 @@ export class Deliveries implements WebhookDeliveries {
     });
   }
 
-  /** Changes the delivery of the command; repeated, it changes nothing. @throws PreconditionFailed */
+  /** Changes the delivery of the command; repeated, it changes nothing. @throws PreconditionFailed, Busy */
   private async changeOne(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
-    const delivery = await this.parts.queries.require([command], command.delivery_id);
-    const [, after] = await this.change(delivery, async (now) => {
-      if (isRepeated(now, command)) return now;
-      const after = await change(now);
-      return after === now ? now : { ...after, changed_by: command.id };
+    const { documents, queries, owner } = this.parts;
+    const { delivery_id: id } = command;
+    const delivery = await retryConflicts(`delivery ${id}`, async () => {
+      const before = await queries.require([command], id);
+      if (isRepeated(before, command)) return before;
+      const after = await change(before);
+      if (after === before) return before;
+      const written = toDocument({ ...after, changed_by: command.id } as DeliveryDocument);
+      return (await documents.replace(written, { revision: before.revision })) ? written : undefined;
     });
     // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
-    await this.parts.owner.notify([delivery.endpoint_id]);
-    return toDelivery(after);
-  }
-
-  /** Applies a change to the delivery as it is, again when that was changed in between. Unchanged, it is not written. */
-  private async change(
-    delivery: DeliveryDocument,
-    change: DeliveryChange,
-  ): Promise<readonly [before: Delivery, after: Delivery]> {
-    const { documents, queries } = this.parts;
-    let before = delivery;
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const after = await change(before);
-      if (after === before) return [before, before];
-      if (await documents.replace(toDocument(after), { revision: before.revision })) return [before, after];
-      before = await queries.require([before], before.id);
-    }
-    throw new Unavailable('document store', `delivery ${delivery.id} is being changed by too many at once`);
+    await owner.notify([delivery.endpoint_id]);
+    return toDelivery(delivery);
   }
 }

@@ -1,6 +1,7 @@
 import type { PageOf, PageRequest } from '@tracking/contracts';
 import { type Timestamp, isInScope } from '@tracking/contracts';
-import { type Collection, DuplicateKey, Unavailable } from '@tracking/ports';
+import { type Collection, DuplicateKey } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import { isRepeated } from '../repeated-command.ts';
 import type { EndpointCommand, Scope } from '../requests-and-answers.ts';
@@ -8,7 +9,6 @@ import type { EndpointDocument } from './endpoint-document.ts';
 
 /** In each environment of a workspace: docs/reference/delivery.md#endpoints. */
 const MAX_ENDPOINTS = 50;
-const MAX_TRIES = 20;
 
 export type EndpointChange = (document: EndpointDocument) => EndpointDocument | Promise<EndpointDocument>;
 
@@ -73,20 +73,19 @@ export class EndpointStore {
   }
 
   /**
-   * Applies a change to the endpoint as it is, again when it was changed in between. A change that answers its argument
-   * writes nothing.
-   * @throws not_found, and what `change` throws
+   * Applies a change to the present endpoint, and again to its newer form if it was changed in between. A change that
+   * returns its argument writes nothing.
+   * @throws not_found, Busy, and what `change` throws
    */
-  async update(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  update(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
+    return retryConflicts(`endpoint ${id}`, async () => {
       const before = await this.documents.get(id);
       if (before === undefined || before.deleted) throw noSuchEndpoint();
       const after = await change(before);
       if (after === before) return before;
       const written = { ...after, updated_at: at, revision: before.revision + 1 };
-      if (await this.documents.replace(written, { revision: before.revision })) return written;
-    }
-    throw new Unavailable('document store', `endpoint ${id} is being changed by too many at once`);
+      return (await this.documents.replace(written, { revision: before.revision })) ? written : undefined;
+    });
   }
 
   /**

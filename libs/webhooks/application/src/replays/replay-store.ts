@@ -1,6 +1,7 @@
 import type { PageOf, PageRequest } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
-import { DuplicateKey, Unavailable } from '@tracking/ports';
+import { DuplicateKey } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 import { type Timestamp, isInScope } from '@tracking/contracts';
 import { replayCanceled } from '@tracking/webhooks-domain';
 import { noSuchReplay, replayRunning } from '../refusals.ts';
@@ -9,7 +10,6 @@ import type { ReplayCommand, Scope } from '../requests-and-answers.ts';
 import { firstOfEach } from '../store/skip-scan.ts';
 import { type ReplayDocument, placed } from './replay-document.ts';
 
-const MAX_TRIES = 20;
 const SWEPT_AT_ONCE = 100;
 /** More than a scope has endpoints, deleted ones included. */
 const MOST_OF_A_COMMAND = 5_000;
@@ -74,19 +74,20 @@ export class ReplayStore {
   }
 
   /**
-   * Applies a command's change to the replay as it is, again when that was changed in between; repeated, it changes nothing.
-   * @throws PreconditionFailed, replay_running
+   * Applies a command's change to the present replay, and again to its newer form if it was changed in between. A repeated
+   * command changes nothing.
+   * @throws PreconditionFailed, replay_running, Busy
    */
-  async carryOut(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  carryOut(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
+    return retryConflicts(`replay ${command.replay_id}`, async () => {
       const before = await this.require(command, command.replay_id);
       if (isRepeated(before, command)) return before;
       const after = change(before);
       if (after === before) return before;
       const written = placed({ ...after, changed_by: command.id, revision: before.revision + 1 });
-      if (await this.orRefused(this.documents.replace(written, { revision: before.revision }))) return written;
-    }
-    throw new Unavailable('document store', `replay ${command.replay_id} is being changed by too many at once`);
+      const isWritten = await this.orRefused(this.documents.replace(written, { revision: before.revision }));
+      return isWritten ? written : undefined;
+    });
   }
 
   /** Cancels the one that runs for an endpoint which is no more. */

@@ -1,5 +1,6 @@
 import type { PayloadVersions } from '@tracking/contracts';
-import { type Clock, type Collection, Unavailable } from '@tracking/ports';
+import type { Clock, Collection } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, isScheduled, renderBody, replayed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, recordedDelivery, toDocument } from '../store/delivery-document.ts';
@@ -14,7 +15,6 @@ import { type Found, isAskedFor } from './replay-source.ts';
  * way at most, and a replay no longer than this where live events leave it no room.
  */
 const LIVE_FIRST_MS = 1_000;
-const MAX_TRIES = 20;
 
 export interface ResendingParts {
   readonly queries: DeliveryQueries;
@@ -34,7 +34,7 @@ export class Resending {
    * it was found stays as it is.
    * @param found what is at hand of them
    * @returns by id as they are stored then; undefined for an event that cannot be made again
-   * @throws Unavailable
+   * @throws Unavailable, Busy
    */
   async send(
     replay: ReplayDocument,
@@ -49,10 +49,10 @@ export class Resending {
     const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
     const sent = new Map<string, DeliveryDocument | undefined>();
     let left = taken;
-    for (let tries = 0; left.length > 0; tries += 1) {
-      if (tries === MAX_TRIES) throw new Unavailable('document store', 'deliveries are changed by too many at once');
-      const isAtHand = tries === 0 && atHand !== undefined;
-      const stored = isAtHand ? atHand : await this.parts.queries.existing(left.map(({ id }) => id));
+    let isFirst = true;
+    await retryConflicts(`deliveries of replay ${replay.id}`, async () => {
+      const stored = (isFirst ? atHand : undefined) ?? (await this.parts.queries.existing(left.map(({ id }) => id)));
+      isFirst = false;
       const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
       const missed = await this.missed(
         endpoint,
@@ -70,7 +70,8 @@ export class Resending {
       const written = await Promise.all(left.map(async (one) => [one, await write(one)] as const));
       for (const [{ id }, outcome] of written) if (outcome !== 'changed') sent.set(id, outcome.is);
       left = left.filter(({ id }) => !sent.has(id));
-    }
+      return left.length === 0 || undefined;
+    });
     return sent;
   }
 
