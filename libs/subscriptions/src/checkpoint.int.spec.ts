@@ -56,6 +56,25 @@ describe('a checkpoint', () => {
     expect(newer.superseded.aborted).toBe(false);
   });
 
+  it('is written when a move resolves, however soon after the write before it the move came', async () => {
+    for (let turns = 0; turns < 12; turns += 1) {
+      const { promise: written, resolve } = Promise.withResolvers<void>();
+      const watched = Object.assign(Object.create(documents) as typeof documents, {
+        replace: async (...given: Parameters<typeof documents.replace>) => {
+          const isWritten = await documents.replace(...given);
+          resolve();
+          return isWritten;
+        },
+      });
+      const checkpoint = await claim(1, watched);
+      void checkpoint.move(`${turns}-first`, false);
+      await written;
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      await checkpoint.move(`${turns}-second`, false);
+      expect(await position()).toBe(`${turns}-second`);
+    }
+  });
+
   it('waits between writes, and writes the newest move when it is flushed', async () => {
     const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 60_000 };
     const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);

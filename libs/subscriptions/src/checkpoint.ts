@@ -89,8 +89,7 @@ export class Checkpoint {
   move(position: Position | undefined, complete: boolean): Promise<void> {
     if (this.lost.signal.aborted) return Promise.resolve();
     this.wanted = { ...this.document, position: position ?? null, complete };
-    this.written ??= this.write().finally(() => (this.written = undefined));
-    return this.written;
+    return (this.written ??= this.write());
   }
 
   /** All moves are written or given up; from now on without an interval between them. */
@@ -100,20 +99,22 @@ export class Checkpoint {
   }
 
   private async write(): Promise<void> {
-    while (this.wanted) {
-      const next = this.wanted;
-      try {
-        const write = () => this.documents.replace(next, { epoch: { lte: next.epoch } });
-        if (!(await retry(write, this.writing))) this.lost.abort();
-      } catch {
-        // The engine is away and the work ends: whoever comes next repeats what was done since the checkpoint.
-        return;
-      }
-      if (this.lost.signal.aborted) return;
-      this.document = next;
-      if (this.wanted === next) this.wanted = undefined;
-      const { intervalMs = 0, signal } = this.writing;
-      if (intervalMs > 0) await pause(intervalMs, AbortSignal.any([this.flushing.signal, signal]));
+    try {
+      while (this.wanted !== undefined && !this.lost.signal.aborted) await this.writeMove(this.wanted);
+    } catch {
+      // The engine is away and the work ends: the next holder repeats what was done since the checkpoint.
+    } finally {
+      // In the same turn as the last look at `wanted`: a move that comes later begins a write of its own.
+      this.written = undefined;
     }
+  }
+
+  private async writeMove(next: CheckpointDocument): Promise<void> {
+    const { intervalMs = 0, signal } = this.writing;
+    const write = () => this.documents.replace(next, { epoch: { lte: next.epoch } });
+    if (!(await retry(write, this.writing))) return this.lost.abort();
+    this.document = next;
+    if (this.wanted === next) this.wanted = undefined;
+    if (intervalMs > 0) await pause(intervalMs, AbortSignal.any([this.flushing.signal, signal]));
   }
 }
