@@ -206,7 +206,7 @@ export class Dispatcher {
     owned.replaying = true;
     await this.despiteFailures('replaying', async () => {
       const goesOn = await replay?.takeMore();
-      if (!goesOn && owned.replay === replay) owned.replay = await this.parts.openReplay(owned);
+      if (!goesOn) await owned.readReplay(() => this.parts.openReplay(owned));
     });
     owned.replaying = false;
     if (owned.endpoint.deleted) await this.discard(owned);

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, type AttemptOutcome, newDelivery
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { toDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
-import { OwnedEndpoint } from './owned-endpoint.ts';
+import { OwnedEndpoint, type RunningReplay } from './owned-endpoint.ts';
 import { toPending } from './priority-queue.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -65,6 +65,15 @@ function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
   return at;
 }
 
+const replay = (id: string): RunningReplay => ({
+  id,
+  wantsMore: () => false,
+  nextMoment: () => undefined,
+  takeMore: () => Promise.resolve(true),
+  note: () => undefined,
+  lookAgain: () => undefined,
+});
+
 describe('an endpoint that this process owns', () => {
   test('holds little while it is not known whether the endpoint answers, and plenty once it does', () => {
     expect(owned().room).toBe(4 * 8);
@@ -96,7 +105,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBeUndefined();
   });
 
-  test('gives what a replay sent before its time where nothing is due, also behind a retry that waits for its own', () => {
+  test('gives what a replay sent before its time where nothing is due, also behind a retry that waits for its own', async () => {
     const endpoint = owned(SUCCESS);
     const at = (ms: number) => new Date(START + ms).toISOString();
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
@@ -108,14 +117,7 @@ describe('an endpoint that this process owns', () => {
     const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
     hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
     hold('dlv_replayed', { replay_id: 'rpl_1', next_attempt_at: at(1_000) });
-    endpoint.setReplay({
-      id: 'rpl_1',
-      wantsMore: () => false,
-      nextMoment: () => undefined,
-      takeMore: () => Promise.resolve(true),
-      note: () => undefined,
-      lookAgain: () => undefined,
-    });
+    await endpoint.readReplay(() => Promise.resolve(replay('rpl_1')));
     expect(endpoint.canTake(START)).toBe(true);
     expect(endpoint.take(START)?.id).toBe('dlv_replayed');
     expect(endpoint.take(START + 499)).toBeUndefined();
@@ -154,5 +156,15 @@ describe('an endpoint that this process owns', () => {
     endpoint.busy.clear();
     endpoint.window.forget();
     expect(endpoint.hasRecovered).toBe(false);
+  });
+
+  test('keeps the replay that was read last, although an earlier read is answered after it', async () => {
+    const endpoint = owned();
+    const { promise: answered, resolve: answer } = Promise.withResolvers<RunningReplay | undefined>();
+    const earlier = endpoint.readReplay(() => answered);
+    await endpoint.readReplay(() => Promise.resolve(replay('rpl_2')));
+    answer(undefined);
+    await earlier;
+    expect(endpoint.replay?.id).toBe('rpl_2');
   });
 });

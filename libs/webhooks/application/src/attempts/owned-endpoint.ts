@@ -52,6 +52,9 @@ export class OwnedEndpoint {
   replay: RunningReplay | undefined;
   /** Whether that takes more at the moment. */
   replaying = false;
+  private replayReadsBegun = 0;
+  /** The read that `replay` is from, by its place among those begun. */
+  private replayReadShown = 0;
   /** Something of ours stands in the way of its attempts until then, in epoch milliseconds. */
   blockedUntil = -Infinity;
   usedAt = performance.now();
@@ -140,10 +143,18 @@ export class OwnedEndpoint {
     if (getsOthers) this.window.forget();
   }
 
-  /** The one that runs by what is stored: another one, or the same as before, of which something may have changed. */
-  setReplay(replay: RunningReplay | undefined): void {
-    if (replay?.id === this.replay?.id) this.replay?.lookAgain();
-    else this.replay = replay;
+  /**
+   * Reads the replay that runs for the endpoint: another one, or the present one, of which something may have changed.
+   * Nothing comes of a read if one that began later was answered before it.
+   */
+  async readReplay(read: () => Promise<RunningReplay | undefined>): Promise<void> {
+    this.replayReadsBegun += 1;
+    const number = this.replayReadsBegun;
+    const found = await read();
+    if (number < this.replayReadShown) return;
+    this.replayReadShown = number;
+    if (found !== undefined && found.id === this.replay?.id) this.replay.lookAgain();
+    else this.replay = found;
   }
 
   /**

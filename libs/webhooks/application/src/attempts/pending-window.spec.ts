@@ -256,4 +256,36 @@ describe('a backlog', () => {
     window.express.clear();
     expect(window.wantsRefill(ROOM)).toBe(true);
   });
+
+  test('holds each delivery once, in its newest form, however the forms come', () => {
+    const window = new PendingWindow(true);
+    const first = delivery(1);
+    const failed = { ...first, revision: 2, status: 'retrying', attempts_count: 1 } as const;
+    const retrying = toDocument({ ...failed, next_attempt_at: delivery(5).created_at });
+    const requested = toDocument(retryRequested(retrying, first.created_at));
+    const replayedLater = toDocument({ ...requested, manual_at: null, revision: 4 });
+    const held = () => [...window.scheduled, ...window.express].map(({ delivery: { revision } }) => revision);
+    for (const [form, expected] of [
+      [first, 1],
+      [retrying, 2],
+      [first, 2],
+      [requested, 3],
+      [retrying, 3],
+      [replayedLater, 4],
+    ] as const) {
+      window.add(toPending(form, 0), ROOM);
+      expect(held()).toEqual([expected]);
+    }
+    window.change(toPending({ ...requested, revision: 5 }, 0), ROOM);
+    expect([held(), window.scheduled.size]).toEqual([[5], 0]);
+  });
+
+  test('takes a newer form that a reading finds of what it holds', () => {
+    const window = new PendingWindow(false);
+    const refill = window.beginRefill(ROOM);
+    window.putBack(waiting(1));
+    const newer = { ...delivery(1), revision: 2 };
+    window.endRefill(refill, { scheduled: [newer], express: [] }, nobody, 0);
+    expect(window.scheduled.first?.delivery.revision).toBe(2);
+  });
 });

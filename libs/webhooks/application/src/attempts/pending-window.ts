@@ -62,11 +62,12 @@ export class PendingWindow {
   }
 
   /**
-   * Takes in what was just stored, or leaves it to be read later.
+   * Takes in what was just stored, or leaves it to be read later. Each delivery is held once, in its newest form.
    * @param room most scheduled deliveries to hold
    */
-  add(item: PendingDelivery, room: number): void {
-    if (item.delivery.queue === expressQueue(item.delivery.endpoint_id)) this.addExpress(item);
+  add(given: PendingDelivery, room: number): void {
+    const item = this.takeNewest(given);
+    if (isExpress(item)) this.addExpress(item);
     else if (isAfter(item, this.horizon)) this.miss(item);
     else {
       this.scheduled.add(item);
@@ -76,16 +77,13 @@ export class PendingWindow {
 
   /** Takes back what could not be attempted; it is stored as it was. */
   putBack(item: PendingDelivery): void {
-    if (item.delivery.queue !== expressQueue(item.delivery.endpoint_id)) this.scheduled.add(item);
-    else if (this.mayGo(item)) this.express.add(item);
+    if (!isExpress(item) || this.mayGo(item)) this.hold(item);
   }
 
-  /** Takes in what was just changed in the store, in place of its former form. */
+  /** Takes in what was just changed in the store. */
   change(item: PendingDelivery, room: number): void {
     this.noteChange(item.id);
-    const former = this.scheduled.has(item.id) ? this.scheduled.take(({ id }) => id === item.id) : undefined;
-    const isNewer = former === undefined || former.delivery.revision <= item.delivery.revision;
-    this.add(isNewer ? item : former, room);
+    this.add(item, room);
   }
 
   /** Leaves out what is being attempted in an earlier form, perhaps: what comes of that attempt tells. */
@@ -161,7 +159,7 @@ export class PendingWindow {
     };
     if (refill.expressLimit > 0) {
       this.expressRead = express.length < refill.expressLimit && !refill.missedExpress;
-      for (const delivery of express.filter(fresh)) this.express.add(toPending(delivery, knownAt));
+      for (const delivery of express.filter(fresh)) this.hold(toPending(delivery, knownAt));
     }
     // Where the window was cut short in the meantime, what was read does not follow on any more.
     if (refill.after === undefined || refill.after !== this.horizon) return;
@@ -170,7 +168,7 @@ export class PendingWindow {
     const read = lastRead === undefined || scheduled.length < refill.limit ? END : positionOf(lastRead);
     const end = isAfter(read, refill.end) ? refill.end : read;
     const found = scheduled.filter(fresh).map((delivery) => toPending(delivery, knownAt));
-    for (const item of [...refill.missed, ...found]) if (!isAfter(item, end)) this.scheduled.add(item);
+    for (const item of [...refill.missed, ...found]) if (!isAfter(item, end)) this.hold(item);
     this.horizon = end;
   }
 
@@ -182,6 +180,16 @@ export class PendingWindow {
     return !this.expressRead && this.express.size === 0;
   }
 
+  private hold(item: PendingDelivery): void {
+    const newest = this.takeNewest(item);
+    (isExpress(newest) ? this.express : this.scheduled).add(newest);
+  }
+
+  /** Takes out the held form of a delivery; returns that if it is newer than the given one. */
+  private takeNewest(item: PendingDelivery): PendingDelivery {
+    return newestOf(item, this.scheduled.remove(item.id), this.express.remove(item.id));
+  }
+
   private addExpress(item: PendingDelivery): void {
     if (!this.mayGo(item)) return;
     if (this.express.size < MOST_EXPRESS) return this.express.add(item);
@@ -189,16 +197,27 @@ export class PendingWindow {
     if (this.refill !== undefined) this.refill.missedExpress = true;
   }
 
-  private miss(item: PendingDelivery): void {
+  private miss(given: PendingDelivery): void {
     const { refill } = this;
     if (refill === undefined) return;
-    // Only its newest form counts.
-    refill.missed.take(({ id }) => id === item.id);
+    const item = newestOf(given, refill.missed.remove(given.id));
     if (isAfter(item, refill.end)) return;
     refill.missed.add(item);
     if (refill.missed.size <= refill.limit) return;
     refill.end = shortened(refill.missed);
   }
+}
+
+function isExpress({ delivery }: PendingDelivery): boolean {
+  return delivery.queue === expressQueue(delivery.endpoint_id);
+}
+
+/** The given form if no other one is newer. */
+function newestOf(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
+  return others.reduce<PendingDelivery>(
+    (newest, other) => (other !== undefined && other.delivery.revision > newest.delivery.revision ? other : newest),
+    given,
+  );
 }
 
 /** Leaves its last one to the disk; answers how far the rest reaches. */

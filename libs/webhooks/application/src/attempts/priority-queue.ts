@@ -34,10 +34,6 @@ export class PriorityQueue {
     return this.items.values();
   }
 
-  has(id: string): boolean {
-    return this.ids.has(id);
-  }
-
   add(item: PendingDelivery): void {
     if (this.ids.has(item.id)) return;
     this.ids.add(item.id);
@@ -66,6 +62,11 @@ export class PriorityQueue {
   take(wanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
     const index = this.items.findIndex(wanted);
     return index < 0 ? undefined : this.forget(this.items.splice(index, 1)[0]);
+  }
+
+  /** Takes out a delivery by its id. */
+  remove(id: string): PendingDelivery | undefined {
+    return this.ids.has(id) ? this.take((item) => item.id === id) : undefined;
   }
 
   some(wanted: (item: PendingDelivery) => boolean): boolean {

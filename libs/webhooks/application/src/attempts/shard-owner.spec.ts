@@ -58,7 +58,7 @@ function owner(microtasks: number) {
 }
 
 function pending(id: string) {
-  return { id, window: { forget: () => undefined }, setReplay: () => undefined };
+  return { id, window: { forget: () => undefined }, readReplay: () => Promise.resolve() };
 }
 
 test('what waits in a shard is read whenever that is acquired, also while reading that of others ends', async () => {

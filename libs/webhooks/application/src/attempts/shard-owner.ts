@@ -155,7 +155,7 @@ export class ShardOwner {
     const owned = this.open(endpoint, false);
     if (owned === undefined) return undefined;
     owned.window.forget();
-    owned.setReplay(await this.parts.openReplay(owned));
+    await owned.readReplay(() => this.parts.openReplay(owned));
     dispatcher.serve(owned);
     return owned;
   }
