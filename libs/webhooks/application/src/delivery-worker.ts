@@ -22,8 +22,6 @@ export interface DeliveryWorkerParts {
   readonly announcer: DeadLetterAnnouncer;
   readonly engines: EngineRetry;
   readonly clock: Clock;
-  /** The endpoint answered 410: disables it, and resolves with what it is then. */
-  disable(endpoint: EndpointDocument): Promise<EndpointDocument>;
 }
 
 /**
@@ -49,30 +47,28 @@ export class DeliveryWorker {
     const made = await sender.send(owned, prepared);
     // Given up by this process, which says nothing about the endpoint.
     if (made === undefined) return delivery;
-    if (!delivery.sandbox) this.judgeEndpoint(owned, delivery, made);
+    if (!delivery.sandbox) this.judgeEndpoint(owned, client.endpoint, delivery, made);
     answered();
     const counted = delivery.sandbox ? undefined : await this.beforeCounting(owned, made);
     const stored = await outcomes.store(delivery, made, owned.endpoint.pauses);
     counted?.(stored?.latest_attempt);
-    if (!delivery.sandbox && made.finished.outcome.kind === 'gone') await this.disable(owned, client.endpoint);
     await this.saveHealth(owned);
     if (stored?.status === 'dead_lettered') announcer.job.wake();
     return stored;
   };
 
   /** Before the next attempt may begin: it must not come too early. */
-  private judgeEndpoint(owned: OwnedEndpoint, delivery: DeliveryDocument, made: MadeAttempt): void {
+  private judgeEndpoint(
+    owned: OwnedEndpoint,
+    attempted: EndpointDocument,
+    delivery: DeliveryDocument,
+    made: MadeAttempt,
+  ): void {
     const { outcome, startedAt, endedAt } = made.finished;
     this.parts.failures.note(owned, delivery, made, owned.concurrency?.failingSince ?? null);
     owned.concurrency?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));
     owned.triedHere = true;
-    if (outcome.kind === 'gone') owned.blockedUntil = Infinity;
-  }
-
-  private async disable(owned: OwnedEndpoint, endpoint: EndpointDocument): Promise<void> {
-    const { engines, disable } = this.parts;
-    owned.setEndpoint(await engines.until('disabling an endpoint', () => disable(endpoint)));
-    owned.blockedUntil = -Infinity;
+    if (outcome.kind === 'gone') owned.gone = attempted;
   }
 
   private beforeCounting(owned: OwnedEndpoint, { log }: MadeAttempt): Promise<CountOutcome> {

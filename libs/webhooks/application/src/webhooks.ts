@@ -188,13 +188,14 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const attempt: MakeAttempt = (...given) => worker.attempt(...given);
   const tellFailing: TellFailing = (...given) => told.failing(...given);
   const alarm = new FailingAlarm({ endpoints, clock, afterMs: settings.failingAfterMs, tell: tellFailing });
+  const disabling = { store, eventStore, clock, logger };
+  const disable = async (gone: EndpointDocument) => clients.note(await disableGone(disabling, gone)).endpoint;
   const served = { endpoints, queues, alarm, openReplay };
-  const dispatcher = new Dispatcher({ ...served, attempt, maxInFlight, engines, clock, logger, loopTime });
+  const dispatcher = new Dispatcher({ ...served, attempt, disable, maxInFlight, engines, clock, logger, loopTime });
   const wakeUps = new OwnerWakeUps(wakeUpDocuments);
   const owned = { ...served, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
   const owner = new ShardOwner({ ...owned, wakeUps, now: clock });
   const parking = new Parking({ ...around, documents: stored.parked, broker });
-  const disabling = { store, eventStore, clock, logger };
   const record: LateRecordsParts['record'] = (deliveries) => recorder.store(deliveries);
   const notify: LateRecordsParts['notify'] = (endpointIds) => owner.notify(endpointIds);
   const late = new LateRecords({ ...around, documents: stored.late, endpoints: store, record, notify });
@@ -211,7 +212,6 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     announcer,
     engines,
     clock,
-    disable: async (endpoint) => clients.note(await disableGone(disabling, endpoint)).endpoint,
   });
   const sandbox = new SandboxTests({ payloads, versions, deliveries, owner, addresses: settings.addresses });
   const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);

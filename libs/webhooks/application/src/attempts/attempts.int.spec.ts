@@ -332,6 +332,43 @@ describe('an endpoint that answers 410', () => {
   });
 });
 
+describe('endpoints that answer 410 while the event store is away', () => {
+  const GONE = Array.from({ length: 6 }, (_, n) => `${URL_A}/${n}`);
+  const statuses = async () => {
+    const { items } = await webhooks.endpoints.list({ ...SCOPE, limit: 50 });
+    return items.map(({ url, status }) => [url, status]);
+  };
+
+  test('are disabled once it answers, and keep no other endpoint waiting until then', async () => {
+    webhooks = await stage.start({ policy: NEVER, maxInFlight: 2 });
+    for (const url of GONE) {
+      await stage.endpoint(webhooks, url);
+      stage.receivers.behave(url, () => answer(410));
+    }
+    stage.logIsAway = true;
+    await stage.publish(stage.event());
+    const dead = { statuses: ['dead_lettered'] };
+    await eventually(async () => expect(await stage.deliveries(webhooks, dead)).toHaveLength(GONE.length));
+    stage.logIsAway = false;
+    await eventually(async () => expect(await statuses()).toEqual(GONE.map((url) => [url, 'disabled'])));
+    expect(GONE.map((url) => stage.receivers.at(url).length)).toEqual(GONE.map(() => 1));
+  });
+
+  test('are disabled before their process has stopped', async () => {
+    webhooks = await stage.start({ policy: NEVER, drainMs: 10_000 });
+    await stage.endpoint(webhooks, URL_A);
+    let stopped: Promise<void> = Promise.resolve();
+    stage.receivers.behave(URL_A, () => {
+      stopped = webhooks.stop();
+      return answer(410);
+    });
+    await stage.publish(stage.event());
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
+    await stopped;
+    expect(await statuses()).toEqual([[URL_A, 'disabled']]);
+  });
+});
+
 describe('an endpoint that answers 429 with Retry-After', () => {
   const holding: FakeBehaviour = () => answer(429, { 'retry-after': '60' });
 

@@ -5,6 +5,7 @@ import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { traceFields } from '../tracing.ts';
 import { PayloadMissing } from './attempt-preparation.ts';
 import { DelayQueue } from './delay-queue.ts';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from './engine-retry.ts';
 import type { FailingAlarm } from './failing-alarm.ts';
 import { FairScheduler } from './fair-scheduler.ts';
@@ -34,6 +35,8 @@ export interface DispatcherParts {
   readonly queues: DeliveryQueues;
   readonly attempt: MakeAttempt;
   readonly alarm: FailingAlarm;
+  /** The endpoint answered 410: disables it and resolves with it as it is then. @throws Unavailable */
+  disable(endpoint: EndpointDocument): Promise<EndpointDocument>;
   /** The replay that runs for an endpoint, as it is stored. */
   openReplay(owned: OwnedEndpoint): Promise<RunningReplay | undefined>;
   /** Most requests at once; and most outcomes that wait to be stored. */
@@ -54,6 +57,8 @@ export class Dispatcher {
   private stopping = false;
   /** Attempts under way and outcomes not stored yet. */
   private readonly unsettled = new Set<Promise<void>>();
+  /** Endpoints that are being disabled after a 410. */
+  private readonly disabling = new Set<Promise<void>>();
 
   constructor(private readonly parts: DispatcherParts) {
     this.scheduler = new FairScheduler(parts.maxInFlight);
@@ -97,16 +102,18 @@ export class Dispatcher {
     this.paced.remove(owned);
   }
 
-  /** Begins nothing more; resolves when nothing is under way and every outcome is stored. */
+  /** Begins nothing more; resolves when nothing is under way, every outcome is stored and what answered 410 is disabled. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.later.close();
     this.paced.close();
     await Promise.allSettled(this.unsettled);
+    await Promise.allSettled(this.disabling);
   }
 
   /** Has it filled, has it take its turn, or has it woken when its time comes. */
   private consider(owned: OwnedEndpoint): void {
+    if (owned.gone !== undefined) this.disable(owned, owned.gone);
     if (!owned.active || this.stopping) return;
     const now = this.parts.clock().getTime();
     if (this.parts.endpoints.isLacking(owned)) void this.fill(owned);
@@ -192,6 +199,24 @@ export class Dispatcher {
     await this.despiteFailures('telling that an endpoint fails', () => this.parts.alarm.raise(owned));
     owned.raising = false;
     this.serve(owned);
+  }
+
+  /**
+   * Disables an endpoint that answered 410, once the outcomes of its attempts are stored. This is no part of an attempt: it
+   * needs the event store, and while that is away it must not take the place of other endpoints' attempts.
+   */
+  private disable(owned: OwnedEndpoint, gone: EndpointDocument): void {
+    if (owned.disabling || owned.busy.size > 0) return;
+    owned.disabling = true;
+    const work = this.despiteFailures('disabling an endpoint', async () => {
+      owned.setEndpoint(await this.parts.disable(gone));
+      owned.gone = undefined;
+    }).then(() => {
+      this.disabling.delete(work);
+      owned.disabling = false;
+      if (!this.parts.engines.ended.aborted) this.serve(owned);
+    });
+    this.disabling.add(work);
   }
 
   private async endRecovery(owned: OwnedEndpoint): Promise<void> {

@@ -48,6 +48,10 @@ export class OwnedEndpoint {
   triedHere = false;
   /** Whether others are being told at the moment that it fails. */
   raising = false;
+  /** The endpoint as it was when it answered 410: nothing is sent until it is disabled. */
+  gone: EndpointDocument | undefined;
+  /** Whether it is being disabled at the moment. */
+  disabling = false;
   /** Undefined where none runs. */
   replay: RunningReplay | undefined;
   /** Whether that takes more at the moment. */
@@ -93,7 +97,7 @@ export class OwnedEndpoint {
   get idle(): boolean {
     const { scheduled, express, complete } = this.window;
     const isEmpty = scheduled.size === 0 && express.size === 0 && complete;
-    return isEmpty && this.busy.size === 0 && this.replay === undefined;
+    return isEmpty && this.busy.size === 0 && this.gone === undefined && this.replay === undefined;
   }
 
   /** Whether what comes next is attempted soon: its circuit is not open, and all that waits for it is in the window. */
@@ -190,6 +194,7 @@ export class OwnedEndpoint {
 
   /** From when on there is something to attempt, in epoch milliseconds, if nothing else happens. */
   get nextMoment(): number | undefined {
+    if (this.gone !== undefined) return undefined;
     // A lease that was lost does not come back.
     if (this.concurrency === undefined || !this.isOurs || this.attempting >= this.concurrency.limit) return undefined;
     if (this.window.express.some(this.mayGo)) return this.blockedUntil;
