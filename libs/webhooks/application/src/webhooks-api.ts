@@ -39,7 +39,7 @@ export interface WebhookEndpoints {
   get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /** A changed URL has to be verified again. @throws validation_failed */
   change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
-  /** Discards what is pending and keeps the log. The second time it is `not_found`. */
+  /** Sends nothing more, discards what waits in the background and keeps the log. The second time it is `not_found`. */
   remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }>;
   /** Sends the challenge and answers when the endpoint did: `last_verification` tells the outcome. */
   verify(command: EndpointCommand): Promise<WebhookEndpoint>;

@@ -45,6 +45,7 @@ import { LATE_RECORDS, type LateDocument, LateRecords, type LateRecordsParts } f
 import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
 import { Recorder } from './recording/recorder.ts';
 import { SandboxTests } from './recording/sandbox-tests.ts';
+import { BacklogDiscarding } from './replays/backlog-discarding.ts';
 import { Discarding } from './replays/discarding.ts';
 import type { EventLog } from './replays/event-log.ts';
 import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument } from './replays/replay-document.ts';
@@ -190,11 +191,12 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const alarm = new FailingAlarm({ endpoints, clock, afterMs: settings.failingAfterMs, tell: tellFailing });
   const disabling = { store, eventStore, clock, logger };
   const disable = async (gone: EndpointDocument) => clients.note(await disableGone(disabling, gone)).endpoint;
-  const served = { endpoints, queues, alarm, openReplay };
+  const backlogs = new BacklogDiscarding({ ...around, endpoints: store, queues, replays });
+  const served = { endpoints, backlogs, alarm, openReplay };
   const dispatcher = new Dispatcher({ ...served, attempt, disable, maxInFlight, engines, clock, logger, loopTime });
   const wakeUps = new OwnerWakeUps(wakeUpDocuments);
-  const owned = { ...served, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
-  const owner = new ShardOwner({ ...owned, wakeUps, now: clock });
+  const owned = { ...served, queues, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
+  const owner = new ShardOwner({ ...owned, wakeUps });
   const parking = new Parking({ ...around, documents: stored.parked, broker });
   const record: LateRecordsParts['record'] = (deliveries) => recorder.store(deliveries);
   const notify: LateRecordsParts['notify'] = (endpointIds) => owner.notify(endpointIds);
@@ -233,6 +235,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     announcer.job.start();
     sweeper.job.start();
     discarding.job.start();
+    backlogs.job.start();
     late.job.start();
     lag.start();
     consumed = broker.consume(consumption, recorder.consume);
@@ -255,7 +258,10 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
       await Promise.race([owner.stop().then(() => stats.keeper.finish()), aborted(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
-      await Promise.all([recorded, ...[announcer.job, sweeper.job, discarding.job].map((job) => job.stop())]);
+      await Promise.all([
+        recorded,
+        ...[announcer.job, sweeper.job, discarding.job, backlogs.job].map((job) => job.stop()),
+      ]);
       await owner.release();
     },
   };

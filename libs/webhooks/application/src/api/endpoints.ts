@@ -103,7 +103,7 @@ export class Endpoints implements WebhookEndpoints {
     if (known?.deleted && isInScope(known, command)) await this.parts.owner.notify([known.id]);
     await this.update(command, (endpoint) => {
       const { slot: _slot, ...rest } = deleted(endpoint, command.at);
-      return { ...rest, deleted: true, secrets: [], headers: {} };
+      return { ...rest, deleted: true, backlog: 'discarding', secrets: [], headers: {} };
     });
     return { id: command.endpoint_id, deleted: true };
   }

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@tracking/ports';
 import { pause } from '@tracking/resilience';
+import type { BacklogDiscarding } from '../replays/backlog-discarding.ts';
 import { type DeliveryDocument, awaitsAttempt } from '../store/delivery-document.ts';
-import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { traceFields } from '../tracing.ts';
 import { PayloadMissing } from './attempt-preparation.ts';
 import { DelayQueue } from './delay-queue.ts';
@@ -32,7 +32,8 @@ export type MakeAttempt = (
 
 export interface DispatcherParts {
   readonly endpoints: OwnedEndpoints;
-  readonly queues: DeliveryQueues;
+  /** Requests that everything waiting for a deleted endpoint is discarded. */
+  readonly backlogs: Pick<BacklogDiscarding, 'request'>;
   readonly attempt: MakeAttempt;
   readonly alarm: FailingAlarm;
   /** The endpoint answered 410: disables it and resolves with it as it is then. @throws Unavailable */
@@ -241,8 +242,7 @@ export class Dispatcher {
   /** It was recorded, put off or replayed while its endpoint was being deleted. */
   private async discard(owned: OwnedEndpoint): Promise<void> {
     this.abandon(owned);
-    const at = this.parts.clock().toISOString();
-    await this.despiteFailures('discarding what waits', () => this.parts.queues.discard(owned.id, at));
+    await this.despiteFailures('marking the backlog of an endpoint', () => this.parts.backlogs.request(owned.id));
   }
 
   private async despiteFailures(what: string, work: () => Promise<void>): Promise<void> {

@@ -7,6 +7,7 @@ import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import type { OwnerWakeUps } from '../store/owner-wake-ups.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import type { BacklogDiscarding } from '../replays/backlog-discarding.ts';
 import type { ReplayStore } from '../replays/replay-store.ts';
 import type { OwnedEndpoint, RunningReplay } from './owned-endpoint.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
@@ -17,6 +18,7 @@ export interface ShardOwnerParts {
   readonly leases: Leases;
   readonly endpoints: OwnedEndpoints;
   readonly queues: DeliveryQueues;
+  readonly backlogs: Pick<BacklogDiscarding, 'request'>;
   readonly wakeUps: OwnerWakeUps;
   readonly replays: ReplayStore;
   /** The replay that runs for an endpoint, as it is stored. */
@@ -25,7 +27,6 @@ export interface ShardOwnerParts {
   readonly dispatcher: Dispatcher;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
-  readonly now: () => Date;
   readonly pollMs: number;
 }
 
@@ -141,15 +142,14 @@ export class ShardOwner {
   /** Reads anew what is stored about an endpoint; nothing happens where it is not this process's. */
   private async reload(endpointId: string): Promise<OwnedEndpoint | undefined> {
     if (!this.shards.owns(endpointId)) return undefined;
-    const { endpoints, queues, clients, replays, dispatcher, now } = this.parts;
+    const { endpoints, backlogs, clients, dispatcher } = this.parts;
     const endpoint = (await clients.read(endpointId))?.endpoint;
     if (endpoint === undefined || !this.shards.owns(endpointId)) return undefined;
     const known = endpoints.get(endpointId);
     if (endpoint.deleted) {
       known?.setEndpoint(endpoint);
       if (known !== undefined) dispatcher.abandon(known);
-      await queues.discard(endpointId, now().toISOString());
-      await replays.cancelFor(endpointId, now().toISOString());
+      await backlogs.request(endpointId);
       return undefined;
     }
     const owned = this.open(endpoint, false);

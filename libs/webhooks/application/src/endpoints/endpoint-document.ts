@@ -11,6 +11,8 @@ export interface EndpointDocument extends Document, EndpointState, Omit<Endpoint
   /** Which of the places in its scope it takes, from 0: the limit holds however many are created at once. */
   readonly slot?: number;
   readonly deleted: boolean;
+  /** Set when it is deleted, until nothing waits for it any longer. */
+  readonly backlog?: 'discarding';
   /** Values sealed. */
   readonly headers: Readonly<Record<string, string>>;
   /** The newest first; some may have expired. */
@@ -28,6 +30,7 @@ export const ENDPOINTS: CollectionSpec = {
     { name: 'slot', fields: ['workspace_id', 'environment', 'slot'], unique: true },
     { name: 'scope', fields: ['workspace_id', 'environment', 'deleted', 'created_at', 'id'] },
     { name: 'deleted', fields: ['deleted'] },
+    { name: 'backlog', fields: ['backlog'], only: 'backlog' },
   ],
 };
 

@@ -104,6 +104,27 @@ export class EndpointStore {
       return after === before ? before : { ...after, changed_by: command.id };
     });
   }
+
+  /** Deleted endpoints for which something may wait. */
+  withBacklog(limit: number): Promise<readonly EndpointDocument[]> {
+    return this.documents.find({ filter: { backlog: 'discarding' }, limit });
+  }
+
+  /** Marks a deleted endpoint, also one that is marked: something may have begun to wait for it. @throws Busy */
+  async markBacklog(id: string): Promise<void> {
+    await retryConflicts(`endpoint ${id}`, async () => {
+      const before = await this.documents.get(id);
+      if (before?.deleted !== true) return true;
+      const written = { ...before, backlog: 'discarding', revision: before.revision + 1 } as const;
+      return (await this.documents.replace(written, { revision: before.revision })) || undefined;
+    });
+  }
+
+  /** Removes the mark, unless the endpoint was marked again since it was read. */
+  async clearBacklog({ backlog: _mark, ...endpoint }: EndpointDocument): Promise<void> {
+    const { revision } = endpoint;
+    await this.documents.replace({ ...endpoint, revision: revision + 1 }, { revision });
+  }
 }
 
 function ofScope({ workspace_id, environment }: Scope) {

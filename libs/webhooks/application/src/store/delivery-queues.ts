@@ -27,7 +27,6 @@ export function positionOf({ id, due_at, created_at }: DeliveryDocument): QueueP
   return { due: Date.parse(due_at ?? created_at), id };
 }
 
-const AT_ONCE = 200;
 const IN_ORDER = { fields: ['due_at', 'id'] } as const;
 
 /** What waits for attempts, as it is stored. */
@@ -62,22 +61,18 @@ export class DeliveryQueues {
     }
   }
 
-  /** Discards everything that waits for a deleted endpoint. */
-  async discard(endpointId: string, at: string): Promise<void> {
-    for (const queue of [scheduledQueue(endpointId), expressQueue(endpointId)]) {
-      for (;;) {
-        const waiting = await this.find(queue, undefined, AT_ONCE);
-        if (waiting.length === 0) break;
-        await this.replace(waiting.map((delivery) => [delivery, toDocument(abandoned(delivery, at))]));
-      }
-    }
-  }
-
-  /** Writes changed deliveries where they are as they were read. */
-  async replace(changes: readonly (readonly [before: DeliveryDocument, after: DeliveryDocument])[]): Promise<void> {
+  /** Discards some of what waits for a deleted endpoint; returns how many deliveries were found, 0 if nothing waits. */
+  async discard(endpointId: string, at: string, limit: number): Promise<number> {
+    const scheduled = await this.find(scheduledQueue(endpointId), undefined, limit);
+    const waiting = scheduled.length > 0 ? scheduled : await this.find(expressQueue(endpointId), undefined, limit);
+    // What changed since is found again.
     await this.deliveries.writeMany(
-      changes.map(([{ revision }, document]) => ({ kind: 'upsert', document, guard: { revision } })),
+      waiting.map((delivery) => {
+        const document = toDocument(abandoned(delivery, at));
+        return { kind: 'upsert', document, guard: { revision: delivery.revision } };
+      }),
     );
+    return waiting.length;
   }
 
   private find(queue: string, after: readonly string[] | undefined, limit: number) {

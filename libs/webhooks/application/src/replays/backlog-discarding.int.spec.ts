@@ -1,0 +1,85 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import { answer } from '../../test/fake-receivers.ts';
+import { FlakyProcess } from '../../test/flaky-process.ts';
+import { type EndpointOnStage, type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
+
+jest.setTimeout(60_000);
+
+const DELETED = 'https://deleted.example.com/hooks';
+const OTHER = 'https://other.example.com/hooks';
+const COUNT = 120;
+/** Retries begin after an hour. */
+const policy = { firstMs: 3_600_000, factor: 3, capMs: 86_400_000, windowMs: 259_200_000 };
+
+let stage: WebhooksTestStage;
+let process: FlakyProcess;
+let webhooks: RunningWebhooks;
+let endpoint: EndpointOnStage;
+
+const of = ({ id: endpoint_id }: { readonly id: string }) => ({ ...stage.command(), endpoint_id });
+const fails = () => answer(500);
+const statuses = async (api: RunningWebhooks) =>
+  new Set((await stage.deliveries(api, { endpoint_id: endpoint.id })).map(({ status }) => status));
+const collection = () => stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS);
+
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  process = new FlakyProcess();
+  webhooks = await stage.start({ policy }, process);
+  endpoint = await stage.endpoint(webhooks, DELETED, { event_types: ['shipment.created'] });
+  stage.receivers.behave(DELETED, fails);
+  await stage.publish(...Array.from({ length: COUNT }, () => stage.event()));
+  await eventually(async () => {
+    const retrying = { endpoint_id: endpoint.id, statuses: ['retrying'] };
+    expect(await stage.deliveries(webhooks, retrying)).toHaveLength(COUNT);
+  });
+  process.holdDeliveriesTo = endpoint.id;
+});
+afterEach(async () => {
+  process.letGo();
+  await stage.close();
+});
+
+describe('the backlog of a deleted endpoint', () => {
+  test.each(['the same', 'another'])(
+    'is discarded after the deletion by %s process was answered, and keeps no other endpoint waiting',
+    async (which) => {
+      const passive = await stage.start({}, undefined, undefined, true);
+      const other = await stage.endpoint(passive, OTHER, { event_types: ['shipment.updated'] });
+      stage.receivers.behave(OTHER, fails);
+      const event = stage.event({ type: 'shipment.updated' });
+      await stage.publish(event);
+      await eventually(async () =>
+        expect(await stage.delivery(passive, other.id, event.id)).toMatchObject({ status: 'retrying' }),
+      );
+      await (which === 'another' ? passive : webhooks).endpoints.remove(of(endpoint));
+      await eventually(() => expect(process.atGate).toBe(1));
+      const { id: delivery_id } = await stage.delivery(passive, other.id, event.id);
+      await passive.deliveries.retry({ ...stage.command(), delivery_id });
+      await eventually(async () =>
+        expect(await stage.delivery(passive, other.id, event.id)).toMatchObject({ attempts_count: 2 }),
+      );
+      expect(await statuses(passive)).toEqual(new Set(['retrying']));
+      process.letGo();
+      await eventually(async () => expect(await statuses(webhooks)).toEqual(new Set(['discarded'])));
+      expect(stage.receivers.at(DELETED)).toHaveLength(COUNT);
+    },
+  );
+
+  test.each(['as this version stores it', 'as an earlier version left it'])(
+    'is discarded by another process when the first one dies, %s',
+    async (how) => {
+      await webhooks.endpoints.remove(of(endpoint));
+      await eventually(() => expect(process.atGate).toBe(1));
+      process.kill();
+      const documents = await collection();
+      const { backlog: _mark, ...unmarked } = (await documents.get(endpoint.id)) as EndpointDocument;
+      if (how === 'as an earlier version left it') await documents.upsert(unmarked);
+      const second = await stage.start({ policy });
+      await eventually(async () => expect(await statuses(second)).toEqual(new Set(['discarded'])));
+      await eventually(async () => expect((await documents.get(endpoint.id))?.backlog).toBeUndefined());
+    },
+  );
+});
