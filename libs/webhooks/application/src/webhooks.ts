@@ -171,7 +171,15 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
   const counts = new DeadLetterCounts(deliveries);
   const { eventLog: log } = dependencies;
-  const resending = new Resending({ queries, deliveries: repeatable, payloads, versions, log, clock });
+  const resending = new Resending({
+    queries,
+    deliveries: repeatable,
+    recounts: stats.recounts,
+    payloads,
+    versions,
+    log,
+    clock,
+  });
   const replaying = { store: replays, queries, resending, log, watermark, clock };
   const discarding = new Discarding({
     ...replaying,
@@ -207,7 +215,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const worker = new DeliveryWorker({
     preparation: new AttemptPreparation({ deliveries, clients, payloads, engines, clock, freshnessMs }),
     sender: new AttemptSender({ ...around, outbound, timeoutMs }),
-    outcomes: new OutcomeStore({ deliveries: repeatable, attempts, policy, random, engines }),
+    outcomes: new OutcomeStore({ deliveries: repeatable, attempts, recounts: stats.recounts, policy, random, engines }),
     stats: stats.keeper,
     endpoints,
     failures: new FailureLog(logger),

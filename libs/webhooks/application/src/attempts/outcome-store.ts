@@ -1,6 +1,7 @@
 import type { Collection } from '@tracking/ports';
 import { type Period, type Random, type RetryPolicy, settle } from '@tracking/webhooks-domain';
 import type { WebhookAttempt } from '../requests-and-answers.ts';
+import type { Recounts } from '../stats/hour-document.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptId, toDocument } from '../store/delivery-document.ts';
 import type { MadeAttempt } from './attempt-sender.ts';
 import type { EngineRetry } from './engine-retry.ts';
@@ -8,6 +9,7 @@ import type { EngineRetry } from './engine-retry.ts';
 export interface OutcomeStoreParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
+  readonly recounts: Recounts;
   readonly policy: RetryPolicy;
   readonly random: Random;
   readonly engines: EngineRetry;
@@ -28,7 +30,7 @@ export class OutcomeStore {
     { finished, log }: MadeAttempt,
     pauses: readonly Period[],
   ): Promise<DeliveryDocument | undefined> {
-    const { deliveries, policy, random, engines } = this.parts;
+    const { deliveries, recounts, policy, random, engines } = this.parts;
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
     return engines.until('storing an outcome', async () => {
@@ -41,6 +43,7 @@ export class OutcomeStore {
         const attempt = { number: settled.attempts_count, ...log, ...(isDead && { dead_lettered: true as const }) };
         tried = { ...settled, latest_attempt: attempt };
         if (current.latest_attempt !== undefined) await this.keepEarlier(current.id, current.latest_attempt);
+        if (tried.status !== 'discarded') await recounts.beforeRestoring([current]);
         if (await deliveries.replace(tried, { revision: current.revision })) return tried;
         current = await deliveries.get(known.id);
       }

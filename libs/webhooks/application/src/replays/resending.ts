@@ -3,6 +3,7 @@ import type { Clock, Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, isScheduled, renderBody, replayed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { Recounts } from '../stats/hour-document.ts';
 import { type DeliveryDocument, recordedDelivery, toDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../store/payloads.ts';
@@ -19,6 +20,7 @@ const LIVE_FIRST_MS = 1_000;
 export interface ResendingParts {
   readonly queries: DeliveryQueries;
   readonly deliveries: Collection<DeliveryDocument>;
+  readonly recounts: Recounts;
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly log: EventLog;
@@ -59,6 +61,7 @@ export class Resending {
         left.filter(({ id }) => !known.has(id)),
         rows,
       );
+      await this.parts.recounts.beforeRestoring(stored);
       const write = async ({ id }: TakenDelivery) => {
         const [delivery, at = ''] = [known.get(id), due.get(id)];
         if (delivery !== undefined) return this.replace(replay, delivery, at);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 import { type HourCounts, hourOf, shardOf } from '@tracking/webhooks-domain';
+import type { DeliveryDocument } from '../store/delivery-document.ts';
 
 /** What became of the attempts at an endpoint in an hour: written by the endpoint's owner alone. */
 export interface HourDocument extends Document, HourCounts {
@@ -31,7 +32,10 @@ export const HOURS: CollectionSpec = {
   durability: 'ordered',
 };
 
-/** Attempts are counted anew after their owner ended without a word, discards after each of them: anybody discards. */
+/**
+ * Attempts are counted again after their owner ended without a word, discards whenever a delivery is discarded, and whenever
+ * a discarded one is replayed or delivered: any process may do that.
+ */
 export type Recounted = 'attempts' | 'discards';
 
 /** A part of an hour's counts that may be wrong: the endpoint's owner is to count it anew. */
@@ -76,6 +80,15 @@ export class Recounts {
   /** Before any deliveries of these endpoints are discarded as of then: whatever becomes of that, it is counted. */
   async beforeDiscards(endpointIds: readonly string[], at: Timestamp): Promise<void> {
     for (const id of new Set(endpointIds)) await this.request('discards', id, hourOf(at));
+  }
+
+  /** Before any of these deliveries that are discarded is replayed or stored as delivered. */
+  async beforeRestoring(deliveries: readonly DeliveryDocument[]): Promise<void> {
+    const discarded = deliveries.flatMap(({ endpoint_id, discarded_at: at }) => (at ? [{ endpoint_id, at }] : []));
+    const requests = discarded.map(({ endpoint_id, at }) => requestOf('discards', endpoint_id, hourOf(at)));
+    for (const request of new Map(requests.map((each) => [each.id, each])).values()) {
+      await this.documents.upsert(request);
+    }
   }
 }
 

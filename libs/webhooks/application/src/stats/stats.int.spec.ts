@@ -175,6 +175,41 @@ describe('statistics of an endpoint', () => {
     expect(waiting.count).toBe(1);
   });
 
+  it.each(['is retried', 'is replayed', 'arrives after all'])(
+    'count a discarded delivery no longer once it %s',
+    async (how) => {
+      // A request to count again is carried out after this time, by when the delivery has to be stored.
+      await webhooks.stop();
+      webhooks = await stage.start({ ...SETTINGS, statsSettleMs: 200 });
+      const { promise: answered, resolve } = Promise.withResolvers<void>();
+      stage.receivers.behave(URL_A, async () => {
+        if (how === 'arrives after all') await answered;
+        return answer(how === 'arrives after all' ? 200 : 500);
+      });
+      await publish(1);
+      await attempted(1);
+      const [delivery] = await stage.deliveries(webhooks);
+      const about = { ...stage.command(), delivery_id: delivery?.id ?? '' };
+      if (how !== 'arrives after all') {
+        await eventually(async () => expect((await stats()).hours[0]?.attempts.failed).toBe(1));
+      }
+      await webhooks.deliveries.discard(about);
+      await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(1));
+      await exact();
+      if (how !== 'arrives after all') stage.receivers.behave(URL_A, () => answer(200));
+      if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...stage.command() });
+      if (how === 'is replayed') {
+        await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: { statuses: ['discarded'] } });
+      }
+      resolve();
+      await eventually(async () =>
+        expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
+      );
+      await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(0));
+      await exact();
+    },
+  );
+
   it('count dead letters, also those that are sent again later', async () => {
     stage.receivers.behave(URL_A, () => answer(410));
     await publish(1);
