@@ -1,4 +1,5 @@
 import type { Clock } from '@tracking/ports';
+import { urlRevision } from '@tracking/webhooks-domain';
 import type { AttemptPreparation } from './attempts/attempt-preparation.ts';
 import type { AttemptSender, MadeAttempt } from './attempts/attempt-sender.ts';
 import type { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
@@ -8,6 +9,7 @@ import type { FailureLog } from './attempts/failure-log.ts';
 import type { OutcomeStore } from './attempts/outcome-store.ts';
 import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
 import type { OwnedEndpoints } from './attempts/owned-endpoints.ts';
+import type { EndpointClients } from './endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from './endpoints/endpoint-document.ts';
 import type { CountOutcome, StatsKeeper } from './stats/stats-keeper.ts';
 import type { DeliveryDocument } from './store/delivery-document.ts';
@@ -18,6 +20,7 @@ export interface DeliveryWorkerParts {
   readonly outcomes: OutcomeStore;
   readonly stats: StatsKeeper;
   readonly endpoints: OwnedEndpoints;
+  readonly clients: EndpointClients;
   readonly failures: FailureLog;
   readonly announcer: DeadLetterAnnouncer;
   readonly engines: EngineRetry;
@@ -49,8 +52,9 @@ export class DeliveryWorker {
     if (made === undefined) return delivery;
     if (!delivery.sandbox) this.judgeEndpoint(owned, client.endpoint, delivery, made);
     answered();
+    if (made.finished.outcome.kind !== 'success') await this.refreshEndpoint(owned);
     const counted = delivery.sandbox ? undefined : await this.beforeCounting(owned, made);
-    const stored = await outcomes.store(delivery, made, owned.endpoint.pauses);
+    const stored = await outcomes.store(delivery, made, owned.endpoint);
     counted?.(stored?.latest_attempt);
     await this.saveHealth(owned);
     if (stored?.status === 'dead_lettered') announcer.job.wake();
@@ -64,11 +68,20 @@ export class DeliveryWorker {
     delivery: DeliveryDocument,
     made: MadeAttempt,
   ): void {
+    // It says nothing about the URL that the endpoint has by now.
+    if (urlRevision(attempted) !== urlRevision(owned.endpoint)) return;
     const { outcome, startedAt, endedAt } = made.finished;
     this.parts.failures.note(owned, delivery, made, owned.concurrency?.failingSince ?? null);
     owned.concurrency?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));
     owned.triedHere = true;
     if (outcome.kind === 'gone') owned.gone = attempted;
+  }
+
+  /** Another process may have changed the URL during the attempt: what a former one answered is no reason to give up. */
+  private async refreshEndpoint(owned: OwnedEndpoint): Promise<void> {
+    const { engines, clients } = this.parts;
+    const client = await engines.until('reading an endpoint', () => clients.read(owned.id));
+    if (client !== undefined) owned.setEndpoint(client.endpoint);
   }
 
   private beforeCounting(owned: OwnedEndpoint, { log }: MadeAttempt): Promise<CountOutcome> {

@@ -218,6 +218,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     outcomes: new OutcomeStore({ deliveries: repeatable, attempts, recounts: stats.recounts, policy, random, engines }),
     stats: stats.keeper,
     endpoints,
+    clients,
     failures: new FailureLog(logger),
     announcer,
     engines,

@@ -34,10 +34,15 @@ interface Attempted {
   readonly ended?: number;
   readonly manual?: boolean;
   readonly pauses?: Parameters<typeof settle>[2]['pauses'];
+  /** Of the URL that the endpoint has after the attempt, which was made at the URL of revision 0. */
+  readonly urlRevision?: number;
 }
-function attempted(delivery: Delivery, { outcome, began, ended, manual = false, pauses = [] }: Attempted): Delivery {
-  const finished = { startedAt: at(began), endedAt: at(ended ?? began), manual, outcome };
-  return settle(delivery, finished, { policy: DEFAULT_RETRY_POLICY, pauses, random: () => 0.5 });
+function attempted(
+  delivery: Delivery,
+  { outcome, began, ended, manual = false, pauses = [], urlRevision = 0 }: Attempted,
+): Delivery {
+  const finished = { startedAt: at(began), endedAt: at(ended ?? began), manual, outcome, urlRevision: 0 };
+  return settle(delivery, finished, { policy: DEFAULT_RETRY_POLICY, pauses, random: () => 0.5, urlRevision });
 }
 const retrying = attempted(fresh, { outcome: failure, began: 1_000, ended: 11_000 });
 const dead = attempted(retrying, { outcome: failure, began: 1_000 + 72 * HOUR });
@@ -46,6 +51,17 @@ const succeeded = attempted(fresh, { outcome: success, began: 1_000 });
 describe('a delivery', () => {
   test('begins pending, with its first attempt due at once', () => {
     expect(fresh).toMatchObject({ status: 'pending', next_attempt_at: at(0), attempts_count: 0, last_error: null });
+  });
+
+  test('counts nothing but a success of an attempt at a former URL, and is due at once at the present one', () => {
+    const late = { began: 100 * HOUR, urlRevision: 7 };
+    const due = { status: 'retrying', next_attempt_at: at(100 * HOUR), failures: retrying.failures };
+    for (const outcome of [failure, gone, hold(60_000)]) {
+      expect(attempted(retrying, { ...late, outcome })).toMatchObject({ ...due, attempts_count: 2 });
+    }
+    const requested = retryRequested(retrying, at(90 * HOUR));
+    expect(attempted(requested, { ...late, outcome: gone, manual: true })).toMatchObject({ ...due, manual_at: null });
+    expect(attempted(retrying, { ...late, outcome: success }).status).toBe('succeeded');
   });
 
   test('ends by a success', () => {

@@ -43,6 +43,8 @@ export interface Delivery {
   readonly first_attempt_at: Timestamp | null;
   /** End of the latest attempt; absent before the first, or null where an earlier version stored it. */
   readonly last_attempt_at?: Timestamp | null;
+  /** Of the endpoint's URL that got the latest attempt; absent before the first, and for the first URL. */
+  readonly url_revision?: number;
   readonly last_error: DeliveryError | null;
   readonly completed_at: Timestamp | null;
   /** When a dead letter was told to the topic; null until then. */

@@ -73,7 +73,7 @@ describe('an endpoint', () => {
   });
 
   test('goes back to pending verification with a changed URL, and goes on recording if it was enabled', () => {
-    const moved = urlChanged(running, at(3));
+    const moved = urlChanged(running, at(3), 4);
     expect(moved).toMatchObject({
       status: 'pending_verification',
       last_verification: null,
@@ -86,7 +86,7 @@ describe('an endpoint', () => {
   });
 
   test('does not begin to record by a changed URL', () => {
-    const moved = urlChanged(disabled(running, 'manual', moment(2)), at(3));
+    const moved = urlChanged(disabled(running, 'manual', moment(2)), at(3), 4);
     expect(moved).toMatchObject({ status: 'pending_verification', enabled_periods: [period(1, 2)] });
   });
 

@@ -29,6 +29,8 @@ export interface EndpointState {
    * clocks of whoever asked: clocks that differ make a window of days longer or shorter by as much, and lose nothing.
    */
   readonly pauses: readonly Period[];
+  /** Revision of the endpoint at which its present URL was set; absent while it has its first one. */
+  readonly url_revision?: number;
 }
 
 export const NEW_ENDPOINT: EndpointState = {
@@ -45,10 +47,22 @@ export function isAttempted(endpoint: EndpointState): boolean {
   return endpoint.status === 'enabled';
 }
 
-/** Nothing but a challenge goes to a URL that has not answered one. */
-export function urlChanged<E extends EndpointState>(endpoint: E, at: Timestamp): E {
+/**
+ * Names the present URL of an endpoint. Outcomes and health belong to the URL they were seen at, and a URL that is set again
+ * is another one.
+ */
+export function urlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_revision'>): number {
+  return url_revision;
+}
+
+/**
+ * Nothing but a challenge goes to a URL that has not answered one.
+ * @param url_revision of the endpoint with its new URL
+ */
+export function urlChanged<E extends EndpointState>(endpoint: E, at: Timestamp, url_revision: number): E {
   return {
     ...endpoint,
+    url_revision,
     status: 'pending_verification',
     disabled_reason: null,
     verified: false,

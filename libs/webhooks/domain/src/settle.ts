@@ -10,6 +10,8 @@ export interface FinishedAttempt {
   /** Asked for by a person, beside the schedule. */
   readonly manual: boolean;
   readonly outcome: AttemptOutcome;
+  /** Of the URL that it was sent to. */
+  readonly urlRevision: number;
 }
 
 export interface SettleContext {
@@ -17,20 +19,24 @@ export interface SettleContext {
   /** When the endpoint could not be attempted: windows stand still meanwhile. */
   readonly pauses: readonly Period[];
   readonly random: Random;
+  /** Of the present URL of the endpoint. */
+  readonly urlRevision: number;
 }
 
 /**
  * The delivery after an attempt. Also right for one that changed while the attempt was under way: what was discarded stays
- * discarded, unless it was in fact delivered.
+ * discarded, unless it was in fact delivered. If the endpoint got another URL meanwhile, nothing but a success counts: the
+ * next attempt, at that URL, is due at once.
  */
 export function settle(delivery: Delivery, attempt: FinishedAttempt, context: SettleContext): Delivery {
-  const { outcome, startedAt, endedAt, manual } = attempt;
+  const { outcome, startedAt, endedAt, manual, urlRevision } = attempt;
   const tried: Delivery = {
     ...delivery,
     attempts_count: delivery.attempts_count + 1,
     first_attempt_at: delivery.first_attempt_at ?? startedAt,
     last_attempt_at: endedAt,
     manual_at: manual ? null : delivery.manual_at,
+    ...(urlRevision > 0 && { url_revision: urlRevision }),
     last_error: outcome.kind === 'success' ? null : outcome.error,
     revision: delivery.revision + 1,
   };
@@ -38,6 +44,7 @@ export function settle(delivery: Delivery, attempt: FinishedAttempt, context: Se
   if (delivery.status === 'succeeded') return { ...tried, last_error: delivery.last_error };
   if (!isScheduled(delivery)) return tried;
   if (delivery.sandbox) return completed(tried, 'discarded', endedAt);
+  if (urlRevision !== context.urlRevision) return { ...tried, status: 'retrying', next_attempt_at: endedAt };
   if (outcome.kind === 'gone') return completed(tried, 'dead_lettered', endedAt);
   if (manual) return tried;
   return rescheduled(tried, attempt, outcome, context);

@@ -13,6 +13,7 @@ import {
   enabled,
   rotated,
   urlChanged,
+  urlRevision,
   validSecrets,
   verificationEnded,
 } from '@tracking/webhooks-domain';
@@ -115,7 +116,9 @@ export class Endpoints implements WebhookEndpoints {
     if (isRepeated(endpoint, command)) return toEndpoint(endpoint);
     const verification = await challenge(clients.note(endpoint), { outbound, timeoutMs, clock, origin });
     // What an endpoint answered says nothing about a URL that was set in the meantime.
-    return this.update(command, (now) => (now.url === endpoint.url ? verificationEnded(now, verification) : now));
+    return this.update(command, (now) => {
+      return urlRevision(now) === urlRevision(endpoint) ? verificationEnded(now, verification) : now;
+    });
   }
 
   async enable(command: EndpointCommand): Promise<WebhookEndpoint> {
@@ -214,7 +217,7 @@ export class Endpoints implements WebhookEndpoints {
     const sealed =
       headers === undefined ? endpoint.headers : sealedHeaders(this.parts.box, endpoint.id, headers, endpoint.headers);
     const after = { ...endpoint, ...plain, headers: sealed };
-    return after.url === endpoint.url ? after : urlChanged(after, at);
+    return after.url === endpoint.url ? after : urlChanged(after, at, endpoint.revision + 1);
   }
 }
 

@@ -9,6 +9,8 @@ import type { AttemptOutcome, DeliveryError, FailuresInARow, Random } from '@tra
 export interface EndpointHealth extends Document {
   /** Of the lease under which it was written: what an earlier owner still writes is refused. */
   readonly epoch: number;
+  /** Of the endpoint's URL that answered so; absent for its first one. */
+  readonly url_revision?: number;
   readonly held_until: Timestamp | null;
   /** Begin of the first attempt since the last success. */
   readonly failing_since: Timestamp | null;
@@ -22,7 +24,7 @@ export interface EndpointHealth extends Document {
   readonly recovering_since: Timestamp | null;
 }
 
-type StoredHealth = Omit<EndpointHealth, 'id' | 'epoch'>;
+type StoredHealth = Omit<EndpointHealth, 'id' | 'epoch' | 'url_revision'>;
 
 export const ENDPOINT_HEALTH: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };
 

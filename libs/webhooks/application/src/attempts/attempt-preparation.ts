@@ -1,7 +1,6 @@
 import type { Clock, Collection } from '@tracking/ports';
 import type { EndpointClient, EndpointClients } from '../endpoints/endpoint-clients.ts';
 import { type DeliveryDocument, awaitsAttempt } from '../store/delivery-document.ts';
-import { positionOf } from '../store/delivery-queues.ts';
 import type { Payloads } from '../store/payloads.ts';
 import type { EngineRetry } from './engine-retry.ts';
 import type { OwnedEndpoint } from './owned-endpoint.ts';
@@ -72,6 +71,6 @@ export class AttemptPreparation {
     const { sandbox, manual_at } = delivery;
     if (sandbox || manual_at !== null) return awaitsAttempt(delivery);
     if (!awaitsAttempt(delivery)) return false;
-    return owned.goesEarly({ delivery }) || positionOf(delivery).due <= this.parts.clock().getTime();
+    return owned.goesEarly({ delivery }) || owned.dueOf(delivery) <= this.parts.clock().getTime();
   }
 }

@@ -8,7 +8,7 @@ import type {
   OutboundHttp,
   OutboundResponse,
 } from '@tracking/ports';
-import { type AttemptOutcome, type FinishedAttempt, judge } from '@tracking/webhooks-domain';
+import { type AttemptOutcome, type FinishedAttempt, judge, urlRevision } from '@tracking/webhooks-domain';
 import type { WebhookAttempt } from '../requests-and-answers.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { attemptTraceparent, traceFields } from '../tracing.ts';
@@ -63,7 +63,13 @@ export class AttemptSender {
     const manual = delivery.manual_at !== null;
     const error = outcome.kind === 'success' ? null : outcome.error;
     return {
-      finished: { startedAt: at, endedAt: ended.toISOString(), manual, outcome },
+      finished: {
+        startedAt: at,
+        endedAt: ended.toISOString(),
+        manual,
+        outcome,
+        urlRevision: urlRevision(client.endpoint),
+      },
       log: { at, duration_ms: Math.round(answer.durationMs), ...shown(answer), error, manual },
     };
   }

@@ -406,7 +406,8 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     const event = stage.event();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded' });
-    expect(stage.receivers.at(URL_B)).toHaveLength(1);
+    await untilIs(id, held.id, { status: 'succeeded', attempts_count: 2 });
+    expect(stage.receivers.at(URL_B)).toHaveLength(2);
   });
 
   test('gets the last attempt after the wait when that ends beyond the window', async () => {

@@ -43,7 +43,9 @@ export class FailingAlarm {
       return endpoints.saveHealth(owned, clock().getTime());
     };
     const isOurs = await note(false);
-    if (isOurs) await tell(endpoint, { since: timestamp(since), at: timestamp(eventAt), reason });
+    // While that was stored the endpoint may have got another URL.
+    if (isOurs && owned.concurrency === concurrency)
+      await tell(endpoint, { since: timestamp(since), at: timestamp(eventAt), reason });
     await note(true);
   }
 }

@@ -31,7 +31,12 @@ function linesOf(outcomes: readonly (readonly [after: number, AttemptOutcome])[]
   const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
   const subject = new FailureLog(logger, () => now);
   const owned = { endpoint };
-  const times = { startedAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:00.000Z', manual: false };
+  const times = {
+    startedAt: '2026-01-01T00:00:00.000Z',
+    endedAt: '2026-01-01T00:00:00.000Z',
+    manual: false,
+    urlRevision: 0,
+  };
   for (const [after, outcome] of outcomes) {
     now += after;
     subject.note(owned, delivery, { finished: { ...times, outcome } }, failingSince);

@@ -1,5 +1,5 @@
 import type { Collection } from '@tracking/ports';
-import { type Period, type Random, type RetryPolicy, settle } from '@tracking/webhooks-domain';
+import { type EndpointState, type Random, type RetryPolicy, settle, urlRevision } from '@tracking/webhooks-domain';
 import type { WebhookAttempt } from '../requests-and-answers.ts';
 import type { Recounts } from '../stats/hour-document.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptId, toDocument } from '../store/delivery-document.ts';
@@ -23,14 +23,15 @@ export class OutcomeStore {
    * Stores the outcome and answers the delivery as it is then; undefined when there is none any more. Where the delivery
    * was changed during the attempt (discarded, or attempted by another owner) the outcome is applied to what it is now.
    * Tries until the store takes it, or the process ends: then the attempt will be repeated.
-   * @param pauses of the endpoint
+   * @param endpoint as it is after the attempt
    */
   async store(
     known: DeliveryDocument,
     { finished, log }: MadeAttempt,
-    pauses: readonly Period[],
+    endpoint: Pick<EndpointState, 'pauses' | 'url_revision'>,
   ): Promise<DeliveryDocument | undefined> {
     const { deliveries, recounts, policy, random, engines } = this.parts;
+    const context = { policy, pauses: endpoint.pauses, random, urlRevision: urlRevision(endpoint) };
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
     return engines.until('storing an outcome', async () => {
@@ -38,7 +39,7 @@ export class OutcomeStore {
       if (tried !== undefined) current = await deliveries.get(known.id);
       while (current !== undefined) {
         if (tried !== undefined && isSame(current, tried)) return current;
-        const settled = toDocument(settle(current, finished, { policy, pauses, random }));
+        const settled = toDocument(settle(current, finished, context));
         const isDead = settled.status === 'dead_lettered' && current.status !== 'dead_lettered';
         const attempt = { number: settled.attempts_count, ...log, ...(isDead && { dead_lettered: true as const }) };
         tried = { ...settled, latest_attempt: attempt };

@@ -158,6 +158,30 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.hasRecovered).toBe(false);
   });
 
+  test('forgets how a former URL answered, and gives at once what was last attempted there', () => {
+    const endpoint = owned({ ...FAILURE, kind: 'hold', holdMs: 3_600_000 });
+    const at = (ms: number) => new Date(START + ms).toISOString();
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
+    const made = newDelivery(
+      { ...event, id: 'dlv_1', event_id: 'evt_1', workspace_id, environment, endpoint_id },
+      at(0),
+    );
+    const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at: at(1) } as const;
+    const document = toDocument({ ...failed, next_attempt_at: at(3_600_000) });
+    endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
+    expect(endpoint.concurrency).toBeUndefined();
+    endpoint.concurrency = new AdaptiveConcurrency(DEFAULT_MAX_CONCURRENCY, 600_000, () => 0);
+    endpoint.hold(document, 0);
+    expect([endpoint.window.complete, endpoint.take(START + 2)?.id]).toEqual([false, undefined]);
+    const refill = endpoint.window.beginRefill(endpoint.room);
+    endpoint.window.endRefill(refill, { scheduled: [document], express: [] }, endpoint.busy, 0);
+    expect(endpoint.take(START + 2)?.id).toBe('dlv_1');
+    endpoint.busy.clear();
+    endpoint.hold({ ...document, url_revision: 2, revision: 2 }, 0);
+    expect(endpoint.nextMoment).toBe(START + 3_600_000);
+  });
+
   test('keeps the replay that was read last, although an earlier read is answered after it', async () => {
     const endpoint = owned();
     const { promise: answered, resolve: answer } = Promise.withResolvers<RunningReplay | undefined>();

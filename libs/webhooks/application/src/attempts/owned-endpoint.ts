@@ -1,7 +1,8 @@
 import type { Lease } from '@tracking/ports';
-import { isAttempted } from '@tracking/webhooks-domain';
+import { isAttempted, urlRevision } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, mayGoEarly } from '../store/delivery-document.ts';
+import { positionOf } from '../store/delivery-queues.ts';
 import type { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { PendingWindow } from './pending-window.ts';
 import { type PendingDelivery, toPending } from './priority-queue.ts';
@@ -34,7 +35,7 @@ export interface RunningReplay {
 /** An endpoint of a shard that this process owns: what waits for it, what is under way, and how fast it may go. */
 export class OwnedEndpoint {
   readonly window: PendingWindow;
-  /** Undefined until its stored health was read: nothing is sent before. */
+  /** Undefined until the stored health of its present URL was read: nothing is sent before. */
   concurrency: AdaptiveConcurrency | undefined;
   /** Requests under way. */
   attempting = 0;
@@ -44,6 +45,8 @@ export class OwnedEndpoint {
   active = true;
   /** While it is being filled. */
   filling: Promise<void> | undefined;
+  /** Settles when the last write of its health has ended. */
+  saving: Promise<unknown> = Promise.resolve();
   /** Whether an attempt of its deliveries ended in this process. */
   triedHere = false;
   /** Whether others are being told at the moment that it fails. */
@@ -72,7 +75,7 @@ export class OwnedEndpoint {
     readonly lease: Lease,
     empty: boolean,
   ) {
-    this.window = new PendingWindow(empty, this.mayGo);
+    this.window = new PendingWindow(empty, this.mayGo, this.dueOf);
   }
 
   get id(): string {
@@ -135,16 +138,15 @@ export class OwnedEndpoint {
 
   setEndpoint(endpoint: EndpointDocument): void {
     if (endpoint.revision < this.endpoint.revision) return;
-    const { url, verified } = this.endpoint;
+    const { verified } = this.endpoint;
+    const isMoved = urlRevision(this.endpoint) !== urlRevision(endpoint);
     const getsOthers = verified !== endpoint.verified || isAttempted(this.endpoint) !== isAttempted(endpoint);
     this.endpoint = endpoint;
-    if (this.concurrency !== undefined) {
-      this.concurrency.limit = endpoint.max_concurrency;
-      // Who asked for the hold is there no more.
-      if (url !== endpoint.url) this.concurrency.heldUntil = -Infinity;
-    }
+    if (this.concurrency !== undefined) this.concurrency.limit = endpoint.max_concurrency;
+    // How a former URL answered says nothing about the present one.
+    if (isMoved) this.concurrency = undefined;
     // What it does not get waits on disk, for as long as it takes.
-    if (getsOthers) this.window.forget();
+    if (getsOthers || isMoved) this.window.forget();
   }
 
   /**
@@ -211,6 +213,16 @@ export class OwnedEndpoint {
   /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
   readonly mayGo = ({ delivery }: PendingDelivery): boolean =>
     delivery.sandbox ? this.endpoint.verified : isAttempted(this.endpoint);
+
+  /**
+   * When a delivery is due, in epoch milliseconds: as stored, or since its latest attempt if that was made at a former URL,
+   * whatever that URL asked for.
+   */
+  readonly dueOf = (delivery: DeliveryDocument): number => {
+    const { due } = positionOf(delivery);
+    if (delivery.attempts_count === 0 || urlRevision(delivery) === urlRevision(this.endpoint)) return due;
+    return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
+  };
 
   /** Whether a delivery may be attempted before it is due: a replay sends it, or the endpoint recovers. */
   readonly goesEarly = (item: Pick<PendingDelivery, 'delivery'>): boolean =>

@@ -1,5 +1,5 @@
 import type { Collection, Lease } from '@tracking/ports';
-import { type Random, isAttempted } from '@tracking/webhooks-domain';
+import { type Random, isAttempted, urlRevision } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
@@ -73,8 +73,10 @@ export class OwnedEndpoints {
   async fill(owned: OwnedEndpoint): Promise<void> {
     if (owned.concurrency === undefined) {
       const { recoveryAfterMs } = this.limits;
-      const stored = await this.health.get(owned.id);
+      const found = await this.health.get(owned.id);
       const { max_concurrency: most } = owned.endpoint;
+      const isOfUrl = found !== undefined && urlRevision(found) === urlRevision(owned.endpoint);
+      const stored = isOfUrl ? found : undefined;
       owned.concurrency = new AdaptiveConcurrency(most, recoveryAfterMs, this.random, stored);
     }
     while (owned.window.wantsRefill(this.room(owned))) await this.refill(owned);
@@ -102,15 +104,24 @@ export class OwnedEndpoints {
   }
 
   /**
-   * Stores how the endpoint has been answering, where that has to outlive the process.
+   * Stores how the present URL has been answering, where that has to outlive the process.
    * @param now in epoch milliseconds
    * @returns false where another process has owned it since
    */
-  async saveHealth({ id, lease, concurrency }: OwnedEndpoint, now: number): Promise<boolean> {
+  saveHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
+    // One write at a time: of two the store may apply the newer one first.
+    const saved = owned.saving.then(() => this.writeHealth(owned, now));
+    owned.saving = saved.catch(() => undefined);
+    return saved;
+  }
+
+  private async writeHealth({ id, lease, concurrency, endpoint }: OwnedEndpoint, now: number): Promise<boolean> {
     const state = concurrency?.unsaved(now);
     if (state === undefined) return true;
     const { epoch } = lease;
-    const isOurs = await this.health.upsert({ id, epoch, ...state }, { epoch: { lte: epoch } });
+    const { url_revision } = endpoint;
+    const document = { id, epoch, ...(url_revision !== undefined && { url_revision }), ...state };
+    const isOurs = await this.health.upsert(document, { epoch: { lte: epoch } });
     concurrency?.noteSaved(state);
     return isOurs;
   }

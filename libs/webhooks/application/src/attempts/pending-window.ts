@@ -46,11 +46,13 @@ export class PendingWindow {
 
   /**
    * @param empty whether nothing is stored that waits for this endpoint
+   * @param dueOf when a delivery is due, in epoch milliseconds: as stored, or earlier
    * @param mayGo whether the endpoint as it is gets what a person asked for; once that changes, everything is read anew
    */
   constructor(
     empty: boolean,
     private readonly mayGo: (item: PendingDelivery) => boolean = () => true,
+    private readonly dueOf: (delivery: DeliveryDocument) => number = (delivery) => positionOf(delivery).due,
   ) {
     this.horizon = empty ? END : BEGINNING;
     this.expressRead = empty;
@@ -66,7 +68,7 @@ export class PendingWindow {
    * @param room most scheduled deliveries to hold
    */
   add(given: PendingDelivery, room: number): void {
-    const item = this.takeNewest(given);
+    const item = this.takeNewest(this.placed(given));
     if (isExpress(item)) this.addExpress(item);
     else if (isAfter(item, this.horizon)) this.miss(item);
     else {
@@ -167,7 +169,7 @@ export class PendingWindow {
     const lastRead = scheduled.at(-1);
     const read = lastRead === undefined || scheduled.length < refill.limit ? END : positionOf(lastRead);
     const end = isAfter(read, refill.end) ? refill.end : read;
-    const found = scheduled.filter(fresh).map((delivery) => toPending(delivery, knownAt));
+    const found = scheduled.filter(fresh).map((delivery) => this.placed(toPending(delivery, knownAt)));
     for (const item of [...refill.missed, ...found]) if (!isAfter(item, end)) this.hold(item);
     this.horizon = end;
   }
@@ -178,6 +180,10 @@ export class PendingWindow {
 
   private wantsExpress(): boolean {
     return !this.expressRead && this.express.size === 0;
+  }
+
+  private placed(item: PendingDelivery): PendingDelivery {
+    return { ...item, due: this.dueOf(item.delivery) };
   }
 
   private hold(item: PendingDelivery): void {

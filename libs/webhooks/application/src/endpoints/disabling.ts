@@ -1,6 +1,6 @@
 import { DomainError, type Timestamp } from '@tracking/contracts';
 import type { Clock, EventStore, Logger } from '@tracking/ports';
-import { BEGINNING_OF_LOG, type Moment, disabled } from '@tracking/webhooks-domain';
+import { BEGINNING_OF_LOG, type Moment, disabled, urlRevision } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from './endpoint-document.ts';
 import type { EndpointStore } from './endpoint-store.ts';
 
@@ -18,13 +18,14 @@ export interface DisablingParts {
  */
 export async function disableGone(
   { store, eventStore, clock, logger }: DisablingParts,
-  { id, url, workspace_id }: EndpointDocument,
+  gone: EndpointDocument,
 ): Promise<EndpointDocument> {
+  const { id, workspace_id } = gone;
   const at = clock().toISOString();
   let isDisabling = false;
   try {
     const endpoint = await store.update(id, at, async (now) => {
-      isDisabling = now.url === url && now.status !== 'disabled';
+      isDisabling = urlRevision(now) === urlRevision(gone) && now.status !== 'disabled';
       return isDisabling ? disabled(now, 'gone', await logMoment(eventStore, at)) : now;
     });
     const about = { endpoint: id, workspace: workspace_id };

@@ -1,0 +1,116 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { type FakeAnswer, answer } from '../../test/fake-receivers.ts';
+import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+
+const FORMER = 'https://former.example.com/hook';
+const PRESENT = 'https://present.example.com/hook';
+const HOUR_MS = 3_600_000;
+/** A failed attempt is not repeated before the test is over. */
+const POLICY: RetryPolicy = { firstMs: HOUR_MS, factor: 1, capMs: HOUR_MS, windowMs: 2 * HOUR_MS };
+const AN_HOUR = answer(429, { 'retry-after': '3600' });
+
+jest.setTimeout(30_000);
+
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  webhooks = await stage.start({ policy: POLICY });
+});
+afterEach(() => stage.close());
+
+async function changeUrl(endpoint_id: string, url: string): Promise<void> {
+  const on = () => ({ ...stage.command(), endpoint_id });
+  await webhooks.endpoints.change({ ...on(), fields: { url } });
+  await webhooks.endpoints.verify(on());
+  await webhooks.endpoints.enable(on());
+}
+
+async function untilSucceeded(endpoint_id: string, event_id: string, attempts_count: number): Promise<void> {
+  await eventually(async () => {
+    const delivery = await stage.delivery(webhooks, endpoint_id, event_id);
+    expect(delivery).toMatchObject({ status: 'succeeded', attempts_count });
+  });
+}
+
+/** An event whose attempt at the former URL is under way; answers it when the test says so. */
+async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly reply: (answer: FakeAnswer) => void }> {
+  const { promise, resolve } = Promise.withResolvers<FakeAnswer>();
+  stage.receivers.behave(FORMER, () => promise);
+  const event = stage.event();
+  await stage.publish(event);
+  await eventually(() => expect(stage.receivers.at(FORMER)).toHaveLength(1));
+  return { event_id: event.id, reply: resolve };
+}
+
+describe('after the URL of an endpoint was changed', () => {
+  test('what the former URL was to get after an hour is due at once, and a restart brings no hold back', async () => {
+    const { id } = await stage.endpoint(webhooks, FORMER);
+    stage.receivers.behave(FORMER, () => AN_HOUR);
+    const held = stage.event();
+    await stage.publish(held);
+    await eventually(async () =>
+      expect(await stage.delivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
+    );
+    const down = Promise.withResolvers<FakeAnswer>();
+    stage.receivers.behave(PRESENT, (request) =>
+      request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.good(request) : down.promise,
+    );
+    await changeUrl(id, PRESENT);
+    await eventually(() => expect(stage.receivers.at(PRESENT)).toHaveLength(1));
+    webhooks.process.kill();
+    stage.receivers.behave(PRESENT, (request) => stage.receivers.good(request));
+    webhooks = await stage.start({ policy: POLICY });
+    await untilSucceeded(id, held.id, 2);
+    const later = stage.event();
+    await stage.publish(later);
+    await untilSucceeded(id, later.id, 1);
+  });
+
+  test('a 429 of an attempt that was under way does not hold the new URL back', async () => {
+    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { event_id, reply } = await attemptUnderWay();
+    await changeUrl(id, PRESENT);
+    reply(AN_HOUR);
+    await untilSucceeded(id, event_id, 2);
+    const later = stage.event();
+    await stage.publish(later);
+    await untilSucceeded(id, later.id, 1);
+  });
+
+  test('a 410 of an attempt that was under way makes no dead letter and disables nothing', async () => {
+    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { event_id, reply } = await attemptUnderWay();
+    await changeUrl(id, PRESENT);
+    reply(answer(410));
+    await untilSucceeded(id, event_id, 2);
+    expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
+  });
+
+  test('a 410 makes no dead letter where the attempting process does not know of the change yet', async () => {
+    await webhooks.stop();
+    webhooks = await stage.start({ policy: POLICY, pollMs: HOUR_MS });
+    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { event_id, reply } = await attemptUnderWay();
+    const owner = webhooks;
+    webhooks = await stage.start({}, undefined, stage.receivers, true);
+    await changeUrl(id, PRESENT);
+    webhooks = owner;
+    reply(answer(410));
+    await untilSucceeded(id, event_id, 2);
+    expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
+  });
+
+  test('a 410 that came before its URL was set again disables nothing', async () => {
+    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { event_id, reply } = await attemptUnderWay();
+    await changeUrl(id, PRESENT);
+    stage.receivers.behave(FORMER, (request) => stage.receivers.good(request));
+    await changeUrl(id, FORMER);
+    reply(answer(410));
+    await untilSucceeded(id, event_id, 2);
+    expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
+  });
+});
