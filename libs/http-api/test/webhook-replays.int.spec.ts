@@ -58,6 +58,15 @@ async function waiting(): Promise<{ readonly of: string; readonly made: Answer }
 }
 
 describe('a replay', () => {
+  it('is of all that failed or was missed without a body', async () => {
+    const of = await endpoint();
+    const made = await post(`/v1/webhook_endpoints/${of}/replay`);
+    expect([made.status, made.body]).toMatchObject([202, { since: null, event_types: null, warnings: [] }]);
+    const { body: described } = await get('/openapi.json');
+    const path = '/v1/webhook_endpoints/{id}/replay';
+    expect(described).toMatchObject({ paths: { [path]: { post: { requestBody: { required: false } } } } });
+  });
+
   it('sends what was missed, and tells how far it is', async () => {
     const events = await missed(3);
     const of = await endpoint();

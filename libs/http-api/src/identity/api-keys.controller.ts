@@ -1,5 +1,4 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import type { PipeTransform } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { ApiKey, KeyOwner, NewApiKey, Page, Warning } from '@tracking/contracts';
 import { keyReachOf } from '@tracking/identity';
@@ -15,10 +14,9 @@ import { PageDto } from '../paging/page.dto.ts';
 import { recordPage } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { SentBody } from '../server/request-decorators.ts';
-import type { Sent } from '../server/request-decorators.ts';
 import { principalOf, scopeOf } from '../server/request.ts';
 import { fault } from '../validation/checks.ts';
-import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
+import { BodyPipe, NO_BODY, OptionalBodyPipe } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { parseTimestamp } from '../validation/timestamp.ts';
 import { ApiKeyDto, RotateApiKeyDto } from './api-key.dto.ts';
@@ -33,11 +31,7 @@ import type { WithWarnings } from './identity-writes.ts';
 
 const Unknown = () => refusal(404, 'No such key in this workspace, or none that you may see.');
 const FIELDS = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource);
-const rotation = new BodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
-/** Without a body everything is as it is unless told. */
-const ROTATION: PipeTransform<Sent, ReadBody<RotateApiKeyDto>> = {
-  transform: (sent) => rotation.transform({ ...sent, body: sent.body ?? {} }),
-};
+const ROTATION = new OptionalBodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
 
 @ApiTags('API keys')
 @Controller('v1/api_keys')
@@ -113,6 +107,7 @@ export class ApiKeysController {
     summary: 'Make a key in the place of another',
     description: 'Of the same owner, environment and end. The old key expires when the grace ends.',
     body: RotateApiKeyDto,
+    bodyMayBeOmitted: true,
     conditional: 'write',
   })
   @ApiResponse({ status: 201, description: 'The new key, shown here only.', type: ApiKeyCreatedResource })

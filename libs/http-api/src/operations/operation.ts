@@ -30,6 +30,8 @@ export interface OperationOptions {
   readonly query?: DtoClass;
   /** What its body holds. Without, a body may be sent, but every field of it is unknown. */
   readonly body?: DtoClass;
+  /** Whether the body may be omitted; it is required by default. */
+  readonly bodyMayBeOmitted?: true;
   /** How its body is read, and how large it may be; JSON up to 1 MiB, unless told. */
   readonly takes?: RouteBody;
   /** Which conditions a request may have; none, unless told. */
@@ -43,7 +45,7 @@ export interface OperationOptions {
  * and described with the answers that they bring.
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
-  const { query, body, takes = json(), conditional, beginsSession, ...described } = options;
+  const { query, body, bodyMayBeOmitted, takes = json(), conditional, beginsSession, ...described } = options;
   const access: Access = OPERATIONS[operationId];
   const config = {
     operation: operationId,
@@ -56,7 +58,7 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
   const forAll = [
     RouteConfig(config),
     ApiOperation({ operationId, ...described }),
-    ...(body ? describeBody(body, takes) : []),
+    ...(body ? describeBody(body, takes, bodyMayBeOmitted !== true) : []),
     refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
     refusal(500, 'A fault of ours; repeat it later.'),
   ];
@@ -73,10 +75,10 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
   );
 }
 
-function describeBody(dto: DtoClass, takes: RouteBody): readonly MethodDecorator[] {
+function describeBody(dto: DtoClass, takes: RouteBody, required: boolean): readonly MethodDecorator[] {
   const mediaTypes = kindsOf(takes).map(({ mediaType }) => mediaType);
   return [
-    ApiBody({ type: dto }),
+    ApiBody({ type: dto, required }),
     ApiConsumes(...mediaTypes),
     refusal(400, 'The body is not valid; every faulty field is named.'),
     refusal(413, `The body is larger than ${sizeOf(takes.limit)}.`),

@@ -31,6 +31,13 @@ export class BodyPipe<T extends object> implements PipeTransform<Sent, ReadBody<
   }
 }
 
+/** For an operation whose body may be omitted: it is then read as an object without fields. */
+export class OptionalBodyPipe<T extends object> extends BodyPipe<T> {
+  override transform(sent: Pick<Sent, 'body' | 'strict'>): ReadBody<T> {
+    return super.transform({ ...sent, body: sent.body ?? {} });
+  }
+}
+
 class NoFields {}
 const NOTHING = new BodyPipe(NoFields, NoFields);
 

@@ -33,6 +33,7 @@ export class EndpointSecretsController {
     summary: 'Make a new signing secret; the old one stays valid for a while',
     description: 'Until then every request is signed with both. Of secrets that are valid there are at most five.',
     body: RotateSecretDto,
+    bodyMayBeOmitted: true,
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint, with the new secret.', type: EndpointCreatedResource })

@@ -11,7 +11,7 @@ import { Cursors } from '../paging/cursors.ts';
 import { recordPage } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { CurrentScope, SentBody } from '../server/request-decorators.ts';
-import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
+import { NO_BODY, OptionalBodyPipe } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { ListReplaysDto, ReplayFilterDto, replayFilter } from './replay.dto.ts';
 import { ReplayPageResource, ReplayResource, ReplayWrittenResource } from './replay.resource.ts';
@@ -19,7 +19,7 @@ import { changeAudited, tellReplayed } from './settlement-audit.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
 
-const FILTER = new BodyPipe(ReplayFilterDto, ReplayWrittenResource);
+const FILTER = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
 const Unknown = () => refusal(404, 'No such replay in this workspace and environment.');
 
 @ApiTags('Webhook replays')
@@ -38,6 +38,7 @@ export class WebhookReplaysController {
     description:
       'A job that goes as fast as the endpoint answers, beside live events. One runs for an endpoint at a time.',
     body: ReplayFilterDto,
+    bodyMayBeOmitted: true,
   })
   @ApiResponse({ status: 202, description: 'The replay; get it for how far it is.', type: ReplayWrittenResource })
   @refusal(404, 'No such endpoint in this workspace and environment.')
