@@ -19,6 +19,9 @@ export const endpointNotVerified = () =>
 export const endpointNotEnabled = () =>
   new DomainError('endpoint_not_enabled', 'Deliveries are sent to enabled endpoints only: enable it first.');
 
+export const endpointOfDeliveryDeleted = () =>
+  new DomainError('endpoint_not_enabled', 'The endpoint was deleted: its deliveries are no longer attempted.');
+
 export const endpointDeleted = () =>
   new DomainError('not_found', 'The endpoint was deleted: its dead letters can be discarded, not delivered again.');
 

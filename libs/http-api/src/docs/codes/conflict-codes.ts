@@ -120,7 +120,7 @@ export const OF_CONFLICTS = {
     'Deliveries are sent to enabled webhook endpoints only.',
     'POST /v1/webhook_deliveries/dlv_…/retry',
     'Deliveries are sent to enabled endpoints only: enable it first.',
-    'POST …/enable, then try again. What waited is sent by itself then.',
+    'POST …/enable, then try again. What waited is sent by itself then. A deleted endpoint cannot be enabled: make another one.',
   ),
   secret_unreadable: entry(
     'A secret was stored or made under a SECRETS_KEY that is lost.',

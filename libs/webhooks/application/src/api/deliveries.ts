@@ -4,7 +4,7 @@ import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import { deliverySucceeded, endpointNotEnabled, endpointNotVerified, noSuchEndpoint } from '../refusals.ts';
+import { deliverySucceeded, endpointNotEnabled, endpointNotVerified, endpointOfDeliveryDeleted } from '../refusals.ts';
 import { isRepeated } from '../repeated-command.ts';
 import type {
   DeliveryCommand,
@@ -43,7 +43,7 @@ export class Deliveries implements WebhookDeliveries {
   async retry(command: DeliveryCommand): Promise<WebhookDelivery> {
     return this.changeOne(command, async (now) => {
       const endpoint = await this.parts.endpoints.get(now.endpoint_id);
-      if (endpoint === undefined || endpoint.deleted) throw noSuchEndpoint();
+      if (endpoint === undefined || endpoint.deleted) throw endpointOfDeliveryDeleted();
       if (now.sandbox && !endpoint.verified) throw endpointNotVerified();
       if (!now.sandbox && !isAttempted(endpoint)) throw endpointNotEnabled();
       return retryRequested(now, command.at);

@@ -535,7 +535,10 @@ describe('what persons ask for', () => {
     await webhooks.endpoints.disable(on(id));
     await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({ code: 'endpoint_not_enabled' });
     await webhooks.endpoints.remove(on(id));
-    await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({
+      code: 'endpoint_not_enabled',
+      message: expect.stringContaining('deleted'),
+    });
   });
 
   test('a retry does not wait for a hold, nor behind what is due', async () => {
