@@ -160,7 +160,12 @@ export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [],
 const FIRST_KEPT = 50;
 const LATEST_KEPT = 50;
 
-/** Of very many attempts the first fifty and the latest fifty are kept: a later one takes an older one's place. */
+/** Whether an attempt is one of the first 50 or of the latest 50. Beside the latest attempt, one more than these is stored. */
+export function isAttemptShown(number: number, count: number): boolean {
+  return number <= FIRST_KEPT || number > count - LATEST_KEPT;
+}
+
+/** The id of an attempt beside its delivery. After the first 50 attempts, a later one replaces the oldest of the latest 50. */
 export function attemptId(deliveryId: string, number: number): string {
   const place = number <= FIRST_KEPT ? number : FIRST_KEPT + 1 + ((number - FIRST_KEPT - 1) % LATEST_KEPT);
   return `${deliveryId}.${place}`;

@@ -1,7 +1,7 @@
 import type { Collection, Query } from '@tracking/ports';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import { DELIVERIES, type DeliveryDocument } from './delivery-document.ts';
+import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument, attemptId } from './delivery-document.ts';
 import { DeliveryQueries } from './delivery-queries.ts';
 
 let stage: WebhooksTestStage;
@@ -41,4 +41,26 @@ test('a list of what happened lately looks at nothing that was recorded long bef
       (await queries.list({ scopes: [SCOPE], filter: { ...filter, since: ago(60_000) }, limit: 50, after })).items,
     ).toHaveLength(2);
   }
+});
+
+test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the latest 50 of %i attempts', async (count) => {
+  const { documentStore } = stage.engine;
+  const deliveries = await documentStore.collection<DeliveryDocument>(DELIVERIES);
+  const attempts = await documentStore.collection<AttemptDocument>(ATTEMPTS);
+  const [delivery] = await storeDeadLetters(stage, 1, { endpoint_id: 'whe_1' });
+  const id = delivery?.id ?? '';
+  const made = { at: stage.now(), duration_ms: 1, status_code: 500, error: null, response: null, manual: false };
+  // As they are stored one after the other: the latest one in the delivery, those before it beside it.
+  for (let number = 1; number < count; number += 1) {
+    await attempts.upsert({ id: attemptId(id, number), number, ...made });
+  }
+  await deliveries.upsert({
+    ...(delivery as DeliveryDocument),
+    attempts_count: count,
+    latest_attempt: { number: count, ...made },
+  });
+  const payloads = { get: () => Promise.resolve(undefined) } as unknown as Collection<never>;
+  const shown = (await new DeliveryQueries(deliveries, attempts, payloads).detail([SCOPE], id)).attempts;
+  const all = Array.from({ length: count }, (_, n) => n + 1);
+  expect(shown.map(({ number }) => number)).toEqual(count <= 100 ? all : [...all.slice(0, 50), ...all.slice(-50)]);
 });

@@ -15,6 +15,7 @@ import {
   type DeliveryDocument,
   type StoredAttempt,
   attemptIds,
+  isAttemptShown,
   toDelivery,
 } from './delivery-document.ts';
 import type { PayloadDocument } from './payloads.ts';
@@ -52,7 +53,8 @@ export class DeliveryQueries {
       this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
     ]);
     // Interrupted while it is being moved, an attempt is in both places.
-    const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < delivery.attempts_count);
+    const { attempts_count: count } = delivery;
+    const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < count && isAttemptShown(number, count));
     const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
     return {
       ...toDelivery(delivery),
