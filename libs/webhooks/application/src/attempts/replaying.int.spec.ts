@@ -285,6 +285,17 @@ describe('a replay', () => {
     });
   });
 
+  it('keeps its version when a command changes nothing', async () => {
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const { id: replay_id } = await create(endpoint.id);
+    const { version } = await ended(replay_id);
+    expect(await webhooks.replays.cancel({ ...stage.command(), replay_id })).toMatchObject({
+      status: 'completed',
+      version,
+    });
+    expect(await webhooks.replays.get({ ...SCOPE, replay_id })).toMatchObject({ version });
+  });
+
   it('is answered again, whatever became of its endpoint', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
     const command = { ...stage.command(), endpoint_id: endpoint.id, filter: {} };
