@@ -211,7 +211,8 @@ export class Dispatcher {
     owned.disabling = true;
     const work = this.despiteFailures('disabling an endpoint', async () => {
       owned.setEndpoint(await this.parts.disable(gone));
-      owned.gone = undefined;
+      // Another URL may have answered 410 since.
+      if (owned.gone === gone) owned.gone = undefined;
     }).then(() => {
       this.disabling.delete(work);
       owned.disabling = false;

@@ -169,8 +169,9 @@ describe('an endpoint that this process owns', () => {
     );
     const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at: at(1) } as const;
     const document = toDocument({ ...failed, next_attempt_at: at(3_600_000) });
+    endpoint.gone = ENDPOINT;
     endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
-    expect(endpoint.concurrency).toBeUndefined();
+    expect([endpoint.concurrency, endpoint.gone]).toEqual([undefined, undefined]);
     endpoint.concurrency = new AdaptiveConcurrency(DEFAULT_MAX_CONCURRENCY, 600_000, () => 0);
     endpoint.hold(document, 0);
     expect([endpoint.window.complete, endpoint.take(START + 2)?.id]).toEqual([false, undefined]);

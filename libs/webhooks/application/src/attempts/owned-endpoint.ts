@@ -144,7 +144,7 @@ export class OwnedEndpoint {
     this.endpoint = endpoint;
     if (this.concurrency !== undefined) this.concurrency.limit = endpoint.max_concurrency;
     // How a former URL answered says nothing about the present one.
-    if (isMoved) this.concurrency = undefined;
+    if (isMoved) this.concurrency = this.gone = undefined;
     // What it does not get waits on disk, for as long as it takes.
     if (getsOthers || isMoved) this.window.forget();
   }
