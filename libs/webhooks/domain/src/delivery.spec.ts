@@ -34,7 +34,7 @@ interface Attempted {
   readonly ended?: number;
   readonly manual?: boolean;
   readonly pauses?: Parameters<typeof settle>[2]['pauses'];
-  /** Of the URL that the endpoint has after the attempt, which was made at the URL of revision 0. */
+  /** Revision of the endpoint's URL after the attempt, which was made at the URL of revision 0. */
   readonly urlRevision?: number;
 }
 function attempted(

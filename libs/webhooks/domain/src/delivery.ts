@@ -43,7 +43,7 @@ export interface Delivery {
   readonly first_attempt_at: Timestamp | null;
   /** End of the latest attempt; absent before the first, or null where an earlier version stored it. */
   readonly last_attempt_at?: Timestamp | null;
-  /** Of the endpoint's URL that got the latest attempt; absent before the first, and for the first URL. */
+  /** Revision of the URL that got the latest attempt; absent before the first attempt, and for the endpoint's first URL. */
   readonly url_revision?: number;
   readonly last_error: DeliveryError | null;
   readonly completed_at: Timestamp | null;

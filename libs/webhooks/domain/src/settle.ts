@@ -10,7 +10,7 @@ export interface FinishedAttempt {
   /** Asked for by a person, beside the schedule. */
   readonly manual: boolean;
   readonly outcome: AttemptOutcome;
-  /** Of the URL that it was sent to. */
+  /** Revision of the URL that it was sent to. */
   readonly urlRevision: number;
 }
 
@@ -19,7 +19,7 @@ export interface SettleContext {
   /** When the endpoint could not be attempted: windows stand still meanwhile. */
   readonly pauses: readonly Period[];
   readonly random: Random;
-  /** Of the present URL of the endpoint. */
+  /** Revision of the endpoint's present URL. */
   readonly urlRevision: number;
 }
 

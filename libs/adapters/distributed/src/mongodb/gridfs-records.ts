@@ -1,6 +1,10 @@
 import type { Collection, Db } from 'mongodb';
 
-const BUCKET = 'objects';
+export const OBJECT_COLLECTIONS = {
+  files: 'objects.files',
+  chunks: 'objects.chunks',
+  unfinished: 'objects.unfinished',
+} as const;
 
 /** An object that is whole, in the fields of GridFS. */
 export interface FileRecord {
@@ -44,9 +48,9 @@ export class GridfsRecords {
       readConcern: { level: 'majority' },
       promoteBuffers: true,
     } as const;
-    this.files = database.collection<FileRecord>(`${BUCKET}.files`, options);
-    this.chunks = database.collection<ChunkRecord>(`${BUCKET}.chunks`, options);
-    this.unfinished = database.collection<UnfinishedRecord>(`${BUCKET}.unfinished`, options);
+    this.files = database.collection<FileRecord>(OBJECT_COLLECTIONS.files, options);
+    this.chunks = database.collection<ChunkRecord>(OBJECT_COLLECTIONS.chunks, options);
+    this.unfinished = database.collection<UnfinishedRecord>(OBJECT_COLLECTIONS.unfinished, options);
   }
 
   async ensureIndexes(): Promise<void> {

@@ -13,7 +13,7 @@ import { WakeUp } from '@tracking/resilience';
 import { HeldLease } from './held-lease.ts';
 import { LeaseRecords, untilNext, type LeaseRecord } from './lease-records.ts';
 
-const RECORDS: CollectionSpec = { name: 'leases', indexes: [] };
+export const LEASES: CollectionSpec = { name: 'leases', indexes: [] };
 /** Part of the time to live: who waits looks that often. */
 const LOOKS_EVERY = 1 / 9;
 
@@ -112,7 +112,7 @@ export class MongoLeases implements Leases {
   /** One for all leases of this process. */
   private records(): Promise<LeaseRecords> {
     if (this.opening === undefined) {
-      this.opening = this.store.collection<LeaseRecord>(RECORDS).then((records) => new LeaseRecords(records));
+      this.opening = this.store.collection<LeaseRecord>(LEASES).then((records) => new LeaseRecords(records));
       this.opening.catch(() => (this.opening = undefined));
     }
     return this.opening;

@@ -11,7 +11,7 @@ import { withDeadline } from '@tracking/resilience';
 import { QuotaKey, UNREACHABLE, type QuotaRecord } from './quota-key.ts';
 
 /** A minute's counts may be lost in a crash of the store: written like what can be made again. */
-const RECORDS: CollectionSpec = {
+export const QUOTA: CollectionSpec = {
   name: 'quota',
   indexes: [{ name: 'newest', fields: ['newest'] }],
   durability: 'derived',
@@ -85,7 +85,7 @@ export class MongoQuota implements Quota {
   ): Promise<R | typeof UNREACHABLE> => {
     if (performance.now() < this.localUntil) return UNREACHABLE;
     try {
-      const done = this.store.collection<QuotaRecord>(RECORDS).then(operation);
+      const done = this.store.collection<QuotaRecord>(QUOTA).then(operation);
       return await withDeadline(done, STORE_TIMEOUT_MS, () => new Unavailable('quota', 'the store takes too long'));
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;

@@ -9,7 +9,7 @@ import type { AttemptOutcome, DeliveryError, FailuresInARow, Random } from '@tra
 export interface EndpointHealth extends Document {
   /** Of the lease under which it was written: what an earlier owner still writes is refused. */
   readonly epoch: number;
-  /** Of the endpoint's URL that answered so; absent for its first one. */
+  /** Revision of the URL that answered so; absent for the endpoint's first URL. */
   readonly url_revision?: number;
   readonly held_until: Timestamp | null;
   /** Begin of the first attempt since the last success. */

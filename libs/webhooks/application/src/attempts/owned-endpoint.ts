@@ -224,7 +224,7 @@ export class OwnedEndpoint {
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
 
-  /** Whether a delivery may be attempted before it is due: a replay sends it, or the endpoint recovers. */
+  /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint recovers. */
   readonly goesEarly = (item: Pick<PendingDelivery, 'delivery'>): boolean =>
     mayGoEarly(item.delivery) || this.failedBeforeRecovery(item);
 

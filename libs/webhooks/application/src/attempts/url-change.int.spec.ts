@@ -35,7 +35,7 @@ async function untilSucceeded(endpoint_id: string, event_id: string, attempts_co
   });
 }
 
-/** An event whose attempt at the former URL is under way; answers it when the test says so. */
+/** Publishes an event whose attempt at the former URL ends with what the test passes to `reply`. */
 async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly reply: (answer: FakeAnswer) => void }> {
   const { promise, resolve } = Promise.withResolvers<FakeAnswer>();
   stage.receivers.behave(FORMER, () => promise);

@@ -29,7 +29,7 @@ export const ENDPOINTS: CollectionSpec = {
   indexes: [
     { name: 'slot', fields: ['workspace_id', 'environment', 'slot'], unique: true },
     { name: 'scope', fields: ['workspace_id', 'environment', 'deleted', 'created_at', 'id'] },
-    { name: 'deleted', fields: ['deleted'] },
+    { name: 'deleted', fields: ['deleted', 'updated_at', 'id'] },
     { name: 'backlog', fields: ['backlog'], only: 'backlog' },
   ],
 };

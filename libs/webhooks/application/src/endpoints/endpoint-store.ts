@@ -105,6 +105,21 @@ export class EndpointStore {
     });
   }
 
+  /** Endpoints that were deleted before then, in that order. */
+  deletedBefore(before: Timestamp, limit: number, after?: EndpointDocument): Promise<readonly EndpointDocument[]> {
+    return this.documents.find({
+      filter: { deleted: true, updated_at: { lt: before } },
+      sort: { fields: ['updated_at', 'id'] },
+      limit,
+      ...(after !== undefined && { after: [after.updated_at, after.id] }),
+    });
+  }
+
+  /** Removes the document of a deleted endpoint, unless it was changed since it was read. */
+  async forget({ id, revision }: EndpointDocument): Promise<void> {
+    await this.documents.delete(id, { revision });
+  }
+
   /** Deleted endpoints for which something may wait. */
   withBacklog(limit: number): Promise<readonly EndpointDocument[]> {
     return this.documents.find({ filter: { backlog: 'discarding' }, limit });

@@ -66,6 +66,12 @@ export class ReplayStore {
     return running;
   }
 
+  /** Whether the endpoint has one, running or ended. */
+  async hasAny(endpointId: string): Promise<boolean> {
+    const found = await this.documents.find({ filter: { endpoint_id: endpointId }, limit: 1 });
+    return found.length > 0;
+  }
+
   /** Every endpoint for which one runs. */
   async *endpoints(): AsyncIterable<string> {
     for await (const { running_for } of firstOfEach(this.documents, ['running_for'])) {

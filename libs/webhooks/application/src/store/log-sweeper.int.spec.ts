@@ -3,8 +3,11 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { ENDPOINT_HEALTH } from '../attempts/adaptive-concurrency.ts';
+import { ENDPOINTS } from '../endpoints/endpoint-document.ts';
+import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { ATTEMPTS, DELIVERIES } from './delivery-document.ts';
-import { PAYLOADS } from './payloads.ts';
+import { PAYLOADS, type PayloadDocument } from './payloads.ts';
 
 jest.setTimeout(30_000);
 
@@ -119,4 +122,53 @@ test('a replay goes so long after it ended; one that runs stays', async () => {
   stage.clockOffset += 2 * DAY_MS;
   await eventually(async () => expect(await statusOf(old)).toBeUndefined());
   expect(await statusOf(running)).toBe('running');
+});
+
+test('a deleted endpoint and its health go with the last delivery and replay of its log', async () => {
+  const deleted = async (url: string, statusCode: number) => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, url);
+    stage.receivers.behave(url, () => answer(statusCode, { 'retry-after': '1' }));
+    const event = stage.event();
+    await stage.publish(event);
+    await eventually(async () => {
+      const [found] = await stage.deliveries(webhooks, { endpoint_id });
+      expect(found?.attempts_count).toBeGreaterThan(0);
+    });
+    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id });
+    return endpoint_id;
+  };
+  const collections = await Promise.all([
+    stage.engine.documentStore.collection(ENDPOINTS),
+    stage.engine.documentStore.collection(ENDPOINT_HEALTH),
+  ]);
+  const left = async () => (await Promise.all(collections.map((each) => each.find({ filter: {}, limit: 9 })))).flat();
+  const ids = async () => [...new Set((await left()).map(({ id }) => id))].sort();
+  const gone = await deleted(URL_B, 503);
+  const withDeadLetter = await deleted(URL_A, 500);
+  await storeDeadLetters(stage, 1, { endpoint_id: withDeadLetter });
+  expect(await ids()).toEqual([gone, withDeadLetter].sort());
+  expect((await left()).length).toBeGreaterThan(2);
+  stage.clockOffset += 29 * DAY_MS;
+  const present = await stage.endpoint(webhooks, 'https://c.example.com/hook');
+  stage.clockOffset += 2 * DAY_MS;
+  await eventually(async () => expect(await ids()).toEqual([withDeadLetter, present.id].sort()));
+  stage.clockOffset += 60 * DAY_MS;
+  await eventually(async () => expect(await ids()).toEqual([present.id]));
+});
+
+test('a body to which no delivery refers goes with the age of dead letters', async () => {
+  await stage.endpoint(webhooks, URL_A);
+  const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+  stage.receivers.behave(URL_A, () => answer(503, { 'retry-after': '3600' }));
+  const waiting = stage.event();
+  await stage.publish(waiting);
+  await stage.consumed();
+  const body = (id: string) => ({ id, body: '{}', created_at: stage.now() });
+  await payloads.insert(body('evt_orphan.2026-11-01'));
+  stage.clockOffset += 89 * DAY_MS;
+  await payloads.insert(body('evt_recent.2026-11-01'));
+  stage.clockOffset += 2 * DAY_MS;
+  await eventually(async () => expect(await payloads.get('evt_orphan.2026-11-01')).toBeUndefined());
+  const left = (await payloads.find({ filter: {}, limit: 9 })).map(({ id }) => id.split('.')[0]);
+  expect(left.sort()).toEqual(['evt_recent', waiting.id].sort());
 });

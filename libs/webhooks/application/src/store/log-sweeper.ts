@@ -4,11 +4,13 @@ import type { Clock, Collection, Counter, Filter, Leases, Logger, Metrics } from
 import { LeaderElectedJob, pause } from '@tracking/resilience';
 import type { Retention } from '../settings.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptIds } from './delivery-document.ts';
-import type { PayloadDocument } from './payloads.ts';
+import { type PayloadDocument, eventOfPayload } from './payloads.ts';
 import type { RetentionWatermark } from './retention-watermark.ts';
 import { firstOfEach } from './skip-scan.ts';
 
 const AT_ONCE = 100;
+/** Bodies looked at in a round, of all that are stored. */
+const BODIES_PER_ROUND = 1_000;
 /** For each millisecond of work it rests so many: old logs are never in the way of deliveries. */
 const REST = 4;
 const ORDER = ['created_at', 'id'] as const;
@@ -17,6 +19,8 @@ export interface LogSweeperParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;
+  /** Removes endpoints that were deleted before then and of which no log is left. */
+  readonly sweepEndpoints: (before: Timestamp, ending: AbortSignal) => Promise<void>;
   /** Told of the time before which what came to its end is over its retention. */
   readonly sweepReplays: (before: Timestamp, ending: AbortSignal) => Promise<void>;
   readonly watermark: RetentionWatermark;
@@ -38,6 +42,8 @@ export interface LogSweeperParts {
 export class LogSweeper {
   readonly job: LeaderElectedJob;
   private readonly deleted: Counter;
+  /** Id of the body that was looked at last. */
+  private lastBody: string | undefined;
 
   constructor(private readonly parts: LogSweeperParts) {
     const { everyMs, leases, logger, metrics } = parts;
@@ -75,6 +81,24 @@ export class LogSweeper {
         for (const [status, before] of kept) await this.sweepLog({ workspace_id, environment, status }, before, ending);
       }
     }
+    await this.sweepBodies(ago(Math.max(deliveriesMs, deadLettersMs)), ending);
+    await this.parts.sweepEndpoints(ago(deliveriesMs), ending);
+  }
+
+  /**
+   * Deletes bodies to which no delivery refers, as a crash or the deletion of an endpoint leaves them. Looks at a part of all
+   * bodies each time. Bodies of that age are not sent again: neither recording nor a replay reaches back so far.
+   */
+  private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
+    for (let looked = 0; looked < BODIES_PER_ROUND && !ending.aborted; looked += AT_ONCE) {
+      const started = performance.now();
+      const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
+      const page = await this.parts.payloads.find({ filter: {}, sort: { fields: ['id'] }, limit: AT_ONCE, ...resume });
+      this.lastBody = page.at(-1)?.id;
+      await this.deleteUnneeded(page.filter(({ created_at }) => created_at < before).map(({ id }) => id));
+      if (this.lastBody === undefined) return;
+      await pause(REST * (performance.now() - started), ending);
+    }
   }
 
   /** One part of the log in the order in which it was made, up to what cannot have ended so long ago. */
@@ -99,20 +123,25 @@ export class LogSweeper {
     }
   }
 
-  /** Each step leaves nothing behind that the next round could not find, but for bodies if interrupted just then. */
+  /** Each step leaves nothing behind that a later round does not find. */
   private async delete(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
     if (old.length === 0) return;
     const { deliveries, attempts } = this.parts;
-    const payloads = new Map(old.map((one) => [one.payload_id, one]));
     await this.parts.watermark.raise(before);
     const attempted = old.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
     await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
     // Not those of which a person has asked for another attempt meanwhile.
     await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
     this.deleted.add(old.length);
+    await this.deleteUnneeded([...new Set(old.map(({ payload_id }) => payload_id))]);
+  }
+
+  /** Deletes those of the bodies to which no delivery refers. */
+  private async deleteUnneeded(payloadIds: readonly string[]): Promise<void> {
     const unneeded: string[] = [];
-    for (const [payload_id, { event_id }] of payloads) {
-      const [needed] = await deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
+    for (const payload_id of payloadIds) {
+      const event_id = eventOfPayload(payload_id);
+      const [needed] = await this.parts.deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
       if (needed === undefined) unneeded.push(payload_id);
     }
     await this.parts.payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));

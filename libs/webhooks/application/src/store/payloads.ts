@@ -14,6 +14,11 @@ export function payloadId(eventId: string, apiVersion: ApiVersion): string {
   return `${eventId}.${apiVersion}`;
 }
 
+/** The id of the event whose body it is. */
+export function eventOfPayload(payloadId: string): string {
+  return payloadId.slice(0, payloadId.lastIndexOf('.'));
+}
+
 /** Bodies by id; the latest used are kept in memory, up to a number of bytes. */
 export class Payloads {
   private readonly kept: LRUCache<string, Buffer>;

@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { IdempotencyClaims } from '@tracking/http-api';
+import { Shutdown } from '@tracking/runtime';
+import { eventually, silentLogger as logger, tempFolder } from '@tracking/testing';
+import { loadConfig } from '../src/config.ts';
+import { openEngines } from '../src/engines.ts';
+import { startFeatures } from '../src/features.ts';
+
+const PAGE = new URL('../../../docs/reference/running.md', import.meta.url);
+const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
+
+/** Collections that the reference lists for standalone. */
+async function listed(): Promise<readonly string[]> {
+  const section = (await readFile(PAGE, 'utf8')).split('### Collections')[1]?.split('\n## ')[0] ?? '';
+  return [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, name = '']) => name);
+}
+
+it('the reference says of every collection of standalone what removes its documents', async () => {
+  const folder = await tempFolder();
+  const shutdown = new Shutdown(logger, 20_000);
+  try {
+    const config = loadConfig({ DATA_DIR: folder.path });
+    const engines = await openEngines(config, logger, shutdown);
+    const { documentStore } = engines.storage;
+    const { readModels } = await startFeatures(engines, { ...config, addresses: ADDRESSES }, shutdown, false);
+    const { clock, metrics, secrets } = engines;
+    const claiming = { ...engines.storage, clock, logger, metrics, secret: secrets.secretsKey, takeOverAfterMs: 0 };
+    const claims = await IdempotencyClaims.open(claiming);
+    shutdown.add('idempotency keys', () => claims.close());
+    await readModels.ready;
+    // Some are made when they are first needed.
+    await eventually(async () => {
+      const names = await documentStore.collectionNames('');
+      expect(names.map((name) => name.replace(/\.g\d+$/, '.g*')).sort()).toEqual(await listed());
+    });
+  } finally {
+    await shutdown.run();
+    await folder.remove();
+  }
+});

@@ -1,0 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { OBJECT_COLLECTIONS } from './gridfs-records.ts';
+import { LEASES } from './mongo-leases.ts';
+import { QUOTA } from './mongo-quota.ts';
+
+it('the reference says of every collection that exists only in MongoDB what removes its documents', async () => {
+  const page = await readFile(new URL('../../../../../docs/reference/running.md', import.meta.url), 'utf8');
+  const listed = [...page.matchAll(/^\| `([^`]+)` \(d\)/gm)].map(([, name]) => name);
+  expect(listed).toEqual([LEASES.name, ...Object.values(OBJECT_COLLECTIONS), QUOTA.name].sort());
+});
