@@ -30,7 +30,7 @@ export interface OperationOptions {
   readonly query?: DtoClass;
   /** What its body holds. Without, a body may be sent, but every field of it is unknown. */
   readonly body?: DtoClass;
-  /** Whether the body may be omitted; it is required by default. */
+  /** True if the body may be omitted; it is required by default. */
   readonly bodyMayBeOmitted?: true;
   /** How its body is read, and how large it may be; JSON up to 1 MiB, unless told. */
   readonly takes?: RouteBody;

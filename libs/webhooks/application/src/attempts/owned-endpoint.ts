@@ -53,7 +53,7 @@ export class OwnedEndpoint {
   raising = false;
   /** The endpoint as it was when it answered 410: nothing is sent until it is disabled. */
   gone: EndpointDocument | undefined;
-  /** Whether it is being disabled at the moment. */
+  /** True while it is being disabled. */
   disabling = false;
   /** Undefined where none runs. */
   replay: RunningReplay | undefined;
@@ -124,14 +124,14 @@ export class OwnedEndpoint {
     return circuit === 'open' || (next !== undefined && Date.parse(next.created_at) < closedAt);
   }
 
-  /** Whether it answers again after a long failure: deliveries that failed before then are sent before they are due. */
+  /** True if it answers again after a long failure: deliveries that failed before then are sent before they are due. */
   get isRecovering(): boolean {
     return typeof this.concurrency?.recoveringSince === 'number';
   }
 
-  /** Whether its recovery is complete: every delivery that failed before has been attempted again. */
+  /** True once its recovery is complete: every delivery that failed before has been attempted again. */
   get hasRecovered(): boolean {
-    // What is being attempted may still be looked at before it is sent, and must not be found too early then.
+    // A delivery under way may still be in preparation, which refuses it if the recovery has ended and it is not due.
     if (!this.isRecovering || this.busy.size > 0) return false;
     return this.window.complete && !this.window.scheduled.some(this.failedBeforeRecovery);
   }

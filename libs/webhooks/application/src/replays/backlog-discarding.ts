@@ -26,7 +26,7 @@ export interface BacklogDiscardingParts {
 
 /**
  * Discards what waits for deleted endpoints and cancels their replays, a page of each endpoint in turn. The endpoint's
- * document is marked until nothing waits, so that any process can go on after a crash.
+ * document is marked until nothing waits, so that any process can continue after a crash.
  */
 export class BacklogDiscarding {
   readonly job: LeaderElectedJob;

@@ -160,7 +160,7 @@ export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [],
 const FIRST_KEPT = 50;
 const LATEST_KEPT = 50;
 
-/** Whether an attempt is one of the first 50 or of the latest 50. Beside the latest attempt, one more than these is stored. */
+/** Returns true for the first 50 and the latest 50 attempts. One more than these is stored. */
 export function isAttemptShown(number: number, count: number): boolean {
   return number <= FIRST_KEPT || number > count - LATEST_KEPT;
 }

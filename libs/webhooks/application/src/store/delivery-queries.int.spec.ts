@@ -50,7 +50,7 @@ test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the lates
   const [delivery] = await storeDeadLetters(stage, 1, { endpoint_id: 'whe_1' });
   const id = delivery?.id ?? '';
   const made = { at: stage.now(), duration_ms: 1, status_code: 500, error: null, response: null, manual: false };
-  // As they are stored one after the other: the latest one in the delivery, those before it beside it.
+  // The latest attempt is stored in the delivery, earlier ones beside it.
   for (let number = 1; number < count; number += 1) {
     await attempts.upsert({ id: attemptId(id, number), number, ...made });
   }

@@ -65,7 +65,7 @@ export class DeliveryQueues {
   async discard(endpointId: string, at: string, limit: number): Promise<number> {
     const scheduled = await this.find(scheduledQueue(endpointId), undefined, limit);
     const waiting = scheduled.length > 0 ? scheduled : await this.find(expressQueue(endpointId), undefined, limit);
-    // What changed since is found again.
+    // A delivery that changed since is found again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
         const document = toDocument(abandoned(delivery, at));
