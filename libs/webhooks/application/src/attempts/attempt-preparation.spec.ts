@@ -17,5 +17,5 @@ test('an attempt at an endpoint that is no longer stored is not made', async () 
     clients: { fresh: () => undefined, read: () => Promise.resolve(undefined) },
     engines: { until: (_what: string, work: () => Promise<unknown>) => work() },
   } as unknown as AttemptPreparationParts);
-  expect(await preparation.prepare(owned, toPending(delivery, performance.now()))).toEqual({ delivery: undefined });
+  expect(await preparation.prepare(owned, toPending(delivery, 0))).toEqual({ delivery: undefined });
 });

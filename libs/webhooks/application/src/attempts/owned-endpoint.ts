@@ -203,11 +203,14 @@ export class OwnedEndpoint {
     const first = this.window.scheduled.first;
     if (first === undefined || this.attempting >= this.concurrency.allowed || !isAttempted(this.endpoint))
       return undefined;
-    // Few deliveries that must wait for their time stand before one that goes early.
-    const mayHaveEarly = this.replay !== undefined || this.isRecovering;
-    const early = this.goesEarly(first) || (mayHaveEarly && this.window.scheduled.some(this.goesEarly));
-    const due = early ? -Infinity : first.due;
+    const due = this.hasEarly(first) ? -Infinity : first.due;
     return Math.max(due, this.concurrency.heldUntil, this.concurrency.restsUntil, this.blockedUntil);
+  }
+
+  /** Returns true if a scheduled delivery goes early; few that must wait for their time stand before it. */
+  private hasEarly(first: PendingDelivery): boolean {
+    if (this.goesEarly(first)) return true;
+    return (this.replay !== undefined || this.isRecovering) && this.window.scheduled.some(this.goesEarly);
   }
 
   /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
