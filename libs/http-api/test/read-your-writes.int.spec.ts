@@ -148,7 +148,7 @@ describe('with projections that run', () => {
           queries: readModels.queries,
           progress: {
             reached: () => Promise.resolve(false),
-            position: (model) => readModels.progress.position(model),
+            place: (model) => readModels.progress.place(model),
           },
         },
       }),

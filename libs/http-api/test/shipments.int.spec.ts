@@ -142,7 +142,7 @@ describe('POST /v1/shipments', () => {
             }),
           },
           progress: {
-            position: (model) => progress.position(model),
+            place: (model) => progress.place(model),
             reached: async (model, position) => {
               const reached = await progress.reached(model, position, 60_000);
               if (reached && model === 'shipments' && position > shown) shown = position;

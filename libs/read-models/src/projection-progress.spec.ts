@@ -36,9 +36,9 @@ describe('the progress of a read model', () => {
     const progress = local(['a', 'b']);
     await progress.pointTo(1, null);
     progress.advanced(1, 'a', '0009');
-    expect(progress.position()).toBeUndefined();
+    expect(progress.place()).toBeUndefined();
     progress.advanced(1, 'b', '0005');
-    expect(progress.position()).toBe('0005');
+    expect(progress.place()).toBe('0005');
     expect(await progress.reached('0005', NOW)).toBe(true);
     expect(await progress.reached('0006', NOW)).toBe(false);
   });
@@ -94,7 +94,7 @@ describe('the progress of a read model', () => {
 
     progress.advanced(2, 'b', '0009');
     expect(progress.generation).toBe(2);
-    expect(progress.position()).toBe('0009');
+    expect(progress.place()).toBe('0009');
     for (const each of ['a', 'b']) progress.advanced(2, each, '0010');
     expect(await waiting).toBe(true);
   });

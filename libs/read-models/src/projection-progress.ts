@@ -1,6 +1,6 @@
 import { Busy } from '@tracking/ports';
 import type { Position } from '@tracking/ports';
-import type { CheckpointDocument } from '@tracking/subscriptions';
+import { type CheckpointDocument, type Place, placeOf, positionOf } from '@tracking/subscriptions';
 
 interface WaitingRead {
   readonly position: Position;
@@ -26,7 +26,7 @@ export interface OtherProcesses {
  */
 export class ProjectionProgress {
   /** By generation, then partition. */
-  private readonly known = new Map<number, Map<string, Position>>();
+  private readonly known = new Map<number, Map<string, Place>>();
   /** Partitions that are projected here, as `generation/partition`. */
   private readonly local = new Set<string>();
   private queried: number | undefined;
@@ -61,42 +61,42 @@ export class ProjectionProgress {
     this.follow(gone);
   }
 
-  held(generation: number, partition: string, position: Position | undefined): void {
+  held(generation: number, partition: string, place: Place | undefined): void {
     this.local.add(`${generation}/${partition}`);
-    if (position !== undefined) this.advanced(generation, partition, position);
+    if (place !== undefined) this.advanced(generation, partition, place);
   }
 
   released(generation: number, partition: string): void {
     this.local.delete(`${generation}/${partition}`);
   }
 
-  advanced(generation: number, partition: string, position: Position): void {
+  advanced(generation: number, partition: string, place: Place): void {
     // What was said of the old generation stands still while the new one makes up for it.
     if (this.queried !== undefined && generation < (this.next ?? this.queried)) return;
-    const positions = this.known.get(generation) ?? new Map<string, Position>();
-    this.known.set(generation, positions);
-    if (position <= (positions.get(partition) ?? '')) return;
-    positions.set(partition, position);
+    const places = this.known.get(generation) ?? new Map<string, Place>();
+    this.known.set(generation, places);
+    if (place <= (places.get(partition) ?? '')) return;
+    places.set(partition, place);
     if (generation === this.next) this.follow();
     else if (generation === this.queried) this.wake();
   }
 
   /** Everything up to here is in the rows that are queried; undefined while some partition has nothing. */
-  position(): Position | undefined {
-    const positions = this.queried === undefined ? undefined : this.known.get(this.queried);
-    let least: Position | undefined;
+  place(): Place | undefined {
+    const places = this.queried === undefined ? undefined : this.known.get(this.queried);
+    let least: Place | undefined;
     for (const partition of this.partitions) {
-      const position = positions?.get(partition);
-      if (position === undefined) return undefined;
-      if (least === undefined || position < least) least = position;
+      const place = places?.get(partition);
+      if (place === undefined) return undefined;
+      if (least === undefined || place < least) least = place;
     }
     return least;
   }
 
   /** The same, asked of other processes where they project. @throws Unavailable */
-  async currentPosition(): Promise<Position | undefined> {
+  async currentPlace(): Promise<Place | undefined> {
     if (!this.isLocal()) await this.look();
-    return this.position();
+    return this.place();
   }
 
   /**
@@ -133,7 +133,7 @@ export class ProjectionProgress {
   }
 
   private has(position: Position): boolean {
-    const reached = this.position();
+    const reached = this.place();
     return reached !== undefined && reached >= position;
   }
 
@@ -148,7 +148,8 @@ export class ProjectionProgress {
     if (queried === undefined || next === undefined) return;
     const made = this.known.get(next);
     for (const [partition, position] of this.known.get(queried) ?? []) {
-      if (!atOnce && (made?.get(partition) ?? '') < position) return;
+      // Events that the queried generation placed late stand at their positions in the next one.
+      if (!atOnce && (made?.get(partition) ?? '') < positionOf(position)) return;
     }
     this.queried = next;
     this.next = undefined;
@@ -163,9 +164,9 @@ export class ProjectionProgress {
   }
 
   private wake(): void {
-    const position = this.position();
-    if (position === undefined) return;
-    const until = this.waiters.findIndex((waiter) => waiter.position > position);
+    const place = this.place();
+    if (place === undefined) return;
+    const until = this.waiters.findIndex((waiter) => waiter.position > place);
     for (const waiter of this.waiters.splice(0, until < 0 ? this.waiters.length : until)) waiter.settle(true);
   }
 
@@ -186,8 +187,10 @@ export class ProjectionProgress {
   }
 
   private async poll(): Promise<void> {
-    for (const { generation, partition, position } of await this.elsewhere.checkpoints()) {
-      if (position !== null && this.partitions.includes(partition)) this.advanced(generation, partition, position);
+    for (const checkpoint of await this.elsewhere.checkpoints()) {
+      const { generation, partition } = checkpoint;
+      const place = placeOf(checkpoint);
+      if (place !== undefined && this.partitions.includes(partition)) this.advanced(generation, partition, place);
     }
   }
 }

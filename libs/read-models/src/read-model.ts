@@ -1,6 +1,7 @@
 import type { Scope, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document, IndexSpec, Position } from '@tracking/ports';
 import type { ShipmentEvent } from '@tracking/shipments-domain';
+import type { Place } from '@tracking/subscriptions';
 
 /** Values of the sort fields of a row, in their order; null sorts behind all others. */
 export type SortValues = readonly (string | number | null)[];
@@ -23,6 +24,8 @@ export interface ProjectedEvent {
   readonly id: string;
   readonly stream: string;
   readonly position: Position;
+  /** Set if its stream was parked when its turn came: where readers come to it, instead of at its position. */
+  readonly place?: Place | undefined;
   /** The stream's, from its first event; undefined in models that do not ask for it. */
   readonly scope: Scope | undefined;
   readonly event: ShipmentEvent;

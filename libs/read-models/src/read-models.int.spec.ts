@@ -31,7 +31,7 @@ describe('read models over the embedded engines', () => {
     await models.ready;
     const position = await world.writer.create(2, { external_id: 'two' });
     expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
-    expect(await models.progress.position('shipments')).toBe(position);
+    expect(await models.progress.place('shipments')).toBe(position);
     expect(await externalIds(models)).toEqual(['two', 'one']);
     expect(await models.queries.shipments.get(ACME, `shp_${token(2)}`)).toMatchObject({
       position,

@@ -3,7 +3,7 @@ import { retryCounter } from '@tracking/ports';
 import type { Clock, DocumentStore, EventStore, Leases, Logger, Metrics, Position } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
-import { ParkedStreams, type RetryOutcome, describe, partition } from '@tracking/subscriptions';
+import { ParkedStreams, type Place, type RetryOutcome, describe, partition, positionOf } from '@tracking/subscriptions';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { Collections } from './collections.ts';
 import { digest } from './digest.ts';
@@ -72,7 +72,7 @@ export interface ReadModelProgress {
    */
   reached(model: ReadModelName, position: Position, timeoutMs: number): Promise<boolean>;
   /** Everything up to here is in what is queried; undefined before the first event. @throws Unavailable */
-  position(model: ReadModelName): Promise<Position | undefined>;
+  place(model: ReadModelName): Promise<Place | undefined>;
 }
 
 /** All read models in one process: their queries and, where it projects, their projections. */
@@ -105,7 +105,7 @@ export class ReadModels {
     this.queries = queries;
     this.progress = {
       reached: (model, position, timeoutMs) => rows[model].progress.reached(position, timeoutMs),
-      position: (model) => rows[model].progress.currentPosition(),
+      place: (model) => rows[model].progress.currentPlace(),
     };
     this.lifecycles = new Map(options.project === false ? [] : this.projecting(options, shared));
     this.parkedStreams = new ParkedStreams(documentStore, (name) => this.lifecycles.get(name)?.retryParked());
@@ -211,7 +211,8 @@ export class ReadModels {
   private async state(name: ReadModelName, head: Position | undefined): Promise<ReadModelState> {
     const active = this.rows[name];
     const pointer = await active.refresh();
-    const position = (await active.progress.currentPosition()) ?? null;
+    const place = await active.progress.currentPlace();
+    const position = place === undefined ? null : positionOf(place);
     const { building } = pointer;
     const made = building === null ? undefined : await active.leastPosition(building);
     return {

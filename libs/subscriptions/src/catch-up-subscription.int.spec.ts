@@ -4,7 +4,9 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionParts } from './catch-up-subscription.ts';
-import { partition } from './subscriber.ts';
+import { CHECKPOINTS, type CheckpointDocument, placeOf } from './checkpoint.ts';
+import { positionOf } from './places.ts';
+import { type HandledEvent, partition } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
 const POLL_MS = 100;
@@ -24,8 +26,8 @@ describe('a subscriber', () => {
     await folder.remove();
   });
 
-  const append = () =>
-    engine.eventStore.append(`thing-${randomUUID()}`, 'no_stream', [
+  const append = (stream = `thing-${randomUUID()}`) =>
+    engine.eventStore.append(stream, 'no_stream', [
       { id: randomUUID(), type: 'happened', data: {}, metadata: { recorded_at: new Date().toISOString() } },
     ]);
   function start(parts: Partial<CatchUpSubscriptionParts> = {}): CatchUpSubscription {
@@ -85,6 +87,44 @@ describe('a subscriber', () => {
     await eventually(() => expect(handled.length).toBeGreaterThanOrEqual(goesOn ? 3 : 1), DEADLINE);
     await subscription.stop();
     if (!goesOn) expect(handled).toEqual([events]);
+  });
+
+  it('handles a parked stream behind everything that was stored when it took over, in a place behind that', async () => {
+    const handled: HandledEvent[] = [];
+    let faulty: string | undefined;
+    const handle = (events: readonly HandledEvent[]) => {
+      const [failed] = events.filter(({ stream }) => stream === faulty);
+      handled.push(...events.filter(({ stream }) => stream !== faulty));
+      return Promise.resolve(failed === undefined ? [] : [{ event: failed, error: new Error('a fault') }]);
+    };
+    const begin = () => Promise.resolve({ handle });
+    const stored = async () => {
+      const [checkpoint] = await (
+        await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS)
+      ).find({ filter: {}, limit: 1 });
+      return checkpoint && placeOf(checkpoint);
+    };
+    faulty = 'thing-1';
+    await append('thing-1');
+    const first = start({ begin });
+    await eventually(() => expect(first.parkedCount()).toBe(1), DEADLINE);
+    await first.stop();
+
+    faulty = undefined;
+    const { position } = await append('thing-2');
+    const second = start({ begin });
+    await eventually(() => expect(handled.map(({ stream }) => stream)).toEqual(['thing-2', 'thing-1']), DEADLINE);
+    const [, late] = handled;
+    expect([positionOf(late?.place ?? ''), (late?.place ?? '') > position]).toEqual([position, true]);
+    await second.stop();
+    expect(await stored()).toBe(late?.place);
+
+    const next = await append('thing-3');
+    expect((late?.place ?? '') < next.position).toBe(true);
+    const third = start({ begin });
+    await eventually(() => expect(handled).toHaveLength(3), DEADLINE);
+    await third.stop();
+    expect(await stored()).toBe(next.position);
   });
 
   it('has a lag that grows where the work is handed to nobody', async () => {

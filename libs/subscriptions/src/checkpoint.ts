@@ -1,5 +1,6 @@
 import type { Collection, CollectionSpec, Document, Position } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
+import { type Place, placeBehind } from './places.ts';
 
 /** How far one partition of one generation of a subscriber is. */
 export interface CheckpointDocument extends Document {
@@ -8,6 +9,8 @@ export interface CheckpointDocument extends Document {
   readonly partition: string;
   /** Everything up to here is done. */
   readonly position: Position | null;
+  /** Last place given to events of parked streams that were handled since the position was reached; absent if none. */
+  readonly late?: Place;
   /** Whether everything that there was has once been done. */
   readonly complete: boolean;
   /** Of the lease under which it was written. */
@@ -23,6 +26,11 @@ export const CHECKPOINTS: CollectionSpec = {
 
 export function checkpointId(subscriber: string, generation: number, partition: string): string {
   return `${subscriber}/${generation}/${partition}`;
+}
+
+/** Everything up to this place is done; undefined before the first event. */
+export function placeOf({ position, late }: Pick<CheckpointDocument, 'position' | 'late'>): Place | undefined {
+  return late ?? position ?? undefined;
 }
 
 /** A newer holder of the lease has taken the checkpoint over. */
@@ -47,6 +55,7 @@ export interface CheckpointWriting {
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
   private written: Promise<void> | undefined;
+  private latePlaces = 0;
   private readonly lost = new AbortController();
   private readonly flushing = new AbortController();
 
@@ -73,6 +82,11 @@ export class Checkpoint {
     return (this.wanted ?? this.document).position ?? undefined;
   }
 
+  /** Everything up to here is done. */
+  get place(): Place | undefined {
+    return placeOf(this.wanted ?? this.document);
+  }
+
   get complete(): boolean {
     return (this.wanted ?? this.document).complete;
   }
@@ -87,8 +101,24 @@ export class Checkpoint {
    * @returns resolves when this move or a later one is written, or all are given up; need not be awaited
    */
   move(position: Position | undefined, complete: boolean): Promise<void> {
+    const { late: _, ...rest } = this.document;
+    return this.set({ ...rest, position: position ?? null, complete });
+  }
+
+  /** A place behind everything that is done, for the next event of a parked stream. */
+  nextPlace(): Place {
+    this.latePlaces += 1;
+    return placeBehind(this.position ?? '', this.document.epoch, this.latePlaces);
+  }
+
+  /** Call it only when everything up to a place of `nextPlace` is done. Otherwise as `move`. */
+  moveToPlace(late: Place): Promise<void> {
+    return this.set({ ...(this.wanted ?? this.document), late });
+  }
+
+  private set(document: CheckpointDocument): Promise<void> {
     if (this.lost.signal.aborted) return Promise.resolve();
-    this.wanted = { ...this.document, position: position ?? null, complete };
+    this.wanted = document;
     return (this.written ??= this.write());
   }
 

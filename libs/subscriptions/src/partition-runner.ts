@@ -55,6 +55,8 @@ interface HeldPartition {
   readonly checkpoint: Checkpoint;
   readonly handler: EventHandler;
   readonly parked: ParkedPartition;
+  /** Whether everything was handled that was stored when the lease began: nobody has read further than that. */
+  reachedStart: boolean;
   /** Aborts when the process stops or the lease is lost. */
   readonly ending: AbortSignal;
 }
@@ -109,7 +111,8 @@ export class PartitionRunner {
     for (const { stream } of documents) {
       await this.exclusively(async () => {
         const document = this.held?.parked.get(stream);
-        if (this.held === undefined || document === undefined) return;
+        // Before that, readers may be ahead of the place that its events would get. It is asked for again.
+        if (!this.held?.reachedStart || document === undefined) return;
         const released = await this.retryOne(document, this.held);
         this.parts.logger.info({ ...this.named, stream, released }, 'parked stream retried');
       }).catch(this.failed);
@@ -149,21 +152,21 @@ export class PartitionRunner {
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost]);
     const parked = await ParkedPartition.load(await documentStore.collection<ParkedStream>(PARKED), this.named, clock);
-    const held: HeldPartition = { checkpoint, handler: await begin(lost), parked, ending };
-    const goal = checkpoint.complete ? undefined : await eventStore.head();
+    const held: HeldPartition = { checkpoint, handler: await begin(lost), parked, ending, reachedStart: false };
+    const end = await eventStore.head();
 
     this.held = held;
-    listener?.held(this.partition.key, checkpoint.position);
-    // A newer version of the code may handle what an older one parked.
-    const retries = this.retry(parked.all());
+    listener?.held(this.partition.key, checkpoint.place);
+    const parkedBefore = parked.all();
+    let retries: Promise<void> | undefined;
     try {
-      const isEmpty = !checkpoint.complete && goal === undefined;
+      const isEmpty = !checkpoint.complete && end === undefined;
       if (isEmpty) await this.move(checkpoint, undefined, true);
       const { streamPrefixes } = this.partition;
       for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, signal: ending })) {
-        if (batch.events.length > 0) await this.handle(batch, held);
-        listener?.advanced(this.partition.key, batch.position);
-        await this.move(checkpoint, batch.position, batch.caughtUp || (goal !== undefined && batch.position >= goal));
+        await this.exclusively(() => this.advance(batch, held, end));
+        // A newer version of the code may handle what an older one parked.
+        if (held.reachedStart) retries ??= this.retry(parkedBefore);
         await this.gather(batch, ending);
       }
       if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended');
@@ -171,6 +174,14 @@ export class PartitionRunner {
       this.held = undefined;
       await Promise.all([checkpoint.flush(), retries]);
     }
+  }
+
+  /** Handles the batch and moves on behind it, before any retry has its turn. */
+  private async advance(batch: EventBatch, held: HeldPartition, end: Position | undefined): Promise<void> {
+    if (batch.events.length > 0) await this.handle(batch, held);
+    held.reachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
+    this.parts.listener?.advanced(this.partition.key, batch.position);
+    await this.move(held.checkpoint, batch.position, held.reachedStart);
   }
 
   /** Resolves when everything is done for the events, and the streams that failed are parked. */
@@ -184,7 +195,7 @@ export class PartitionRunner {
       }
     };
     this.waitingSince = recordedAt(batch.events[0]);
-    await this.exclusively(() => retry(attempt, { signal: ending, onFailure: this.failed }));
+    await retry(attempt, { signal: ending, onFailure: this.failed });
     this.waitingSince = batch.caughtUp ? undefined : recordedAt(batch.events[batch.events.length - 1]);
     this.parts.metrics.handled(batch.events.length, (performance.now() - started) / 1_000);
   }
@@ -200,15 +211,29 @@ export class PartitionRunner {
   }
 
   /**
-   * The stream's events from the one that failed to its end as it is now; those that the catch-up still holds are
-   * recognised by the work.
+   * Handles the events of the stream that were left out so far, in places behind everything that was handled. An engine
+   * that does not answer is waited for: its writes may still arrive, and must not do so behind readers.
    */
-  private async retryOne(document: ParkedStream, { handler, parked, ending }: HeldPartition): Promise<boolean> {
-    const events = await this.parts.eventStore.read(document.stream, { from: document.revision });
-    const [failure] = await handler.handle(events, ending);
-    if (failure) await parked.park(failure, document.attempts + 1);
-    else await parked.release(document);
-    return !failure;
+  private async retryOne(document: ParkedStream, held: HeldPartition): Promise<boolean> {
+    const { handler, parked, ending, checkpoint } = held;
+    const onFailure = this.failed;
+    const isTransient = (error: unknown) => error instanceof Unavailable;
+    const read = () => this.parts.eventStore.read(document.stream, { from: document.revision });
+    const stored = await retry(read, { signal: ending, onFailure, isTransient });
+    const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
+    const events = leftOut.map((event) => ({ ...event, place: checkpoint.nextPlace() }));
+    const attempt = async () => {
+      const [failure] = await handler.handle(events, ending);
+      const place = events.at(-1)?.place;
+      if (place !== undefined) {
+        void checkpoint.moveToPlace(place);
+        this.parts.listener?.advanced(this.partition.key, place);
+      }
+      if (failure) await parked.park(failure, document.attempts + 1);
+      else await parked.release(document);
+      return !failure;
+    };
+    return retry(attempt, { signal: ending, onFailure, isTransient });
   }
 
   /** Behind the work, but for the one move by which the partition becomes complete. */

@@ -1,4 +1,5 @@
-import type { Position, StoredEvent } from '@tracking/ports';
+import type { StoredEvent } from '@tracking/ports';
+import type { Place } from './places.ts';
 
 /** Who goes through all events, each once. Names its leases, its checkpoints and what it parks. */
 export interface Subscriber {
@@ -27,6 +28,12 @@ export interface EventFailure {
   readonly error: unknown;
 }
 
+/** An event as a subscriber is given it. */
+export interface HandledEvent extends StoredEvent {
+  /** Set for an event that waited in a parked stream; the place of any other is its position. */
+  readonly place?: Place;
+}
+
 /** What a subscriber does with the events of a partition, for as long as it holds its lease. */
 export interface EventHandler {
   /**
@@ -36,15 +43,15 @@ export interface EventHandler {
    * @param ending aborts when the process stops or the partition is lost: finish, but wait for nothing
    * @throws Unavailable; is then given the same events again
    */
-  handle(events: readonly StoredEvent[], ending: AbortSignal): Promise<readonly EventFailure[]>;
+  handle(events: readonly HandledEvent[], ending: AbortSignal): Promise<readonly EventFailure[]>;
 }
 
 /** Told as it happens, in this process. */
 export interface SubscriptionListener {
-  /** The partition is handled here from now on; everything up to the position is done. */
-  held(partition: string, position: Position | undefined): void;
-  /** Everything up to the position is done. */
-  advanced(partition: string, position: Position): void;
+  /** The partition is handled here from now on; everything up to the place is done. */
+  held(partition: string, place: Place | undefined): void;
+  /** Everything up to the place is done. */
+  advanced(partition: string, place: Place): void;
   /** For the first time everything that there was is done, and the checkpoint says so. */
   completed(partition: string): void;
   /** Whoever handles the partition now, it is not this process. */

@@ -50,6 +50,6 @@ export class PublishedEventsController {
 /** Nobody but the operator's own tool sends it, so it is neither sealed nor bound to its filters. */
 function placeOf(cursor: string | undefined): readonly string[] | undefined {
   if (cursor === undefined) return undefined;
-  if (/^[0-9a-f]+$/.test(cursor)) return [cursor];
+  if (/^[0-9a-f]+(\.\d+)*$/.test(cursor)) return [cursor];
   throw invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
 }

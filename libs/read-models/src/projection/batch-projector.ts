@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Timestamp } from '@tracking/contracts';
 import type { Collection, StoredEvent, CollectionWrite } from '@tracking/ports';
-import type { EventFailure, EventHandler } from '@tracking/subscriptions';
+import type { EventFailure, EventHandler, HandledEvent } from '@tracking/subscriptions';
 import type { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from '../read-model.ts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
@@ -32,7 +32,7 @@ export class BatchProjector implements EventHandler {
   constructor(private readonly parts: ProjectorParts) {}
 
   /** Resolves when the rows of all events but those of streams that failed are written. */
-  async handle(events: readonly StoredEvent[]): Promise<readonly EventFailure[]> {
+  async handle(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
     const { model, rows, cache } = this.parts;
     const failures = new Map<string, EventFailure>();
     const { decoded, ids } = await this.decode(events, failures);
@@ -58,7 +58,7 @@ export class BatchProjector implements EventHandler {
   }
 
   /** The events in their newest version, and the ids of the rows they need; a stream ends before one that fails. */
-  private async decode(events: readonly StoredEvent[], failures: Map<string, EventFailure>): Promise<Decoded> {
+  private async decode(events: readonly HandledEvent[], failures: Map<string, EventFailure>): Promise<Decoded> {
     const { model, scopes } = this.parts;
     const scopeOf = model.scoped ? await scopes.of(events) : undefined;
     const decoded: { stored: StoredEvent; projected: ProjectedEvent }[] = [];
@@ -66,8 +66,8 @@ export class BatchProjector implements EventHandler {
     for (const stored of events) {
       if (failures.has(stored.stream)) continue;
       try {
-        const { id, stream, position } = stored;
-        const projected = { id, stream, position, scope: scopeOf?.get(stream), event: toShipmentEvent(stored) };
+        const { id, stream, position, place } = stored;
+        const projected = { id, stream, position, place, scope: scopeOf?.get(stream), event: toShipmentEvent(stored) };
         for (const read of model.reads?.(projected) ?? []) ids.add(read);
         decoded.push({ stored, projected });
       } catch (error) {

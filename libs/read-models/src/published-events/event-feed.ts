@@ -1,7 +1,7 @@
 import type { EventEnvelope, EventType, Scope } from '@tracking/contracts';
-import type { Position } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { streamOf } from '@tracking/shipments-domain';
+import type { Place } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { LogStretch } from './event-queries.ts';
 import { FollowedEvents } from './followed-events.ts';
@@ -19,13 +19,13 @@ export interface FollowFilter {
 /** The log of public events, as far as this process can tell. Its functions throw Unavailable and Busy. */
 export interface EventLog {
   /** Everything up to here is there to be read; undefined before the first event. */
-  position(): Promise<Position | undefined>;
-  /** Whether anything beyond the position is there, now or within the time. */
-  passed(position: Position, timeoutMs: number): Promise<boolean>;
-  /** Whether all read models hold everything up to the position, now or within the time. */
-  shown(position: Position, timeoutMs: number): Promise<boolean>;
-  place(scope: Scope, id: string): Promise<Position | undefined>;
-  newest(scope: Scope, upTo: Position): Promise<{ readonly id: string } | undefined>;
+  place(): Promise<Place | undefined>;
+  /** Whether anything beyond the place is there, now or within the time. */
+  passed(place: Place, timeoutMs: number): Promise<boolean>;
+  /** Whether all read models hold everything up to the place, now or within the time. */
+  shown(place: Place, timeoutMs: number): Promise<boolean>;
+  placeOf(scope: Scope, id: string): Promise<Place | undefined>;
+  newest(scope: Scope, upTo: Place): Promise<{ readonly id: string } | undefined>;
   stretch(scope: Scope, filter: FollowFilter, stretch: LogStretch): Promise<readonly PublishedEventRow[]>;
   stretchOfAll(stretch: LogStretch): Promise<readonly PublishedEventRow[]>;
   /** In the order asked for, without those that cannot be made. */
@@ -65,9 +65,9 @@ export class EventFeed {
   private started: Promise<void> | undefined;
   private joining = 0;
   /** Everything up to here was told to those who follow. */
-  private told: Position = '';
+  private told: Place = '';
   /** Everything up to here is told, or being read. Never less than `told`. */
-  private reading: Position = '';
+  private reading: Place = '';
   private patientUntil: number | undefined;
 
   constructor(
@@ -89,7 +89,7 @@ export class EventFeed {
     filter: FollowFilter,
     after?: { readonly id: string } | 'beginning',
   ): Promise<FollowedEvents | undefined> {
-    const place = typeof after === 'object' ? await this.log.place(scope, after.id) : '';
+    const place = typeof after === 'object' ? await this.log.placeOf(scope, after.id) : '';
     if (place === undefined) return undefined;
     const events = await this.join(scope);
     const from = after === undefined ? latest(events.start, this.told) : place;
@@ -109,7 +109,7 @@ export class EventFeed {
     this.recent.wakeAll();
   }
 
-  private async begunNow(scope: Scope, followed: FollowedEvents, from: Position): Promise<FollowedEvents> {
+  private async begunNow(scope: Scope, followed: FollowedEvents, from: Place): Promise<FollowedEvents> {
     try {
       followed.begin = (await this.log.newest(scope, from))?.id ?? 'beginning';
       return followed;
@@ -146,7 +146,7 @@ export class EventFeed {
   }
 
   private async begin(): Promise<void> {
-    const position = (await this.log.position()) ?? '';
+    const position = (await this.log.place()) ?? '';
     this.told = latest(this.told, position);
     this.reading = latest(this.reading, position);
     // Rejects when this is closed: nobody follows any more.
@@ -165,7 +165,7 @@ export class EventFeed {
 
   private async readSome(): Promise<void> {
     if (!(await this.log.passed(this.told, LOOK_MS))) return;
-    const upTo = await this.log.position();
+    const upTo = await this.log.place();
     if (upTo === undefined || upTo <= this.told) return;
     await this.untilShown(upTo);
     // From here on whoever comes follows from there.
@@ -185,7 +185,7 @@ export class EventFeed {
   }
 
   /** Whoever is told of an event can read it, from any read model; those that stand still are not waited for without end. */
-  private async untilShown(position: Position): Promise<void> {
+  private async untilShown(position: Place): Promise<void> {
     const { patienceMs = 30_000 } = this.options;
     const left = () => (this.patientUntil ?? 0) - monotonicMs();
     this.patientUntil ??= monotonicMs() + patienceMs;
@@ -233,6 +233,6 @@ function matching({ type, shipment_id }: FollowFilter): (event: ToldEvent) => bo
     (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);
 }
 
-function latest(a: Position, b: Position): Position {
+function latest(a: Place, b: Place): Place {
   return a > b ? a : b;
 }

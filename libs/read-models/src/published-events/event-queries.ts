@@ -1,6 +1,7 @@
 import { type EventType, type Scope, type Timestamp, isInScope } from '@tracking/contracts';
-import type { Collection, Filter, Position } from '@tracking/ports';
+import { type Collection, type Filter, type Position, Unavailable } from '@tracking/ports';
 import { streamOf } from '@tracking/shipments-domain';
+import { type Place, endOf } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage, SortValues } from '../read-model.ts';
 import { inScope } from '../scope.ts';
@@ -16,7 +17,7 @@ export interface EventListQuery {
     readonly until?: Timestamp | undefined;
     /** Id of an event: only those that come after it. None come after one that there is not. */
     readonly after?: string | undefined;
-    /** Only those up to this position, included. */
+    /** Only those that were stored up to this position of the event store, included. */
     readonly upTo?: Position | undefined;
   };
   /** At least 1. */
@@ -27,7 +28,7 @@ export interface EventListQuery {
   readonly newestFirst?: boolean;
 }
 
-type PositionRange = { readonly gt: Position; readonly lt?: Position; readonly lte?: Position };
+type PlaceRange = { readonly gt: Place; readonly lt?: Place; readonly lte?: Place };
 
 /**
  * An event is stored this long after its `created_at` at most, unless it is imported: a command keeps its time for as long
@@ -38,9 +39,9 @@ const STORED_WITHIN_MS = 25 * 3_600_000;
 /** A stretch of the log, oldest first. */
 export interface LogStretch {
   /** Everything later than this; all of it where it is empty. */
-  readonly after: Position;
+  readonly after: Place;
   /** This included. */
-  readonly upTo: Position;
+  readonly upTo: Place;
   /** At least 1. */
   readonly limit: number;
 }
@@ -50,27 +51,34 @@ export class EventQueries {
   constructor(private readonly active: ActiveRows<PublishedEventRow>) {}
 
   /**
-   * In the order in which they are published, which is nearly that of `created_at`: whoever goes on after the last one
-   * that they have seen misses none. Or the other way round.
-   * @throws Unavailable, Busy
+   * Lists events in the order of publication, which is nearly that of `created_at`, or in the reverse order. A page ends
+   * at the place that the rows have reached when it is read, so a reader that continues after the last event it has seen
+   * misses none.
+   * @throws Unavailable, also if `upTo` is not reached yet
+   * @throws Busy
    */
-  async list(
+  list(
     scope: Scope,
     { filter, limit, after, newestFirst = false }: EventListQuery,
   ): Promise<QueryPage<PublishedEventRow>> {
-    const rows = await this.active.rows();
-    const since = later(filter.since, this.active.keptSince());
-    const range = await this.range(rows, scope, { ...filter, since }, newestFirst ? undefined : after);
-    if (range === undefined) return { items: [], next: undefined };
-    // What is before the page before is below the ceiling, too.
-    const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
-    const found = await page(rows, scope, { ...filter, since, position, limit: limit + 1, newestFirst });
-    const items = found.slice(0, limit);
-    const last = items[items.length - 1];
-    return {
-      items,
-      next: last && found.length > limit ? [last.position] : undefined,
-    };
+    return this.fromOneGeneration(async (rows) => {
+      const reached = await this.active.progress.currentPlace();
+      if (filter.upTo !== undefined && !(reached !== undefined && reached >= filter.upTo)) throw notReached();
+      if (reached === undefined) return { items: [], next: undefined };
+      const since = later(filter.since, this.active.keptSince());
+      const bounded = { ...filter, since, reached };
+      const range = await this.range(rows, scope, bounded, newestFirst ? undefined : after);
+      if (range === undefined) return { items: [], next: undefined };
+      // What is before the page before is below the ceiling, too.
+      const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
+      const found = await page(rows, scope, { ...filter, since, position, limit: limit + 1, newestFirst });
+      const items = found.slice(0, limit);
+      const last = items[items.length - 1];
+      return {
+        items,
+        next: last && found.length > limit ? [last.position] : undefined,
+      };
+    });
   }
 
   /** @throws Unavailable */
@@ -84,32 +92,40 @@ export class EventQueries {
     return found.filter((row) => isInScope(row, scope) && this.isKept(row));
   }
 
-  /** The last event of the scope up to the position. @throws Unavailable, Busy */
-  async newest(scope: Scope, upTo: Position): Promise<PublishedEventRow | undefined> {
+  /** The last event of the scope up to the place. @throws Unavailable, Busy */
+  async newest(scope: Scope, upTo: Place): Promise<PublishedEventRow | undefined> {
     const rows = await this.active.rows();
     const filter = { ...inScope(scope), position: { lte: upTo } };
     const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
     return last && this.isKept(last) ? last : undefined;
   }
 
-  /** Events of the scope that match. @throws Unavailable, Busy */
+  /** Events of the scope that match. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
   stretch(
     scope: Scope,
     filter: Pick<EventListQuery['filter'], 'type' | 'shipment_id'>,
     { after, upTo, limit }: LogStretch,
   ): Promise<readonly PublishedEventRow[]> {
-    return this.fromOneGeneration((rows) => {
+    return this.upTo(upTo, (rows) => {
       const since = this.active.keptSince();
       return page(rows, scope, { ...filter, since, position: { gt: after, lte: upTo }, limit });
     });
   }
 
-  /** Events of all scopes. @throws Unavailable, Busy */
+  /** Events of all scopes. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
   stretchOfAll({ after, upTo, limit }: LogStretch): Promise<readonly PublishedEventRow[]> {
-    return this.fromOneGeneration((rows) => {
+    return this.upTo(upTo, (rows) => {
       const filter = { position: { gt: after, lte: upTo }, ...times(this.active.keptSince(), undefined) };
       return rows.find({ filter, sort: { fields: ['position'] }, limit });
     });
+  }
+
+  private async upTo<T>(place: Place, read: (rows: Collection<PublishedEventRow>) => Promise<T>): Promise<T> {
+    const found = await this.fromOneGeneration(read);
+    // A process that heard late of a new generation may have gone over to one that is not as far.
+    const reached = this.active.progress.place();
+    if (reached === undefined || reached < place) throw notReached();
+    return found;
   }
 
   /** Reads again where the generation was replaced meanwhile: it may have been dropped under the reading. */
@@ -134,9 +150,9 @@ export class EventQueries {
   private async range(
     rows: Collection<PublishedEventRow>,
     scope: Scope,
-    filter: EventListQuery['filter'],
+    filter: EventListQuery['filter'] & { readonly reached: Place },
     after: SortValues | undefined,
-  ): Promise<PositionRange | undefined> {
+  ): Promise<PlaceRange | undefined> {
     const [named, { floor, ceiling }] = await Promise.all([
       filter.after === undefined ? '' : this.find(rows, scope, filter.after).then((row) => row?.position),
       boundsOfTimes(rows, scope, {
@@ -147,9 +163,14 @@ export class EventQueries {
     ]);
     if (named === undefined) return undefined;
     const gt = [named, floor, String(after?.[0] ?? '')].reduce((a, b) => (a > b ? a : b));
-    const lte = [ceiling, filter.upTo].filter((each) => each !== undefined).sort()[0];
+    const bounds = [ceiling, filter.upTo && endOf(filter.upTo), filter.reached];
+    const lte = bounds.filter((each) => each !== undefined).sort()[0];
     return { gt, ...(lte !== undefined && { lte }) };
   }
+}
+
+function notReached(): Unavailable {
+  return new Unavailable('read models', 'events may be lacking');
 }
 
 /** In the order of positions, or the other way round. */
@@ -161,7 +182,7 @@ async function page(
     limit,
     newestFirst = false,
     ...filter
-  }: EventListQuery['filter'] & Pick<EventListQuery, 'limit' | 'newestFirst'> & { readonly position: PositionRange },
+  }: EventListQuery['filter'] & Pick<EventListQuery, 'limit' | 'newestFirst'> & { readonly position: PlaceRange },
 ): Promise<readonly PublishedEventRow[]> {
   const within = { ...times(filter.since, filter.until), position };
   const sort = { fields: ['position'], descending: newestFirst };

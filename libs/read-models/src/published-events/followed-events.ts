@@ -1,15 +1,15 @@
-import type { Position } from '@tracking/ports';
+import type { Place } from '@tracking/subscriptions';
 import type { ScopeEvents, ToldEvent } from './recent-events.ts';
 
 export interface FollowedEventsParts {
   readonly events: ScopeEvents;
-  readonly from: Position;
+  readonly from: Place;
   readonly matches: (event: ToldEvent) => boolean;
   /** The first of those that match between two places, and up to where these are all. @throws Unavailable, Busy */
   readonly behind: (
-    after: Position,
-    upTo: Position,
-  ) => Promise<{ readonly events: readonly ToldEvent[]; readonly upTo: Position }>;
+    after: Place,
+    upTo: Place,
+  ) => Promise<{ readonly events: readonly ToldEvent[]; readonly upTo: Place }>;
   readonly left: () => void;
 }
 
@@ -20,7 +20,7 @@ const BYTES_AT_ONCE = 65_536;
 export class FollowedEvents {
   /** The event after which this follower began, or `beginning`; undefined where it named one itself. */
   begin: string | undefined;
-  private place: Position;
+  private place: Place;
   private hasLeft = false;
   private wake: (() => void) | undefined;
 

@@ -1,6 +1,6 @@
 import type { EventType, Scope, Timestamp } from '@tracking/contracts';
-import type { Position } from '@tracking/ports';
 import { type EventReference, announcementOf, publicEventId } from '@tracking/shipments-domain';
+import type { Place } from '@tracking/subscriptions';
 import type { ReadModel, ReadModelRow } from '../read-model.ts';
 import { SCOPE_FIELDS, scopeOf } from '../scope.ts';
 
@@ -8,8 +8,11 @@ import { SCOPE_FIELDS, scopeOf } from '../scope.ts';
 export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
   readonly type: EventType;
   readonly created_at: Timestamp;
-  /** Of the stored event: the order in which events are listed, which is that of their publication. */
-  readonly position: Position;
+  /**
+   * The order in which events are listed: the position of the stored event, or a place further on if it could not be
+   * handled when its turn came.
+   */
+  readonly position: Place;
   /** Whether it came from another store, and so may stand long after events of later times; absent otherwise. */
   readonly imported?: true;
 }
@@ -31,7 +34,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
   scoped: true,
   retainedFrom: ({ created_at }) => created_at,
 
-  apply({ id, stream, position, event, scope }) {
+  apply({ id, stream, position, place, event, scope }) {
     const announcement = announcementOf(event);
     if (announcement === undefined) return [];
     if (!scope) throw new Error('a stream that does not begin with a shipment');
@@ -43,7 +46,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
         created_at: event.metadata.recorded_at,
         stream,
         revision: event.revision,
-        position,
+        position: place ?? position,
         ...(event.metadata.imported && { imported: true as const }),
       },
     ];

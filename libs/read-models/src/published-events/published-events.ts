@@ -2,6 +2,7 @@ import { EVENT_TYPES } from '@tracking/contracts';
 import type { EventEnvelope, Scope, Timestamp } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { MakeEvents, EventReference } from '@tracking/shipments-domain';
+import { type Place, positionOf } from '@tracking/subscriptions';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import { EventFeed, type EventFeedOptions } from './event-feed.ts';
@@ -64,11 +65,12 @@ export class PublishedEvents {
     const { queries, progress } = this.readModels;
     const { published_events: rows } = queries;
     const log = {
-      position: () => progress.position('published_events'),
-      passed: (position: Position, timeoutMs: number) => this.reached(justBeyond(position), timeoutMs),
-      shown: (position: Position, timeoutMs: number) => this.readModels.allReached(position, timeoutMs),
-      place: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
-      newest: (scope: Scope, upTo: Position) => rows.newest(scope, upTo),
+      place: () => progress.place('published_events'),
+      passed: (place: Place, timeoutMs: number) => this.reached(justBeyond(place), timeoutMs),
+      // Late places are each read model's own.
+      shown: (place: Place, timeoutMs: number) => this.readModels.allReached(positionOf(place), timeoutMs),
+      placeOf: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
+      newest: (scope: Scope, upTo: Place) => rows.newest(scope, upTo),
       stretch: rows.stretch.bind(rows),
       stretchOfAll: rows.stretchOfAll.bind(rows),
       envelopes: this.makeEvents,
@@ -82,7 +84,7 @@ export class PublishedEvents {
   }
 }
 
-/** The least text that is greater: a position is beyond the one exactly where it is not less than this. */
-function justBeyond(position: Position): string {
-  return `${position}\0`;
+/** The least text that is greater: a place is beyond the one exactly where it is not less than this. */
+function justBeyond(place: Place): string {
+  return `${place}\0`;
 }

@@ -1,5 +1,5 @@
 import type { EventType, Scope } from '@tracking/contracts';
-import type { Position } from '@tracking/ports';
+import type { Place } from '@tracking/subscriptions';
 
 /** A public event as whoever follows gets it, and its place. */
 export interface ToldEvent {
@@ -7,7 +7,7 @@ export interface ToldEvent {
   readonly id: string;
   readonly type: EventType;
   readonly stream: string;
-  readonly position: Position;
+  readonly position: Place;
   /** As the follower's protocol writes it. Made once, and the same object for all. */
   readonly bytes: Uint8Array;
 }
@@ -23,11 +23,11 @@ export class ScopeEvents {
 
   constructor(
     readonly key: string,
-    public start: Position,
+    public start: Place,
   ) {}
 
   /** Of those after the position; undefined where some of these are forgotten, or came before anybody followed. */
-  after(position: Position): readonly ToldEvent[] | undefined {
+  after(position: Place): readonly ToldEvent[] | undefined {
     if (position < this.start) return undefined;
     let from = this.events.length;
     while (from > 0 && (this.events[from - 1]?.position ?? '') > position) from -= 1;
@@ -69,7 +69,7 @@ export class RecentEvents {
   }
 
   /** @param start what comes after it is going to be added */
-  open(scope: Scope, start: Position): ScopeEvents {
+  open(scope: Scope, start: Place): ScopeEvents {
     const key = keyOf(scope);
     const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
     this.scopes.set(key, known);
