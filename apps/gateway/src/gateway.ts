@@ -7,7 +7,7 @@ import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { blaming, derivedKey, sealingKey } from '@tracking/runtime';
 import { Service, openMongo } from '@tracking/service';
-import type { ShipmentOperations } from '@tracking/shipments';
+import { type ShipmentOperations, makeEventsBy } from '@tracking/shipments';
 import { useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
@@ -85,7 +85,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   });
   void readModels.ready.then(() => deletedDocuments.job.start());
   shutdown.add('deleted documents', () => deletedDocuments.job.stop());
-  const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
+  const publishedEvents = new PublishedEvents(readModels, makeEventsBy(events));
 
   // Edges
   const administration = await createAdministrationApi({

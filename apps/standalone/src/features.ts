@@ -3,7 +3,7 @@ import { Identity, identitySweeper } from '@tracking/identity';
 import type { Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { derivedKey, type Shutdown } from '@tracking/runtime';
-import { Publisher, RecheckJob, RuleClock, eventOperations, shipmentsService } from '@tracking/shipments';
+import { Publisher, RecheckJob, RuleClock, eventOperations, makeEventsBy, shipmentsService } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
@@ -58,7 +58,7 @@ export async function startFeatures(
   shutdown.add('documents', () => cleaning.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const events = eventOperations(eventStore, addresses);
-  const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
+  const publishedEvents = new PublishedEvents(readModels, makeEventsBy(events));
   const webhooks = await Webhooks.start({
     ...storage,
     eventLog: publishedEvents.log,

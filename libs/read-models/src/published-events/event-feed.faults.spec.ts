@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { EventEnvelope, PublishedEvent, Scope } from '@tracking/contracts';
+import type { EventEnvelope, Scope } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import type { EventReference } from '@tracking/shipments-domain';
+import type { MakeEvents } from '@tracking/shipments-domain';
 import { eventually, takeTime } from '@tracking/testing';
 import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
 import { World, caughtUp, rebuilt } from '../../test/world.ts';
+import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { EventFeed, EventFeedOptions, FollowFilter } from './event-feed.ts';
 import type { FollowedEvents } from './followed-events.ts';
@@ -14,15 +15,21 @@ import { PublishedEvents } from './published-events.ts';
 class Bodies {
   made: string[] = [];
   failures = 0;
+  /** Events of one answer. */
+  most = Infinity;
+  /** More references than these fail, and not because an engine is away. */
+  bearable = Infinity;
 
-  readonly make = async (references: readonly EventReference[]): Promise<readonly PublishedEvent[]> => {
+  readonly make: MakeEvents = async (references) => {
     if (this.failures > 0) {
       this.failures -= 1;
       throw new Unavailable('event store', 'away');
     }
-    this.made.push(...references.map(({ id }) => id));
+    if (references.length > this.bearable) throw new Error('the answer is larger than it may be');
+    const some = references.slice(0, this.most);
+    this.made.push(...some.map(({ id }) => id));
     const type = 'milestone.recorded' as const;
-    return references.map(({ id }) => ({
+    const events = some.map(({ id }) => ({
       id,
       type,
       created_at: '',
@@ -30,6 +37,7 @@ class Bodies {
       ...ACME,
       data: {},
     }));
+    return { events, covered: some.length };
   };
 }
 
@@ -175,25 +183,58 @@ describe('following the events', () => {
     expect(failures).toBe(3);
   });
 
-  it('waits for read models that stand still, and goes on without them', async () => {
-    let isShown = false;
-    const allReached = async (_: string, timeoutMs: number) => {
+  /** The read models, but whether all of them show an event is for the test to say. */
+  const shownBy = (allReached: ReadModels['allReached']) =>
+    ({ ...models, queries: models.queries, progress: models.progress, allReached }) as unknown as ReadModels;
+
+  it('tells no event before all read models show it', async () => {
+    const madeAtLook: number[] = [];
+    const isShownAt = 4;
+    const partly = shownBy(() => {
+      madeAtLook.push(bodies.made.length);
+      return Promise.resolve(madeAtLook.length >= isShownAt);
+    });
+    const followed = await follow(feedOf(partly));
+    await world.writer.create(1);
+    expect(await next(followed, 1)).toEqual(await all());
+    expect(madeAtLook).toEqual(Array.from({ length: isShownAt }, () => 0));
+  });
+
+  it('goes on without read models that stand still', async () => {
+    const partly = shownBy(async (_, timeoutMs) => {
       await takeTime(Math.min(timeoutMs, 5));
-      return isShown;
-    };
-    const partly = {
-      ...models,
-      queries: models.queries,
-      progress: models.progress,
-      allReached,
-    } as unknown as ReadModels;
-    const patient = await follow(feedOf(partly));
+      return false;
+    });
     const impatient = await follow(feedOf(partly, { patienceMs: 0 }));
     await world.writer.create(1);
-    expect(await next(impatient, 1)).toHaveLength(1);
-    expect(patient.passed).toBeUndefined();
-    isShown = true;
-    expect(await next(patient, 1)).toHaveLength(1);
+    expect(await next(impatient, 1)).toEqual(await all());
+  });
+
+  it.each([
+    { what: 'hold few of them', trouble: { most: 7 } },
+    { what: 'fail on many', trouble: { bearable: 5 } },
+  ])('tells all events where answers $what, live, behind and in lists', async ({ trouble }) => {
+    const feed = feedOf();
+    const live = await follow(feed);
+    Object.assign(bodies, trouble);
+    for (let n = 1; n < 4; n += 1) await world.writer.create(n);
+    for (let times = 0; times < 3; times += 1) await milestones(2, 30);
+    const expected = await all();
+    expect(await next(live, 93)).toEqual(expected);
+    expect(await next(await follow(feedOf(), 'beginning'), 93)).toEqual(expected);
+    expect(failures).toBe(0);
+
+    const events = new PublishedEvents(models, bodies.make);
+    const listed: string[] = [];
+    for (let after: SortValues | undefined; ;) {
+      const page = await events.list(ACME, { filter: {}, limit: 40, after });
+      listed.push(...page.items.map(({ id }) => id));
+      if (page.next === undefined) break;
+      after = page.next;
+    }
+    expect(listed).toEqual(expected);
+    const rows = (await models.queries.published_events.list(ACME, { filter: {}, limit: 100 })).items;
+    expect((await events.log.make(rows)).map(({ id }) => id)).toEqual(expected);
   });
 
   it('is read by nobody while nobody follows, and from there on afterwards', async () => {

@@ -1,6 +1,6 @@
 import type { EventEnvelope, EventType, Scope } from '@tracking/contracts';
 import { monotonicMs, retry } from '@tracking/resilience';
-import { streamOf } from '@tracking/shipments-domain';
+import { type MadeEvents, streamOf } from '@tracking/shipments-domain';
 import type { Place } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { LogStretch } from './event-queries.ts';
@@ -28,8 +28,8 @@ export interface EventLog {
   newest(scope: Scope, upTo: Place): Promise<{ readonly id: string } | undefined>;
   stretch(scope: Scope, filter: FollowFilter, stretch: LogStretch): Promise<readonly PublishedEventRow[]>;
   stretchOfAll(stretch: LogStretch): Promise<readonly PublishedEventRow[]>;
-  /** In the order asked for, without those that cannot be made. */
-  envelopes(rows: readonly PublishedEventRow[]): Promise<readonly EventEnvelope[]>;
+  /** Envelopes of the rows, as many from the first on as fit into one answer. */
+  envelopes(rows: readonly PublishedEventRow[]): Promise<MadeEvents>;
 }
 
 export interface EventFeedOptions {
@@ -176,11 +176,11 @@ export class EventFeed {
       return events === undefined ? [] : [{ row, events }];
     });
     const made = await this.make(followed.map(({ row }) => row));
-    for (const [index, { events }] of followed.entries()) {
-      const event = made[index];
-      if (event !== undefined) this.recent.add(events, event);
+    for (const [index, event] of made.entries()) {
+      const events = followed[index]?.events;
+      if (event !== undefined && events !== undefined) this.recent.add(events, event);
     }
-    this.told = rows.length < ROWS_AT_ONCE ? upTo : (rows.at(-1)?.position ?? upTo);
+    this.told = reachedBy(rows, followed[made.length]?.row, { upTo, limit: ROWS_AT_ONCE });
     for (const events of new Set(followed.map((one) => one.events))) events.wake();
   }
 
@@ -199,13 +199,13 @@ export class EventFeed {
   private behind(scope: Scope, filter: FollowFilter, stretch: LogStretch) {
     return this.turns.take(async () => {
       const rows = await this.log.stretch(scope, filter, stretch);
-      const upTo = rows.length < stretch.limit ? stretch.upTo : (rows.at(-1)?.position ?? stretch.upTo);
-      const events = await this.make(rows);
-      return { events: events.filter((event) => event !== undefined), upTo };
+      const made = await this.make(rows);
+      const upTo = reachedBy(rows, rows[made.length], stretch);
+      return { events: made.filter((event) => event !== undefined), upTo };
     });
   }
 
-  /** In their order; undefined for one that cannot be made. */
+  /** Events of the rows, in their order, as far as they were made; undefined for one that cannot be made. */
   private async make(rows: readonly PublishedEventRow[]): Promise<readonly (ToldEvent | undefined)[]> {
     const made = new Map<string, ToldEvent>();
     const missing: PublishedEventRow[] = [];
@@ -215,7 +215,8 @@ export class EventFeed {
       else made.set(row.id, known);
     }
     const places = new Map(missing.map((row) => [row.id, row]));
-    for (const envelope of missing.length === 0 ? [] : await this.log.envelopes(missing)) {
+    const { events, covered } = missing.length === 0 ? { events: [], covered: 0 } : await this.log.envelopes(missing);
+    for (const envelope of events) {
       const row = places.get(envelope.id);
       if (row === undefined) continue;
       const { id, type, stream, position } = row;
@@ -223,8 +224,23 @@ export class EventFeed {
       made.set(id, event);
       this.made.set(id, event);
     }
-    return rows.map(({ id }) => made.get(id));
+    const left = missing[covered];
+    const wholly = left === undefined ? rows : rows.slice(0, rows.indexOf(left));
+    return wholly.map(({ id }) => made.get(id));
   }
+}
+
+/**
+ * The place up to which everything of a stretch was told.
+ * @param left the first row that was not
+ */
+function reachedBy(
+  rows: readonly PublishedEventRow[],
+  left: PublishedEventRow | undefined,
+  { upTo, limit }: Pick<LogStretch, 'upTo' | 'limit'>,
+): Place {
+  const told = left === undefined ? rows : rows.slice(0, rows.indexOf(left));
+  return told.length < rows.length || rows.length === limit ? (told.at(-1)?.position ?? upTo) : upTo;
 }
 
 function matching({ type, shipment_id }: FollowFilter): (event: ToldEvent) => boolean {

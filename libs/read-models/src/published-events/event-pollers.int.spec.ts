@@ -61,8 +61,9 @@ describe('whoever reads the events on', () => {
   afterEach(() => world.close());
 
   const bodies = (references: readonly EventReference[]) =>
-    Promise.resolve(
-      references.map(({ id }) => ({
+    Promise.resolve({
+      covered: references.length,
+      events: references.map(({ id }) => ({
         id,
         type: 'shipment.updated' as const,
         created_at: '',
@@ -70,7 +71,7 @@ describe('whoever reads the events on', () => {
         ...ACME,
         data: {},
       })),
-    );
+    });
 
   /** The public events of the log that match, in its order. */
   async function logged({ type, shipment_id }: FollowFilter): Promise<string[]> {

@@ -46,15 +46,17 @@ describe('the retention of published events', () => {
     }
     const { published_events: events } = models.queries;
     expect([await events.get(ACME, last), await ids({ after: first })]).toEqual([undefined, []]);
-    const bodies = async (references: readonly EventReference[]) =>
-      references.map(({ id }) => ({
+    const bodies = async (references: readonly EventReference[]) => ({
+      covered: references.length,
+      events: references.map(({ id }) => ({
         id,
         type: 'shipment.created' as const,
         created_at: '',
         api_version: '2026-11-01' as const,
         ...ACME,
         data: {},
-      }));
+      })),
+    });
     const encode = ({ id }: { readonly id: string }) => Buffer.from(id);
     const feed = new PublishedEvents(models, bodies).feed({ encode, onFailure: () => undefined });
     expect(await feed.follow(ACME, {}, { id: first })).toBeUndefined();

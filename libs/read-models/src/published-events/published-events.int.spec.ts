@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { EventType, PublishedEvent, Scope, ShipmentRecord } from '@tracking/contracts';
-import { type EventReference, evolveRecord, publicEvent, toShipmentEvent } from '@tracking/shipments-domain';
+import {
+  type EventReference,
+  type MadeEvents,
+  evolveRecord,
+  publicEvent,
+  toShipmentEvent,
+} from '@tracking/shipments-domain';
 import { ACME, ACME_TEST, OTHER, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
 import { World, expectEqualToRebuild } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -27,7 +33,7 @@ describe('published events', () => {
   afterAll(() => world.close());
 
   /** As the publisher makes them. */
-  async function bodies(references: readonly EventReference[]): Promise<readonly PublishedEvent[]> {
+  async function bodies(references: readonly EventReference[]): Promise<MadeEvents> {
     const made: PublishedEvent[] = [];
     for (const { stream, revision } of references) {
       const scope = scopes.get(stream) ?? ACME;
@@ -39,7 +45,7 @@ describe('published events', () => {
         if (event.revision === revision && body) made.push(body);
       }
     }
-    return made;
+    return { events: made, covered: references.length };
   }
 
   const ids = new Map<string, string>();
@@ -216,7 +222,7 @@ describe('published events', () => {
   });
 
   it('leave out what cannot be made', async () => {
-    const none = new PublishedEvents(models, () => Promise.resolve([]));
+    const none = new PublishedEvents(models, ({ length }) => Promise.resolve({ events: [], covered: length }));
     expect(await none.get(ACME, idOf('a1'))).toBeUndefined();
     expect((await none.list(ACME, { filter: {}, limit: 2 })).items).toEqual([]);
   });

@@ -1,13 +1,16 @@
 import { EVENT_TYPES } from '@tracking/contracts';
-import type { EventEnvelope, Scope, Timestamp } from '@tracking/contracts';
+import type { EventEnvelope, PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
-import type { MakeEvents, EventReference } from '@tracking/shipments-domain';
+import type { EventReference, MadeEvents, MakeEvents } from '@tracking/shipments-domain';
 import { type Place, positionOf } from '@tracking/subscriptions';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import { EventFeed, type EventFeedOptions } from './event-feed.ts';
 import type { EventListQuery } from './event-queries.ts';
+import type { PublishedEventRow } from './published-event-rows.ts';
 
+/** Of the events of one answer, as JSON. Pages that would be larger hold fewer events. */
+const MAX_ANSWER_BYTES = 8 * 1_048_576;
 /** How long a page of the log waits for the read model to have come so far. */
 const LOG_WAITS_MS = 2_000;
 
@@ -29,17 +32,22 @@ export class PublishedEvents {
     private readonly makeEvents: MakeEvents,
   ) {}
 
-  /** Oldest first, unless told; in the newest version of the payload. @throws Unavailable, Busy */
+  /**
+   * Lists events, the oldest first unless told otherwise, in the newest version of the payload. A page of large events
+   * holds fewer than `limit`.
+   * @throws Unavailable, Busy
+   */
   async list(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
     const { items, next } = await this.readModels.queries.published_events.list(scope, query);
-    return { items: await this.makeEvents(items), next };
+    const { events, covered } = await this.make(items);
+    const last = items[covered - 1];
+    return { items: events, next: covered < items.length && last !== undefined ? [last.position] : next };
   }
 
   /** @throws Unavailable */
   async get(scope: Scope, id: string): Promise<EventEnvelope | undefined> {
     const found = await this.readModels.queries.published_events.get(scope, id);
-    const [body] = found ? await this.makeEvents([found]) : [];
-    return body;
+    return found && (await this.make([found])).events[0];
   }
 
   /** What webhooks replay from: an `EventLog` of theirs. */
@@ -55,7 +63,7 @@ export class PublishedEvents {
         const { items, next } = await rows.list(scope, { filter, limit, ...resume });
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
-      make: (references: readonly EventReference[]) => this.makeEvents(references),
+      make: (references: readonly EventReference[]) => this.makeAll(references),
       find: (scope: Scope, ids: readonly string[]) => rows.getMany(scope, ids),
     };
   }
@@ -73,9 +81,31 @@ export class PublishedEvents {
       newest: (scope: Scope, upTo: Place) => rows.newest(scope, upTo),
       stretch: rows.stretch.bind(rows),
       stretchOfAll: rows.stretchOfAll.bind(rows),
-      envelopes: this.makeEvents,
+      envelopes: (rows: readonly PublishedEventRow[]) => this.make(rows),
     };
     return new EventFeed(log, options);
+  }
+
+  /** As many of the events, from the first on, as one answer holds; fewer if the service fails on so many. */
+  private async make(references: readonly EventReference[]): Promise<MadeEvents> {
+    if (references.length === 0) return { events: [], covered: 0 };
+    for (let count = references.length; ; count = Math.ceil(count / 2)) {
+      try {
+        return await this.makeEvents(references.slice(0, count), MAX_ANSWER_BYTES);
+      } catch (error) {
+        if (error instanceof Unavailable || count <= 1) throw error;
+      }
+    }
+  }
+
+  private async makeAll(references: readonly EventReference[]): Promise<readonly PublishedEvent[]> {
+    const all: PublishedEvent[] = [];
+    for (let at = 0; at < references.length;) {
+      const { events, covered } = await this.make(references.slice(at));
+      for (const event of events) all.push(event);
+      at += covered;
+    }
+    return all;
   }
 
   /** Whether the events of everything stored up to the position are there, now or within the time. @throws Busy */

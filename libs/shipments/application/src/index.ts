@@ -4,7 +4,7 @@ export type { UnsettledShipments, Recheck, Rechecks } from './clock/rechecks.ts'
 export { RuleClock, type RuleClockParts } from './clock/rule-clock.ts';
 export type { DueShipment, WorkList } from './clock/work-list.ts';
 export { type EventTransfer, eventTransfer } from './event-transfer.ts';
-export { type EventOperations, type ShipmentOperations, eventOperations } from './operations.ts';
+export { type EventOperations, type ShipmentOperations, eventOperations, makeEventsBy } from './operations.ts';
 export { commandIdOfItem } from './ids.ts';
 export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';

@@ -11,8 +11,20 @@ export interface EventReference {
   readonly revision: number;
 }
 
-/** Makes public events again; leaves out what cannot be made. @throws Unavailable */
-export type MakeEvents = (references: readonly EventReference[]) => Promise<readonly PublishedEvent[]>;
+/** Public events made again from their places. */
+export interface MadeEvents {
+  /** In the order of the references. Events that cannot be made are left out. */
+  readonly events: readonly PublishedEvent[];
+  /** Number of references, from the first on, that these events answer. At least 1, unless there was no reference. */
+  readonly covered: number;
+}
+
+/**
+ * Makes public events again.
+ * @param maxBytes ends the answer before the event that would exceed it, as JSON; the first event always fits
+ * @throws Unavailable
+ */
+export type MakeEvents = (references: readonly EventReference[], maxBytes: number) => Promise<MadeEvents>;
 
 /** A shipment as it was right after an event, and whose it is. */
 export interface Snapshot {

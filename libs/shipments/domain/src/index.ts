@@ -1,4 +1,5 @@
 export {
+  type MadeEvents,
   type MakeEvents,
   type EventReference,
   type Snapshot,

@@ -19,22 +19,27 @@ describe('public events made again', () => {
   const references = async (): Promise<EventReference[]> =>
     (await stage.stored()).map(({ id, stream, revision }) => ({ id: publicEventId(id), stream, revision }));
   const text = (events: readonly object[]) => events.map((event) => JSON.stringify(event));
+  const eventsOf = async (wanted: readonly EventReference[], make = makeEvents) => {
+    const { events, covered } = await make(wanted, Infinity);
+    expect(covered).toBe(wanted.length);
+    return events;
+  };
 
   it('are the bytes that were published', async () => {
     stage.start();
     const published = (await stage.published()).map(({ value }) => value);
-    expect(text(await makeEvents(await references()))).toEqual(published);
+    expect(text(await eventsOf(await references()))).toEqual(published);
   });
 
   it('come in the order asked for, also page by page, back and forth, and hardly cached', async () => {
     const all = await references();
     const expected = text(await stage.announced());
-    const backwards = text(await makeEvents([...all].reverse()));
+    const backwards = text(await eventsOf([...all].reverse()));
     expect(backwards).toEqual([...expected].reverse());
     for (const cachedShipments of [1_000, 1]) {
       const paged = eventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES, cachedShipments });
       const pages: string[] = [];
-      for (let at = 0; at < all.length; at += 7) pages.push(...text(await paged(all.slice(at, at + 7))));
+      for (let at = 0; at < all.length; at += 7) pages.push(...text(await eventsOf(all.slice(at, at + 7), paged)));
       expect(pages).toEqual(expected);
     }
   });
@@ -44,10 +49,27 @@ describe('public events made again', () => {
     if (first === undefined) throw new Error('nothing is stored');
     const nowhere = { ...first, id: 'evt_nowhere', stream: 'shipment-nowhere' };
     for (const wrong of [nowhere, { ...first, id: 'evt_unknown' }, { ...first, revision: 1_000 }]) {
-      expect(await makeEvents([wrong])).toEqual([]);
+      expect(await eventsOf([wrong])).toEqual([]);
     }
-    expect(text(await makeEvents([nowhere, first]))).toEqual(text((await stage.announced()).slice(0, 1)));
-    expect(await makeEvents([])).toEqual([]);
+    expect(text(await eventsOf([nowhere, first]))).toEqual(text((await stage.announced()).slice(0, 1)));
+    expect(await eventsOf([])).toEqual([]);
+  });
+
+  it('end where more would exceed the bytes that are asked for, behind one at least', async () => {
+    const all = await references();
+    const published = text(await stage.announced());
+    for (const maxBytes of [1, 5_000, 40_000, Infinity]) {
+      const made: string[] = [];
+      for (let at = 0; at < all.length;) {
+        const { events, covered } = await makeEvents(all.slice(at), maxBytes);
+        expect(covered).toBeGreaterThan(0);
+        const bytes = Buffer.byteLength(text(events).join(''));
+        expect(events.length === 1 || bytes <= maxBytes).toBe(true);
+        made.push(...text(events));
+        at += covered;
+      }
+      expect(made).toEqual(published);
+    }
   });
 
   it('leave out a stream that cannot be folded', async () => {
@@ -55,7 +77,7 @@ describe('public events made again', () => {
     const event = { id: '5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11', type: 'shipment.changed.v1', data: {}, metadata: {} };
     await stage.eventStore.append(stream, 'no_stream', [event]);
     const [first] = await references();
-    const made = await makeEvents([{ id: publicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
+    const made = await eventsOf([{ id: publicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
     expect(made.map(({ id }) => id)).toEqual([first?.id]);
   });
 });

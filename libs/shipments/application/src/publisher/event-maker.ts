@@ -1,11 +1,13 @@
 import type { PublicAddresses, PublishedEvent } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import { Unavailable } from '@tracking/ports';
-import { type MakeEvents, publicEvent } from '@tracking/shipments-domain';
+import { type EventReference, type MakeEvents, publicEvent } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import { type FoldOn, type Folded, foldOn, weightOf } from './history.ts';
 
 const STREAMS_AT_ONCE = 4;
+/** Events made before their size is known. */
+const FIRST_EVENTS = 32;
 
 export interface EventMakerOptions {
   readonly eventStore: EventStore;
@@ -16,9 +18,8 @@ export interface EventMakerOptions {
 }
 
 /**
- * Public events, made again from their streams: the same bytes as were published. In the order asked for; those that
- * cannot be made are left out, since nobody was told of them either: the publisher has parked their streams.
- * The functions throw Unavailable.
+ * Makes public events again from their streams: the same bytes as were published. Events that cannot be made are left
+ * out; they were not published either, because the publisher has parked their streams.
  */
 export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
   const cache = new LRUCache<string, Folded>({ maxSize: cachedShipments, sizeCalculation: weightOf });
@@ -40,7 +41,7 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
     }
   };
 
-  return async (references) => {
+  const makeAll = async (references: readonly EventReference[]) => {
     const wanted = new Map<string, Set<number>>();
     for (const { stream, revision } of references) {
       const revisions = wanted.get(stream) ?? new Set();
@@ -52,6 +53,29 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
       for (const [stream, revisions] of streams) await makeFrom(stream, revisions, made);
     };
     await Promise.all(Array.from({ length: Math.min(STREAMS_AT_ONCE, wanted.size) }, makeSome));
-    return references.flatMap(({ id }) => made.get(id) ?? []);
+    return made;
   };
+
+  return async (references, maxBytes) => {
+    const events: PublishedEvent[] = [];
+    let bytes = 0;
+    let covered = 0;
+    for (let count = FIRST_EVENTS; covered < references.length; count = probablyFitting(maxBytes, bytes, covered)) {
+      const some = references.slice(covered, covered + count);
+      const made = await makeAll(some);
+      for (const { id } of some) {
+        const event = made.get(id);
+        bytes += event === undefined ? 0 : Buffer.byteLength(JSON.stringify(event));
+        if (bytes > maxBytes && events.length > 0) return { events, covered };
+        if (event !== undefined) events.push(event);
+        covered += 1;
+      }
+    }
+    return { events, covered };
+  };
+}
+
+/** Number of further events that fit if they are as large as those before. */
+function probablyFitting(maxBytes: number, bytes: number, events: number): number {
+  return bytes === 0 ? 2 * events : Math.max(1, Math.ceil((maxBytes - bytes) / (bytes / events)));
 }

@@ -27,8 +27,8 @@ export function foldNext(before: Folded | undefined, event: ShipmentEvent): Fold
   return { workspace_id, environment, record: evolveRecord(before?.record, event), revision: event.revision };
 }
 
-/** Events of a stream in memory at once: long streams are not held whole. */
-const PIECE = 500;
+/** Events of a stream read at once. One may be a megabyte. */
+const PIECE = 50;
 
 export interface FoldOn {
   /** What is folded already. */
