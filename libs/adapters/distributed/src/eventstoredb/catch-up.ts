@@ -2,7 +2,7 @@ import type { CatchUpOptions, EventBatch, Position } from '@tracking/ports';
 import { reasonOf } from './eventstoredb-errors.ts';
 import type { LiveEventBuffer } from './live-event-buffer.ts';
 import type { LiveSubscription } from './live-subscription.ts';
-import { PAGE, readHead, readPage } from './log-reads.ts';
+import { LogPages, readHead } from './log-reads.ts';
 import { findStored } from './log-subscriptions.ts';
 import type { NodeClient } from './node-client.ts';
 import { retryUntilStopped, unlessAborted, type RetryTelemetry } from './node-retries.ts';
@@ -19,6 +19,7 @@ export interface CatchUpSource extends RetryTelemetry {
 /** What one reader reads, and where from. */
 interface LogReader {
   readonly source: CatchUpSource;
+  readonly pages: LogPages;
   readonly buffer: LiveEventBuffer;
   readonly prefixes: readonly string[];
   readonly maxBatch: number;
@@ -40,7 +41,8 @@ export async function* catchUp(source: CatchUpSource, options: CatchUpOptions, s
   stop.addEventListener('abort', wake);
   try {
     const start = prefixes.length === 0 ? later(after, head) : after;
-    yield* batchesAfter(start, head, { source, buffer, prefixes, maxBatch, stop });
+    const pages = new LogPages(node, timeoutMs);
+    yield* batchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop });
   } finally {
     stop.removeEventListener('abort', wake);
   }
@@ -81,18 +83,18 @@ async function* bufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, 
  * of what matches. It does not say when that was all: the next page will.
  */
 async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
-  const { source, buffer, prefixes, maxBatch, stop } = reader;
-  const { node, timeoutMs, logger } = source;
+  const { source, pages, buffer, prefixes, maxBatch, stop } = reader;
+  const { node, logger } = source;
   const { last } = buffer;
-  const page = await retryUntilStopped(stop, source, () => readPage(node, after, timeoutMs));
+  const page = await retryUntilStopped(stop, source, () => pages.after(after));
   if (page === undefined) return;
-  const events = page.flatMap(({ event }) => (event !== undefined && matches(event, prefixes) ? [event] : []));
+  const { entries, isLast } = page;
+  const events = entries.flatMap(({ event }) => (event !== undefined && matches(event, prefixes) ? [event] : []));
   while (events.length > maxBatch) {
     const batch = events.splice(0, maxBatch);
     yield { events: batch, position: batch.at(-1)?.position ?? after };
   }
-  const end = page.at(-1)?.position ?? after;
-  const isLast = page.length < PAGE;
+  const end = entries.at(-1)?.position ?? after;
   yield { events, position: isLast ? later(end, last) : end };
   if (isLast) return;
   try {

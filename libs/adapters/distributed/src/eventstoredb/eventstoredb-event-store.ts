@@ -33,14 +33,14 @@ import { catchUp } from './catch-up.ts';
 import { ENGINE, timedOut } from './eventstoredb-errors.ts';
 import { DEFAULT_LIMITS, type EventStoreDbLimits, type EventStoreDbOptions } from './eventstoredb-options.ts';
 import { LiveSubscription } from './live-subscription.ts';
-import { collect, readHead } from './log-reads.ts';
+import { collect, half, readHead, type Collected } from './log-reads.ts';
 import { openClient, type NodeClient } from './node-client.ts';
 import { retryWithin } from './node-retries.ts';
 import { BEGINNING, fromPosition, toPosition, toStoredEvent } from './stored-event.ts';
 
 /** As the client reads and writes them: it fails on any other, in a way that ends the process. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Events of a stream read in one go. */
+/** Events of a stream read in one go; fewer after a timeout. */
 const READ_AT_ONCE = 1_000;
 
 export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
@@ -96,23 +96,25 @@ export class EventStoreDbEventStore implements EventStore {
     stream: string,
     { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
   ): Promise<StoredEvent[]> {
-    const found: StoredEvent[] = [];
+    const events: StoredEvent[] = [];
+    let most = READ_AT_ONCE;
     for (let at = from; at <= to;) {
       this.refuseWhenClosed();
-      const count = Math.min(to - at + 1, READ_AT_ONCE);
-      const events = await retryWithin(this.limits.operationTimeoutMs, (ms) => this.readSome(stream, at, count, ms));
-      for (const event of events) found.push(event);
-      if (events.length < count) break;
+      const count = Math.min(to - at + 1, most);
+      const read = await retryWithin(this.limits.operationTimeoutMs, (ms) => this.readSome(stream, at, count, ms));
+      for (const event of read.found) events.push(event);
+      if (read.isWhole && read.found.length < count) break;
+      most = read.isWhole ? Math.min(READ_AT_ONCE, 2 * most) : half(most);
       // Not counted on: of a stream that was deleted and begun again the first ones are gone.
-      at = (events.at(-1)?.revision ?? at) + 1;
+      at = (read.found.at(-1)?.revision ?? at) + 1;
     }
-    return found;
+    return events;
   }
 
   async lastRevision(stream: string): Promise<number | undefined> {
     this.refuseWhenClosed();
-    const [last] = await retryWithin(this.limits.operationTimeoutMs, (leftMs) => this.readLast(stream, leftMs));
-    return last?.revision;
+    const { found } = await retryWithin(this.limits.operationTimeoutMs, (leftMs) => this.readLast(stream, leftMs));
+    return found[0]?.revision;
   }
 
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
@@ -150,7 +152,7 @@ export class EventStoreDbEventStore implements EventStore {
       const revision = Number(nextExpectedRevision);
       if (position !== undefined) return { revision, position: toPosition(position) };
       // Of what was there before, a node may not tell where.
-      const [last] = await this.readSome(stream, revision, 1, leftMs);
+      const [last] = (await this.readSome(stream, revision, 1, leftMs)).found;
       if (last === undefined) throw timedOut();
       return { revision, position: last.position };
     } catch (error) {
@@ -164,16 +166,16 @@ export class EventStoreDbEventStore implements EventStore {
     }
   }
 
-  private readSome(stream: string, from: number, count: number, timeoutMs: number): Promise<StoredEvent[]> {
+  private readSome(stream: string, from: number, count: number, silenceMs: number): Promise<Collected<StoredEvent>> {
     const { client, callOptions } = this.node;
     const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
-    return eventsIn(read, timeoutMs);
+    return eventsIn(read, silenceMs);
   }
 
-  private readLast(stream: string, timeoutMs: number): Promise<StoredEvent[]> {
+  private readLast(stream: string, silenceMs: number): Promise<Collected<StoredEvent>> {
     const { client, callOptions } = this.node;
     const backwards = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-    return eventsIn(client.readStream(stream, { ...callOptions, ...backwards }), timeoutMs);
+    return eventsIn(client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
   }
 
   private refuseWhenClosed(): void {
@@ -192,13 +194,12 @@ function refuseUnwritable(events: readonly NewEvent[]): void {
 }
 
 /** None where there is no such stream. */
-async function eventsIn(read: StreamingRead<ResolvedEvent>, timeoutMs: number): Promise<StoredEvent[]> {
+async function eventsIn(read: StreamingRead<ResolvedEvent>, silenceMs: number): Promise<Collected<StoredEvent>> {
   try {
-    const events: StoredEvent[] = [];
-    for (const { event } of await collect(read, timeoutMs)) if (event) events.push(toStoredEvent(event));
-    return events;
+    const { found, ...end } = await collect(read, silenceMs);
+    return { found: found.flatMap(({ event }) => (event ? [toStoredEvent(event)] : [])), ...end };
   } catch (error) {
-    if (error instanceof StreamNotFoundError) return [];
+    if (error instanceof StreamNotFoundError) return { found: [], isWhole: true };
     throw error;
   }
 }

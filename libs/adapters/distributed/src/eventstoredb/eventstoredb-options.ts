@@ -16,11 +16,14 @@ export interface EventStoreDbCredentials {
 }
 
 export interface EventStoreDbLimits {
-  /** From the call of an operation to `Unavailable`; until then it is repeated. */
+  /**
+   * From the call of an operation to `Unavailable`; until then it is repeated. A read may take longer, as long as the node
+   * is never silent for this time.
+   */
   readonly operationTimeoutMs: number;
   /** Most appends that the node has not answered; beyond, `Busy`. */
   readonly maxAppends: number;
-  /** Newest events kept in memory for live readers, at least; up to twice as many. */
+  /** Newest events kept in memory for live readers, at least, up to twice as many; fewer if they exceed 32 MiB. */
   readonly liveEvents: number;
 }
 

@@ -1,3 +1,4 @@
+import { bytesOf } from '@tracking/ports';
 import { newEvent } from '@tracking/testing';
 import { LiveEventBuffer } from './live-event-buffer.ts';
 import { toPosition, type LogEntry } from './stored-event.ts';
@@ -56,6 +57,24 @@ describe('the newest events in memory', () => {
       expect(kept).toHaveLength(commit - first);
       expect(kept.length).toBeGreaterThanOrEqual(Math.min(commit, 5));
       expect(kept.length).toBeLessThan(10);
+    }
+  });
+
+  it('are bounded by their bytes, too', () => {
+    const maxBytes = 10_000;
+    const buffer = new LiveEventBuffer(at(0), 1_000, maxBytes);
+    const first = (commit: number) => {
+      let place = 0;
+      while (place <= commit && !buffer.covers(at(place))) place += 1;
+      return place;
+    };
+    for (let commit = 1; commit <= 100; commit += 1) {
+      const { position, event } = entry(commit, 'a');
+      if (event === undefined) throw new Error('no event');
+      buffer.push({ position, event: { ...event, data: { text: 'x'.repeat(commit % 7 === 0 ? 6_000 : 500) } } });
+      const kept = buffer.after(at(first(commit)), ['a'], 999).events;
+      expect(kept).toHaveLength(commit - first(commit));
+      expect(kept.reduce((bytes, each) => bytes + bytesOf(each), 0)).toBeLessThanOrEqual(maxBytes);
     }
   });
 

@@ -1,9 +1,15 @@
-import type { Position, StoredEvent } from '@tracking/ports';
+import { bytesOf, type Position, type StoredEvent } from '@tracking/ports';
 import { later, matches, type LogEntry, type LogSlice } from './stored-event.ts';
+
+/** Most bytes of events kept, as JSON. */
+const MAX_BYTES = 32 * 1_048_576;
 
 /** The newest events of the log, kept in memory so that all live readers of the process take them from one subscription. */
 export class LiveEventBuffer {
   private events: StoredEvent[] = [];
+  /** Size of each of the events. */
+  private sizes: number[] = [];
+  private bytes = 0;
   private end: Position;
   private wake!: () => void;
   private isWaking = false;
@@ -12,11 +18,13 @@ export class LiveEventBuffer {
 
   /**
    * @param start everything after it will be added
-   * @param capacity most events kept, at least; up to twice as many
+   * @param capacity most events kept, at least, unless they are too large; up to twice as many
+   * @param maxBytes most bytes kept; the newest half stays when they are exceeded
    */
   constructor(
     private start: Position,
     private readonly capacity: number,
+    private readonly maxBytes = MAX_BYTES,
   ) {
     this.end = start;
     this.notify();
@@ -31,10 +39,7 @@ export class LiveEventBuffer {
   push({ position, event }: LogEntry): void {
     if (position <= this.end) return;
     this.end = position;
-    if (event !== undefined) this.events.push(event);
-    // In large steps: each moves what stays.
-    const surplus = this.events.length - this.capacity;
-    if (surplus >= this.capacity) this.start = this.events.splice(0, surplus).at(-1)?.position ?? this.start;
+    if (event !== undefined) this.add(event);
     // Readers are woken once for all that one piece of the network's data brings.
     if (!this.isWaking) setImmediate(() => this.notify());
     this.isWaking = true;
@@ -63,6 +68,21 @@ export class LiveEventBuffer {
     this.changed = new Promise((resolve) => (this.wake = resolve));
   }
 
+  private add(event: StoredEvent): void {
+    const size = bytesOf(event);
+    this.events.push(event);
+    this.sizes.push(size);
+    this.bytes += size;
+    if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
+    // In large steps: each moves what stays.
+    let surplus = Math.max(0, this.events.length - this.capacity);
+    let left = this.bytes - sum(this.sizes.slice(0, surplus));
+    for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
+    this.start = this.events.splice(0, surplus).at(-1)?.position ?? this.start;
+    this.sizes.splice(0, surplus);
+    this.bytes = left;
+  }
+
   private indexAfter(position: Position): number {
     let low = 0;
     let high = this.events.length;
@@ -73,4 +93,8 @@ export class LiveEventBuffer {
     }
     return low;
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }

@@ -1,42 +1,129 @@
+import { setImmediate } from 'node:timers/promises';
 import { BACKWARDS, END, type StreamingRead } from '@eventstore/db-client';
-import type { Position } from '@tracking/ports';
-import { withDeadline } from '@tracking/resilience';
+import { type Position, bytesOf } from '@tracking/ports';
+import { monotonicMs } from '@tracking/resilience';
 import { timedOut } from './eventstoredb-errors.ts';
 import type { NodeClient } from './node-client.ts';
-import { fromPosition, toLogEntry, toPosition } from './stored-event.ts';
+import { fromPosition, toLogEntry, toPosition, type LogEntry } from './stored-event.ts';
 
-export const PAGE = 500;
+/** Most entries of a page of the log. */
+const MAX_PAGE = 500;
+/** A page of the log ends once its events have so many bytes. */
+const MAX_PAGE_BYTES = 16 * 1_048_576;
 
-/** Of the last entry of the whole log, `$all`, the node's own included; undefined in an empty one. */
+/** Position of the last entry of the whole log, `$all`, the node's own included; undefined in an empty one. */
 export async function readHead({ client, callOptions }: NodeClient, timeoutMs: number): Promise<Position | undefined> {
   const read = client.readAll({ ...callOptions, direction: BACKWARDS, fromPosition: END, maxCount: 1 });
-  const [entry] = await collect(read, timeoutMs);
+  const [entry] = (await collect(read, timeoutMs)).found;
   return entry?.event && toPosition(entry.event.position);
 }
 
-/** What follows a position in the log, of whatever stream: at least `PAGE` entries, or all up to the end. */
-export async function readPage({ client, callOptions }: NodeClient, after: Position, timeoutMs: number) {
-  // Other than a subscription, a read begins with the entry at the position.
-  const read = client.readAll({ ...callOptions, fromPosition: fromPosition(after), maxCount: PAGE + 1 });
-  return (await collect(read, timeoutMs)).map(toLogEntry).filter(({ position }) => position > after);
+export interface LogPage {
+  readonly entries: readonly LogEntry[];
+  /** Whether the log had no more when the page was read. */
+  readonly isLast: boolean;
 }
 
-/**
- * All that a call answers. The client neither ends one that failed, nor bears with an error of it by itself once nobody
- * waits for it. To iterate over what is read, or to cancel what has ended, would cost as much as the call.
- */
-export async function collect<T>(read: StreamingRead<T>, timeoutMs: number): Promise<T[]> {
-  const found: T[] = [];
-  const ended = Promise.withResolvers<void>();
-  read
-    .on('data', (one: T) => found.push(one))
-    .on('end', ended.resolve)
-    .on('error', ended.reject);
-  try {
-    await withDeadline(ended.promise, timeoutMs, timedOut);
-    return found;
-  } catch (error) {
-    read.cancel().catch(() => undefined);
-    throw error;
+/** Reads the log page by page, of whatever stream. Pages get smaller after a timeout, and larger again after a success. */
+export class LogPages {
+  private count = MAX_PAGE;
+
+  /** @param silenceMs how long the node may send nothing */
+  constructor(
+    private readonly node: NodeClient,
+    private readonly silenceMs: number,
+  ) {}
+
+  /** The entries after a position. @throws the failure, if nothing came before it */
+  async after(position: Position): Promise<LogPage> {
+    const { client, callOptions } = this.node;
+    // Other than a subscription, a read begins with the entry at the position.
+    const maxCount = this.count + 1;
+    let bytes = 0;
+    const isEnough = ({ event }: LogEntry) => {
+      bytes += event === undefined ? 0 : bytesOf(event);
+      return bytes >= MAX_PAGE_BYTES;
+    };
+    const read = client.readAll({ ...callOptions, fromPosition: fromPosition(position), maxCount });
+    try {
+      const { found, isWhole, failure } = await collect(read, this.silenceMs, { toItem: toLogEntry, isEnough });
+      const entries = found.filter((entry) => entry.position > position);
+      if (failure !== undefined && entries.length === 0) throw failure;
+      this.count = failure === undefined ? Math.min(MAX_PAGE, 2 * this.count) : half(this.count);
+      return { entries, isLast: isWhole && found.length < maxCount };
+    } catch (error) {
+      this.count = half(this.count);
+      throw error;
+    }
   }
+}
+
+/** Half as many, but at least one. */
+export function half(count: number): number {
+  return Math.max(1, Math.floor(count / 2));
+}
+
+export interface Collected<T> {
+  readonly found: readonly T[];
+  /** Whether the call ended by itself, so that it had no more to answer. */
+  readonly isWhole: boolean;
+  /** Why it ended otherwise; undefined if enough was found. */
+  readonly failure?: unknown;
+}
+
+interface Collecting<R, T> {
+  readonly toItem: (answer: R) => T;
+  /** Ends the call behind this item. */
+  readonly isEnough?: (item: T) => boolean;
+}
+
+export function collect<T>(read: StreamingRead<T>, silenceMs: number): Promise<Collected<T>>;
+export function collect<R, T>(
+  read: StreamingRead<R>,
+  silenceMs: number,
+  collecting: Collecting<R, T>,
+): Promise<Collected<T>>;
+/**
+ * Everything that a call answers until it ends, fails, or sends nothing for a while. What came before that is kept.
+ * The client neither ends a call that failed nor handles a later error of it. Iterating over the call, or cancelling one
+ * that has ended, would cost as much as the call.
+ * @throws the failure, if nothing came before it
+ */
+export async function collect<R, T>(
+  read: StreamingRead<R>,
+  silenceMs: number,
+  { toItem, isEnough = () => false }: Collecting<R, T> = { toItem: (answer) => answer as unknown as T },
+): Promise<Collected<T>> {
+  const found: T[] = [];
+  const over = Promise.withResolvers<Omit<Collected<T>, 'found'>>();
+  let heardAt = monotonicMs();
+  let isOver = false;
+  const finish = (end: Omit<Collected<T>, 'found'>) => {
+    isOver = true;
+    over.resolve(end);
+  };
+  read
+    .on('data', (answer: R) => {
+      if (isOver) return;
+      heardAt = monotonicMs();
+      const item = toItem(answer);
+      found.push(item);
+      if (isEnough(item)) finish({ isWhole: false });
+    })
+    .on('end', () => finish({ isWhole: true }))
+    .on('error', (failure) => finish({ isWhole: false, failure }));
+  let timer = setTimeout(checkSilence, silenceMs);
+  async function checkSilence(): Promise<void> {
+    // In a process that was busy, answers may have arrived that nobody has looked at.
+    await setImmediate();
+    if (isOver) return;
+    const leftMs = heardAt + silenceMs - monotonicMs();
+    if (leftMs > 0) timer = setTimeout(checkSilence, leftMs);
+    else finish({ isWhole: false, failure: timedOut() });
+  }
+  const end = await over.promise;
+  clearTimeout(timer);
+  if (!end.isWhole) read.cancel().catch(() => undefined);
+  if (end.failure !== undefined && found.length === 0) throw end.failure;
+  return { found, ...end };
 }

@@ -1,12 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import { streamNameFilter, type AllStreamResolvedEvent, type AllStreamSubscription } from '@eventstore/db-client';
-import type { Position, StoredEvent } from '@tracking/ports';
+import { bytesOf, type Position, type StoredEvent } from '@tracking/ports';
 import { WakeUp, monotonicMs } from '@tracking/resilience';
 import type { NodeClient } from './node-client.ts';
 import { fromPosition, later, toLogEntry, toPosition, type LogEntry, type LogSlice } from './stored-event.ts';
 
 /** Entries that the node looks at before it tells how far it is, where nothing matches. */
 const SEARCH_WINDOW = 500;
+/** A slice ends once its events have so many bytes. */
+const MAX_SLICE_BYTES = 16 * 1_048_576;
+/** Entries that are held in memory before they are asked for. */
+const MAX_AHEAD = 64;
 /** After so long without news a subscription has probably handed over all that was stored: it does not say so. */
 const QUIET_MS = 200;
 
@@ -42,7 +46,7 @@ export async function followLog(
 interface Search {
   readonly after: Position;
   readonly prefixes: readonly string[];
-  /** Events of a slice at most, and events held that are not asked for yet. */
+  /** Most events of a slice. */
   readonly limit: number;
   readonly stop: AbortSignal;
 }
@@ -71,7 +75,7 @@ export async function* findStored(
   const filter = streamNameFilter({ prefixes: [...prefixes], maxSearchWindow: SEARCH_WINDOW, checkpointReached });
   const subscription = client.subscribeToAll(
     { ...callOptions, fromPosition: fromPosition(after), filter },
-    { highWaterMark: limit },
+    { highWaterMark: Math.min(limit, MAX_AHEAD) },
   );
   subscription.on('readable', onNews).on('error', (error) => {
     failure = error;
@@ -79,12 +83,13 @@ export async function* findStored(
   });
   try {
     for (let position = after; !stop.aborted;) {
-      const events: StoredEvent[] = [];
+      const slice = new GrowingSlice(limit);
       // Each turn brings a few; together they make a batch worth handing over.
-      while (takeInto(events, limit, subscription) && events.length < limit) await setImmediate();
+      while (slice.takeFrom(subscription) && !slice.isFull) await setImmediate();
+      const { events } = slice;
       let reached = later(position, events.at(-1)?.position ?? position);
       // All that came before the checkpoint was taken in this very turn. Its second half may be zero: before the last event.
-      if (events.length < limit) reached = later(reached, checkpoint);
+      if (!slice.isFull) reached = later(reached, checkpoint);
       const quietAt = newsAt + QUIET_MS;
       if (reached > position) {
         position = reached;
@@ -99,16 +104,30 @@ export async function* findStored(
   }
 }
 
-/** Whether there was anything. */
-function takeInto(events: StoredEvent[], limit: number, subscription: AllStreamSubscription): boolean {
-  const before = events.length;
-  while (events.length < limit) {
-    const resolved = subscription.read() as AllStreamResolvedEvent | null;
-    if (resolved === null) break;
-    const { event } = toLogEntry(resolved);
-    if (event !== undefined) events.push(event);
+/** Events of a slice as they come. */
+class GrowingSlice {
+  readonly events: StoredEvent[] = [];
+  private bytes = 0;
+
+  constructor(private readonly limit: number) {}
+
+  get isFull(): boolean {
+    return this.events.length >= this.limit || this.bytes >= MAX_SLICE_BYTES;
   }
-  return events.length > before;
+
+  /** Takes what is there; answers whether there was anything. */
+  takeFrom(subscription: AllStreamSubscription): boolean {
+    const before = this.events.length;
+    while (!this.isFull) {
+      const resolved = subscription.read() as AllStreamResolvedEvent | null;
+      if (resolved === null) break;
+      const { event } = toLogEntry(resolved);
+      if (event === undefined) continue;
+      this.events.push(event);
+      this.bytes += bytesOf(event);
+    }
+    return this.events.length > before;
+  }
 }
 
 /** Ends the call too, which the client leaves open. Its listener for errors stays: one may still come. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   DuplicateKey,
+  Unavailable,
   matchesNothing,
   type Collection,
   type CollectionSpec,
@@ -20,8 +21,10 @@ import { guarded, mongoFilter, mongoHint, mongoQuery, mongoSort, stored } from '
 import { scannedDocuments, scannedRange } from './mongo-scan.ts';
 import { fromStored, storedFields, toStored, type MongoDocument } from './mongo-document.ts';
 
-/** Documents in one operation: it has to end within the deadline. */
+/** Most documents written in one operation, which has to end within its deadline; fewer after one that did not. */
 const WRITES_AT_ONCE = 1_000;
+/** Documents of the largest size that are written within the deadline on any server that works. */
+const LEAST_WRITES_AT_ONCE = 16;
 
 /** A write that was refused because its id is there. */
 const TAKEN = Symbol('taken');
@@ -29,6 +32,7 @@ const TAKEN = Symbol('taken');
 export class MongoCollection<T extends Document> implements Collection<T> {
   /** Asked for in this turn of the event loop, and not of the server yet. */
   private asked: { readonly ids: Set<string>; readonly found: Promise<ReadonlyMap<string, T>> } | undefined;
+  private writesAtOnce = WRITES_AT_ONCE;
 
   constructor(
     private readonly spec: CollectionSpec,
@@ -106,12 +110,17 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
     let refusedBy: string | undefined;
+    const atOnce = this.writesAtOnce;
     for (const round of rounds(writes)) {
-      for (let from = 0; from < round.length; from += WRITES_AT_ONCE) {
-        const index = await this.writeUnordered(round.slice(from, from + WRITES_AT_ONCE), true);
+      for (let from = 0; from < round.length;) {
+        const some = round.slice(from, from + atOnce);
+        const index = await this.writeSome(some);
         refusedBy ??= index;
+        from += some.length;
       }
     }
+    // Not before all are written: whoever repeats them would fail at the same place again.
+    this.writesAtOnce = Math.min(WRITES_AT_ONCE, 2 * atOnce);
     if (refusedBy !== undefined) throw new DuplicateKey(this.spec.name, refusedBy);
   }
 
@@ -148,6 +157,18 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   private reading(index: string | undefined) {
     const { deadlineMs: maxTimeMS } = this.connection;
     return index === undefined ? { maxTimeMS } : { maxTimeMS, hint: mongoHint(this.spec, index) };
+  }
+
+  /** After writes that were not answered in time, the next operations hold half as many. */
+  private async writeSome(writes: readonly CollectionWrite<T>[]): Promise<string | undefined> {
+    try {
+      return await this.writeUnordered(writes, true);
+    } catch (error) {
+      if (error instanceof Unavailable && writes.length > LEAST_WRITES_AT_ONCE) {
+        this.writesAtOnce = Math.max(LEAST_WRITES_AT_ONCE, Math.floor(writes.length / 2));
+      }
+      throw error;
+    }
   }
 
   /** Writes to different ids. Answers the unique index that refused one of them, if any. */

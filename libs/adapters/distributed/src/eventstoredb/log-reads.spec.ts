@@ -1,0 +1,156 @@
+import { EventEmitter } from 'node:events';
+import { jest } from '@jest/globals';
+import { EventStoreDBClient, type AllStreamResolvedEvent, type StreamingRead } from '@eventstore/db-client';
+import { newEvent, noMetrics, silentLogger } from '@tracking/testing';
+import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
+import { LogPages, collect } from './log-reads.ts';
+import type { NodeClient } from './node-client.ts';
+import { BEGINNING } from './stored-event.ts';
+
+const SILENCE_MS = 5_000;
+
+/** A call whose answers are for the test to give. */
+class Call extends EventEmitter {
+  isCancelled = false;
+
+  cancel(): Promise<void> {
+    this.isCancelled = true;
+    return Promise.resolve();
+  }
+
+  get read(): StreamingRead<never> {
+    return this as unknown as StreamingRead<never>;
+  }
+}
+
+/** An entry of the log, and of a stream. */
+function resolved(number: number, characters = 1): AllStreamResolvedEvent {
+  const { id, type } = newEvent();
+  const data = { text: 'x'.repeat(characters) };
+  const position = { commit: BigInt(number), prepare: BigInt(number) };
+  const event = { id, type, data, metadata: {}, streamId: 'a', revision: BigInt(number), position, isJson: true };
+  return { event } as unknown as AllStreamResolvedEvent;
+}
+
+describe('what a call answers', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  it('may take as long as it likes while something comes', async () => {
+    const call = new Call();
+    const collected = collect<number>(call.read, SILENCE_MS);
+    for (let n = 0; n < 10; n += 1) {
+      await jest.advanceTimersByTimeAsync(SILENCE_MS - 1);
+      call.emit('data', n);
+    }
+    call.emit('end');
+    expect(await collected).toEqual({ found: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], isWhole: true });
+    expect(call.isCancelled).toBe(false);
+  });
+
+  it.each([
+    { how: 'is silent', end: () => jest.advanceTimersByTimeAsync(2 * SILENCE_MS) },
+    { how: 'fails', end: (call: Call) => Promise.resolve(call.emit('error', new Error('lost'))) },
+  ])('is kept where it then $how', async ({ end }) => {
+    const call = new Call();
+    const collected = collect<number>(call.read, SILENCE_MS);
+    call.emit('data', 1);
+    await end(call);
+    expect(await collected).toEqual({ found: [1], isWhole: false, failure: expect.any(Error) });
+    expect(call.isCancelled).toBe(true);
+  });
+
+  it('is a failure where nothing came', async () => {
+    const call = new Call();
+    const collected = collect<number>(call.read, SILENCE_MS).catch(String);
+    await jest.advanceTimersByTimeAsync(2 * SILENCE_MS);
+    expect(await collected).toMatch('does not answer in time');
+  });
+});
+
+/** A node with a log of so many entries, which falls silent behind the first few of each answer. */
+function nodeOf(entries: number, sentAtOnce: () => number, characters?: number) {
+  const asked: number[] = [];
+  const answer = (from: number, maxCount: number) => {
+    const call = new Call();
+    asked.push(maxCount);
+    process.nextTick(() => {
+      const all = Array.from({ length: Math.min(maxCount, entries + 1 - from) }, (_, n) => from + n);
+      const some = all.slice(0, sentAtOnce());
+      for (const number of some) call.emit('data', resolved(number, characters));
+      if (some.length === all.length) call.emit('end');
+    });
+    return call;
+  };
+  return { asked, answer };
+}
+
+describe('pages of the log', () => {
+  const silenceMs = 20;
+
+  function pagesOf(entries: number, sentAtOnce: () => number, characters?: number) {
+    const { asked, answer } = nodeOf(entries, sentAtOnce, characters);
+    const client = {
+      readAll: ({ fromPosition, maxCount }: { fromPosition: 'start' | { commit: bigint }; maxCount: number }) =>
+        answer(fromPosition === 'start' ? 1 : Number(fromPosition.commit), maxCount),
+    };
+    return { asked, pages: new LogPages({ client, callOptions: {} } as unknown as NodeClient, silenceMs) };
+  }
+
+  async function readAll(pages: LogPages): Promise<number[]> {
+    const sizes: number[] = [];
+    for (let at = BEGINNING; ;) {
+      const { entries, isLast } = await pages.after(at);
+      sizes.push(entries.length);
+      at = entries.at(-1)?.position ?? at;
+      if (isLast) return sizes;
+    }
+  }
+
+  it('are read to the end of the log', async () => {
+    const { pages } = pagesOf(1_200, () => Infinity);
+    expect(await readAll(pages)).toEqual([501, 500, 199]);
+    expect(await readAll(pagesOf(0, () => Infinity).pages)).toEqual([0]);
+  });
+
+  it('keep what came before a silence, and ask for half as much then', async () => {
+    const sent = [100, 50, Infinity, Infinity, Infinity];
+    const { pages, asked } = pagesOf(700, () => sent.shift() ?? Infinity);
+    expect(await readAll(pages)).toEqual([100, 49, 125, 250, 176]);
+    expect(asked).toEqual([501, 251, 126, 251, 501]);
+  });
+
+  it('get smaller as long as nothing comes, and fail', async () => {
+    const { pages, asked } = pagesOf(700, () => 0);
+    for (let times = 0; times < 3; times += 1) await expect(pages.after(BEGINNING)).rejects.toThrow('in time');
+    expect(asked).toEqual([501, 251, 126]);
+  });
+
+  it('are bounded by bytes', async () => {
+    const { pages } = pagesOf(40, () => Infinity, 1_000_000);
+    expect(await readAll(pages)).toEqual([17, 16, 7]);
+  });
+});
+
+describe('the events of a stream', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  it('are read to the end, however often the node falls silent', async () => {
+    const sent = [300, 1, 400];
+    const { asked, answer } = nodeOf(2_500, () => sent.shift() ?? Infinity);
+    const store = new EventStoreDbEventStore({
+      url: 'esdb://127.0.0.1:9?tls=false',
+      logger: silentLogger,
+      metrics: noMetrics,
+      limits: { operationTimeoutMs: 20 },
+    });
+    jest
+      .spyOn(EventStoreDBClient.prototype, 'readStream')
+      .mockImplementation(((_: string, { fromRevision, maxCount }: { fromRevision: bigint; maxCount: number }) =>
+        answer(Number(fromRevision), maxCount)) as never);
+    const events = await store.read('a', { from: 1 });
+    expect(events.map(({ revision }) => revision)).toEqual(Array.from({ length: 2_500 }, (_, n) => n + 1));
+    expect(asked).toEqual([1_000, 500, 250, 500, 1_000, 1_000]);
+    await store.close();
+  });
+});
