@@ -4,7 +4,7 @@ import type { SortValues } from './read-model.ts';
 /** A part of a list: ranges of one index, each in its order. No row is in two of them. */
 export interface ListPart {
   readonly index: string;
-  /** All that is asked for, once for each range. */
+  /** All that is asked for, once for each range; ranges of statuses in the order in which a row usually has these. */
   readonly filters: readonly Filter[];
   readonly sort: NonNullable<Query['sort']>;
   /** Where to go on; undefined at the beginning of the part. */
@@ -62,15 +62,33 @@ export async function walked<R extends Document>(
   const visit = Math.ceil(bounds.visit / part.filters.length);
   for (let stretch = 0; stretch < bounds.stretches; stretch += 1) {
     const rest = { ...part, after };
-    const scans = part.filters.map((filter) =>
+    const scans = await statusByStatus(part.filters, (filter) =>
       rows.scan({ ...queryOf(rest, filter, wanted - documents.length), visit }),
     );
-    const merged = mergedOf(await Promise.all(scans), part);
+    const merged = mergedOf(scans, part);
     documents = different([...documents, ...merged.documents]);
     after = merged.next;
     if (after === undefined || documents.length >= wanted) break;
   }
   return { documents: documents.slice(0, wanted), next: after };
+}
+
+/**
+ * Reads ranges of the same status side by side, and one status after another: a row that goes on to the next status
+ * while ranges are read is then found in one of them.
+ */
+export async function statusByStatus<T>(
+  filters: readonly Filter[],
+  read: (filter: Filter) => Promise<T>,
+): Promise<readonly T[]> {
+  const byStatus = new Map<string, Filter[]>();
+  for (const filter of filters) {
+    const status = JSON.stringify(filter['status'] ?? filter['terms'] ?? null);
+    byStatus.set(status, [...(byStatus.get(status) ?? []), filter]);
+  }
+  const all: T[] = [];
+  for (const some of byStatus.values()) all.push(...(await Promise.all(some.map(read))));
+  return all;
 }
 
 /** Of one range. */

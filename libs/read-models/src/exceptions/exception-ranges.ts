@@ -73,7 +73,8 @@ function rangesOf(scope: Scope, filter: ExceptionListFilter, descending: boolean
 /** That which leaves the fewest others to look at, of those with few enough ranges. */
 function wayTo(filter: ExceptionListFilter): Way {
   if (filter.shipment_id !== undefined) return { index: 'by_shipment', ranges: [{}] };
-  const { assignee, unassigned, type, severity, status = EXCEPTION_STATUSES } = filter;
+  const { assignee, unassigned, type, severity } = filter;
+  const status = EXCEPTION_STATUSES.filter((each) => filter.status?.includes(each) ?? true);
   const by = (index: string, ranged: Ranged): Way[] => [
     ...(severity ? [{ index: `${index}_severity`, ranges: combinations({ ...ranged, severity }) }] : []),
     { index, ranges: combinations(ranged) },

@@ -1,6 +1,14 @@
 import type { ScannedStretch } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
-import { type ListPart, type RowPage, inOrderOf, pageOfParts, queryOf, walked } from '../walked-ranges.ts';
+import {
+  type ListPart,
+  type RowPage,
+  inOrderOf,
+  pageOfParts,
+  queryOf,
+  statusByStatus,
+  walked,
+} from '../walked-ranges.ts';
 import type { ListPlan, Listed } from './list-plan.ts';
 import type { ShipmentOrder } from './list-query.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
@@ -41,6 +49,6 @@ function partsOf(
 
 /** All rows of the ranges are looked at. */
 async function sorted(rows: Listed['rows'], part: ListPart, limit: number): Promise<ScannedStretch<ShipmentRow>> {
-  const all = await Promise.all(part.filters.map((filter) => rows.find(queryOf(part, filter, limit))));
+  const all = await statusByStatus(part.filters, (filter) => rows.find(queryOf(part, filter, limit)));
   return { documents: inOrderOf(part, all.flat()).slice(0, limit), next: undefined };
 }

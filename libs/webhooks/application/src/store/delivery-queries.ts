@@ -73,7 +73,8 @@ export class DeliveryQueries {
 
   /**
    * The deliveries that match, by creation. Those of an endpoint or a scope lie in order for each status in an index: what
-   * is asked for over several is merged from the beginnings of each.
+   * is asked for over several is merged from the beginnings of each. They are read one after another, in the order in which
+   * a delivery has them, and those of waiting deliveries once more: one that changes its status meanwhile is found.
    */
   async find(
     scopes: readonly Scope[],
@@ -91,15 +92,17 @@ export class DeliveryQueries {
     const within = isBounded ? { created_at: { gte: earlier(since) } } : {};
     const find = (part: Filter) =>
       this.deliveries.find({ filter: { ...conditions(filter), ...within, ...part }, sort, limit, ...resume });
-    const ofStatus = (status: DeliveryStatus): readonly Promise<readonly DeliveryDocument[]>[] => {
+    const ofStatus = async (status: DeliveryStatus): Promise<readonly DeliveryDocument[]> => {
       // All that an endpoint has is of one scope.
-      if (endpoint_id !== undefined) return [find({ endpoint_id, status })];
-      return scopes.map(({ workspace_id, environment }) => find({ workspace_id, environment, status }));
+      if (endpoint_id !== undefined) return find({ endpoint_id, status });
+      const ofScopes = scopes.map(({ workspace_id, environment }) => find({ workspace_id, environment, status }));
+      return (await Promise.all(ofScopes)).flat();
     };
-    const found =
-      event_id === undefined ? await Promise.all(statuses.flatMap(ofStatus)) : [await this.ofEvent(event_id)];
-    // One that changed its status in between was found under both.
-    const different = new Map(found.flat().map((delivery) => [delivery.id, delivery]));
+    const found: DeliveryDocument[] = [];
+    if (event_id !== undefined) found.push(...(await this.ofEvent(event_id)));
+    else for (const status of inTurn(statuses)) found.push(...(await ofStatus(status)));
+    // Of one that was found twice, the later form counts.
+    const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
       .filter((delivery) => isOfOne(scopes, delivery) && matches(delivery, filter))
       .filter((delivery) => after === undefined || direction * compare(keyOf(delivery), after.join(' ')) > 0)
@@ -128,6 +131,15 @@ function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
     (since === undefined || delivery.event_created_at >= since) &&
     (until === undefined || delivery.event_created_at <= until)
   );
+}
+
+const WAITING: readonly DeliveryStatus[] = ['pending', 'retrying'];
+
+/** Deliveries that have ended may be sent again: they wait then, as before. */
+function inTurn(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
+  const statuses = DELIVERY_STATUSES.filter((status) => asked.includes(status));
+  const hasEnded = statuses.some((status) => !WAITING.includes(status));
+  return hasEnded ? [...statuses, ...statuses.filter((status) => WAITING.includes(status))] : statuses;
 }
 
 /** None but dead letters have a reason. */
