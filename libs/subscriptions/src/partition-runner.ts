@@ -55,7 +55,7 @@ interface HeldPartition {
   readonly checkpoint: Checkpoint;
   readonly handler: EventHandler;
   readonly parked: ParkedPartition;
-  /** Whether everything was handled that was stored when the lease began: nobody has read further than that. */
+  /** True once everything is handled that was stored when the lease began. No reader is further than that. */
   reachedStart: boolean;
   /** Aborts when the process stops or the lease is lost. */
   readonly ending: AbortSignal;
@@ -111,7 +111,7 @@ export class PartitionRunner {
     for (const { stream } of documents) {
       await this.exclusively(async () => {
         const document = this.held?.parked.get(stream);
-        // Before that, readers may be ahead of the place that its events would get. It is asked for again.
+        // Before that, readers may be ahead of the place that its events would get. The caller asks again.
         if (!this.held?.reachedStart || document === undefined) return;
         const released = await this.retryOne(document, this.held);
         this.parts.logger.info({ ...this.named, stream, released }, 'parked stream retried');

@@ -2,7 +2,7 @@ import type { Position } from '@tracking/ports';
 
 /**
  * Place of an event in the order in which a subscriber handles events: its position. An event that waited in a parked
- * stream gets a place behind everything that was handled before it, so that readers who went on meanwhile still come to
+ * stream gets a place behind everything that was handled before it, so that readers who are further by then still come to
  * it. Places compare as strings, among each other and with positions.
  */
 export type Place = string;

@@ -20,9 +20,9 @@ export interface FollowFilter {
 export interface EventLog {
   /** Everything up to here is there to be read; undefined before the first event. */
   place(): Promise<Place | undefined>;
-  /** Whether anything beyond the place is there, now or within the time. */
+  /** Returns true if there is anything beyond the place, now or within the time. */
   passed(place: Place, timeoutMs: number): Promise<boolean>;
-  /** Whether all read models hold everything up to the place, now or within the time. */
+  /** Returns true if all read models hold everything up to the place, now or within the time. */
   shown(place: Place, timeoutMs: number): Promise<boolean>;
   placeOf(scope: Scope, id: string): Promise<Place | undefined>;
   newest(scope: Scope, upTo: Place): Promise<{ readonly id: string } | undefined>;
@@ -231,8 +231,8 @@ export class EventFeed {
 }
 
 /**
- * The place up to which everything of a stretch was told.
- * @param left the first row that was not
+ * Returns the place up to which every event of a stretch was made.
+ * @param left the first row whose event was not
  */
 function reachedBy(
   rows: readonly PublishedEventRow[],

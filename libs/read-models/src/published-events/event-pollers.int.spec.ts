@@ -101,7 +101,7 @@ describe('whoever reads the events on', () => {
       await Promise.all([projecting.ready, querying.ready]);
       let isOver = false;
 
-      /** Goes on after the last event that it has seen. */
+      /** Continues after the last event that it has seen. */
       const poller = async (models: ReadModels, filter: FollowFilter, limit: number) => {
         const seen: string[] = [];
         for (;;) {
@@ -114,7 +114,7 @@ describe('whoever reads the events on', () => {
           await setImmediate();
         }
       };
-      /** Goes on by the cursor of the last page that had one. */
+      /** Continues at the cursor of the last page that had one. */
       const pager = async (models: ReadModels, filter: FollowFilter, limit: number) => {
         const seen = new Set<string>();
         for (let after: SortValues | undefined; ;) {

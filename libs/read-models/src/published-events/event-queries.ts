@@ -69,7 +69,7 @@ export class EventQueries {
       const bounded = { ...filter, since, reached };
       const range = await this.range(rows, scope, bounded, newestFirst ? undefined : after);
       if (range === undefined) return { items: [], next: undefined };
-      // What is before the page before is below the ceiling, too.
+      // Everything before the previous page is below the ceiling too.
       const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
       const found = await page(rows, scope, { ...filter, since, position, limit: limit + 1, newestFirst });
       const items = found.slice(0, limit);

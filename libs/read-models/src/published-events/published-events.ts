@@ -9,7 +9,7 @@ import { EventFeed, type EventFeedOptions } from './event-feed.ts';
 import type { EventListQuery } from './event-queries.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
-/** Of the events of one answer, as JSON. Pages that would be larger hold fewer events. */
+/** Size of the events of one answer, as JSON. Pages that would be larger hold fewer events. */
 const MAX_ANSWER_BYTES = 8 * 1_048_576;
 /** How long a page of the log waits for the read model to have come so far. */
 const LOG_WAITS_MS = 2_000;
@@ -33,7 +33,7 @@ export class PublishedEvents {
   ) {}
 
   /**
-   * Lists events, the oldest first unless told otherwise, in the newest version of the payload. A page of large events
+   * Lists events in the newest version of the payload, the oldest first by default. A page of large events
    * holds fewer than `limit`.
    * @throws Unavailable, Busy
    */

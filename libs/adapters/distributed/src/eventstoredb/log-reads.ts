@@ -20,7 +20,7 @@ export async function readHead({ client, callOptions }: NodeClient, timeoutMs: n
 
 export interface LogPage {
   readonly entries: readonly LogEntry[];
-  /** Whether the log had no more when the page was read. */
+  /** True if the page reaches the end that the log had when it was read. */
   readonly isLast: boolean;
 }
 
@@ -65,7 +65,7 @@ export function half(count: number): number {
 
 export interface Collected<T> {
   readonly found: readonly T[];
-  /** Whether the call ended by itself, so that it had no more to answer. */
+  /** True if the call ended by itself: the answer is complete. */
   readonly isWhole: boolean;
   /** Why it ended otherwise; undefined if enough was found. */
   readonly failure?: unknown;
@@ -84,7 +84,7 @@ export function collect<R, T>(
   collecting: Collecting<R, T>,
 ): Promise<Collected<T>>;
 /**
- * Everything that a call answers until it ends, fails, or sends nothing for a while. What came before that is kept.
+ * Everything that a call answers until it ends, fails, or sends nothing for a while. Answers that came before are kept.
  * The client neither ends a call that failed nor handles a later error of it. Iterating over the call, or cancelling one
  * that has ended, would cost as much as the call.
  * @throws the failure, if nothing came before it
@@ -114,7 +114,7 @@ export async function collect<R, T>(
     .on('error', (failure) => finish({ isWhole: false, failure }));
   let timer = setTimeout(checkSilence, silenceMs);
   async function checkSilence(): Promise<void> {
-    // In a process that was busy, answers may have arrived that nobody has looked at.
+    // In a busy process, answers may have arrived that are not handled yet.
     await setImmediate();
     if (isOver) return;
     const leftMs = heardAt + silenceMs - monotonicMs();

@@ -119,7 +119,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
         from += some.length;
       }
     }
-    // Not before all are written: whoever repeats them would fail at the same place again.
+    // Only after all writes: a caller that repeats them would otherwise fail at the same place again.
     this.writesAtOnce = Math.min(WRITES_AT_ONCE, 2 * atOnce);
     if (refusedBy !== undefined) throw new DuplicateKey(this.spec.name, refusedBy);
   }

@@ -101,7 +101,7 @@ export class DeliveryQueries {
     const found: DeliveryDocument[] = [];
     if (event_id !== undefined) found.push(...(await this.ofEvent(event_id)));
     else for (const status of inTurn(statuses)) found.push(...(await ofStatus(status)));
-    // Of one that was found twice, the later form counts.
+    // If a delivery was found twice, the later form counts.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
       .filter((delivery) => isOfOne(scopes, delivery) && matches(delivery, filter))
