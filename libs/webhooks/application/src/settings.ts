@@ -42,6 +42,8 @@ export interface WebhookSettings {
   readonly statsIdleMs: number;
   /** What may have been counted wrongly is counted anew when it has been known for so long. */
   readonly statsSettleMs: number;
+  /** Bounds of the pauses between tries while an engine does not answer: of the first pause, and of all. */
+  readonly enginePauses: { readonly firstPauseMs: number; readonly longestPauseMs: number };
   /** Longest wait for attempts under way when stopping. */
   readonly drainMs: number;
 }
@@ -65,5 +67,6 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   statsWriteMs: 1_000,
   statsIdleMs: 60_000,
   statsSettleMs: 5_000,
+  enginePauses: { firstPauseMs: 100, longestPauseMs: 4_000 },
   drainMs: 15_000,
 };

@@ -23,6 +23,7 @@ import { AttemptPreparation } from './attempts/attempt-preparation.ts';
 import { AttemptSender } from './attempts/attempt-sender.ts';
 import { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
 import { DeadLetterMessages } from './attempts/dead-letter-message.ts';
+import type { SetTimer } from './attempts/delay-queue.ts';
 import { Dispatcher, type MakeAttempt } from './attempts/dispatcher.ts';
 import { EngineRetry } from './attempts/engine-retry.ts';
 import { FailingAlarm, type TellFailing } from './attempts/failing-alarm.ts';
@@ -91,6 +92,8 @@ export interface WebhooksDependencies {
   readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'addresses'>;
   /** How its thread has spent its time: attempts at endpoints that go on failing are made in what others leave. */
   readonly loopTime?: () => LoopTime;
+  /** Timers of the retry schedule. System timers by default. */
+  readonly setTimer?: SetTimer;
   /** In which events are sent; the published ones by default. */
   readonly versions?: PayloadVersions;
   /** Takes in and sends nothing, and only answers: what is asked of it waits for a process that does. False by default. */
@@ -138,6 +141,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     logger,
     metrics,
     loopTime,
+    setTimer,
     versions = PAYLOAD_VERSIONS,
     passive = false,
   } = dependencies;
@@ -148,7 +152,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { deliveries, repeatable, attempts } = stored;
   const countRetry = retryCounter(metrics);
   const ended = new AbortController();
-  const engines = new EngineRetry(logger, ended.signal, countRetry);
+  const engines = new EngineRetry(logger, ended.signal, countRetry, settings.enginePauses);
 
   const store = new EndpointStore(stored.endpoints);
   const clients = new EndpointClients(store, box, freshnessMs);
@@ -205,7 +209,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const disable = async (gone: EndpointDocument) => clients.note(await disableGone(disabling, gone)).endpoint;
   const backlogs = new BacklogDiscarding({ ...around, endpoints: store, queues, replays });
   const served = { endpoints, backlogs, alarm, openReplay };
-  const dispatcher = new Dispatcher({ ...served, attempt, disable, maxInFlight, engines, clock, logger, loopTime });
+  const timing = { clock, loopTime, setTimer };
+    const dispatcher = new Dispatcher({ ...served, ...timing, attempt, disable, maxInFlight, engines, logger });
   const wakeUps = new OwnerWakeUps(wakeUpDocuments);
   const owned = { ...served, queues, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
   const owner = new ShardOwner({ ...owned, wakeUps });

@@ -28,6 +28,7 @@ import {
   Webhooks,
   type WebhookOperations,
 } from '../src/index.ts';
+import { type SetTimer, setSystemTimer } from '../src/attempts/delay-queue.ts';
 import type { LoopTime } from '../src/attempts/spare-time.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
@@ -69,8 +70,9 @@ export class WebhooksTestStage {
     warn: (fields, message) => void this.lines.push({ level: 'warn', message, ...fields }),
     error: (fields, message) => void this.lines.push({ level: 'error', message, ...fields }),
   };
-  /** Added to the clock of every process, in milliseconds. */
-  clockOffset = 0;
+  private offset = 0;
+  /** Timers of all processes that are set. */
+  private readonly timers = new Set<() => void>();
   /** Every {@link event}, whether or not it was published. */
   readonly eventLog = new FakeEventLog();
   /** Where each event is in the log that events come from. */
@@ -82,6 +84,15 @@ export class WebhooksTestStage {
     private readonly folder: TempFolder,
     readonly engine: EmbeddedEngine,
   ) {}
+
+  /** Added to the clock of every process, in milliseconds. Setting it wakes what is due by the new time. */
+  get clockOffset(): number {
+    return this.offset;
+  }
+  set clockOffset(ms: number) {
+    this.offset = ms;
+    for (const ring of this.timers) setImmediate(ring);
+  }
 
   static async open(): Promise<WebhooksTestStage> {
     const folder = await tempFolder();
@@ -121,16 +132,33 @@ export class WebhooksTestStage {
         addresses: { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' },
         pollMs: 5,
         drainMs: 500,
+        enginePauses: { firstPauseMs: 1, longestPauseMs: 20 },
         ...settings,
       },
       versions: this.versions,
       passive,
       loopTime: this.loopTime,
+      setTimer: this.setTimer,
     });
     const running = { ...webhooks, process, metrics, stop: () => process.orDead(webhooks.stop()) };
     this.running.add(running);
     return running;
   }
+
+  private readonly setTimer: SetTimer = (callback, ms) => {
+    const ring = () => {
+      if (!this.timers.has(ring)) return;
+      cancel();
+      callback();
+    };
+    const cancelSystemTimer = setSystemTimer(ring, ms);
+    const cancel = () => {
+      cancelSystemTimer();
+      this.timers.delete(ring);
+    };
+    this.timers.add(ring);
+    return cancel;
+  };
 
   now(): string {
     return new Date(Date.now() + this.clockOffset).toISOString();

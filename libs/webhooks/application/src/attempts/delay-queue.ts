@@ -5,6 +5,14 @@ interface Delayed<T> {
   index: number;
 }
 
+/** Calls `ring` once, `ms` milliseconds from now. The returned function cancels that. */
+export type SetTimer = (ring: () => void, ms: number) => () => void;
+
+export const setSystemTimer: SetTimer = (ring, ms) => {
+  const timer = setTimeout(ring, ms);
+  return () => clearTimeout(timer);
+};
+
 /** A timer set for longer would not notice that the clock was set or the machine slept. */
 const LONGEST_TIMER_MS = 1_000;
 
@@ -13,13 +21,14 @@ export class DelayQueue<T> {
   /** A binary heap by time, with one entry for each item. */
   private readonly heap: Delayed<T>[] = [];
   private readonly entries = new Map<T, Delayed<T>>();
-  private timer: NodeJS.Timeout | undefined;
+  private cancelTimer: (() => void) | undefined;
   private timerAt = Infinity;
 
   /** @param now epoch milliseconds */
   constructor(
     private readonly now: () => number,
     private readonly wake: (item: T) => void,
+    private readonly setTimer: SetTimer = setSystemTimer,
   ) {}
 
   /** Items that wait for their moment. */
@@ -51,7 +60,7 @@ export class DelayQueue<T> {
   }
 
   close(): void {
-    clearTimeout(this.timer);
+    this.cancelTimer?.();
     this.heap.length = 0;
     this.entries.clear();
   }
@@ -59,10 +68,10 @@ export class DelayQueue<T> {
   private arm(): void {
     const [first] = this.heap;
     if (first === undefined || first.at >= this.timerAt) return;
-    clearTimeout(this.timer);
+    this.cancelTimer?.();
     this.timerAt = first.at;
     const wait = Math.max(0, Math.min(first.at - this.now(), LONGEST_TIMER_MS));
-    this.timer = setTimeout(() => this.ring(), wait);
+    this.cancelTimer = this.setTimer(() => this.ring(), wait);
   }
 
   private ring(): void {

@@ -4,7 +4,7 @@ import type { BacklogDiscarding } from '../replays/backlog-discarding.ts';
 import { type DeliveryDocument, awaitsAttempt } from '../store/delivery-document.ts';
 import { traceFields } from '../tracing.ts';
 import { PayloadMissing } from './attempt-preparation.ts';
-import { DelayQueue } from './delay-queue.ts';
+import { DelayQueue, type SetTimer } from './delay-queue.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from './engine-retry.ts';
 import type { FailingAlarm } from './failing-alarm.ts';
@@ -47,6 +47,8 @@ export interface DispatcherParts {
   readonly logger: Logger;
   /** Of this thread by default. */
   readonly loopTime?: (() => LoopTime) | undefined;
+  /** Wakes endpoints when their next attempt is due. System timers by default. */
+  readonly setTimer?: SetTimer | undefined;
 }
 
 /** Attempts what is due, endpoint by endpoint in turn. Which endpoints it serves others decide. */
@@ -66,6 +68,7 @@ export class Dispatcher {
     this.later = new DelayQueue(
       () => parts.clock().getTime(),
       (owned) => this.serve(owned),
+      parts.setTimer,
     );
     this.paced = new PacedTurns((owned) => this.serve(owned), parts.loopTime);
   }

@@ -1,7 +1,6 @@
 import { type CountRetry, type Logger, Unavailable } from '@tracking/ports';
-import { monotonicMs, retry } from '@tracking/resilience';
+import { type RetryOptions, monotonicMs, retry } from '@tracking/resilience';
 
-const PAUSES = { firstPauseMs: 100, longestPauseMs: 4_000 };
 /** Between two log lines about the same work: an engine that is away concerns thousands of attempts at once. */
 const QUIET_MS = 5_000;
 
@@ -15,12 +14,13 @@ export class EngineRetry {
     private readonly logger: Logger,
     readonly ended: AbortSignal,
     private readonly countRetry: CountRetry,
+    private readonly pauses: Pick<RetryOptions, 'firstPauseMs' | 'longestPauseMs'>,
   ) {}
 
   /** @throws what is no loss of the engine; and `Unavailable` when the process ends while the engine is away */
   until<T>(what: string, work: () => Promise<T>): Promise<T> {
     return retry(work, {
-      ...PAUSES,
+      ...this.pauses,
       signal: this.ended,
       isTransient: (error) => error instanceof Unavailable,
       onFailure: (error) => {

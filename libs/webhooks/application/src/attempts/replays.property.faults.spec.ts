@@ -73,6 +73,7 @@ class ReplayRun {
   async prepare(events: Scene['events']): Promise<void> {
     const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
     const payloads = await this.stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+    const bodies: PayloadDocument[] = [];
     for (const { at, type, fate, reason, recordedAt, refusals } of events) {
       const event = this.stage.event({ type, created_at: this.time(at) });
       const hasReason = fate === 'dead_lettered' || fate === 'discarded' || fate === 'waiting';
@@ -81,10 +82,14 @@ class ReplayRun {
       if (fate === 'missed') continue;
       const document = this.delivery(event, { fate, reason: hasReason ? reason : null }, this.time(recordedAt));
       this.unchanged.set(event.id, document);
-      await deliveries.insert(document);
       const body = renderBody(event, this.endpoint.api_version);
-      await payloads.insert({ id: document.payload_id, body, created_at: document.created_at });
+      bodies.push({ id: document.payload_id, body, created_at: document.created_at });
     }
+    const recorded = [...this.unchanged.values()];
+    await Promise.all([
+      deliveries.writeMany(recorded.map((document) => ({ kind: 'insert', document }))),
+      payloads.writeMany(bodies.map((document) => ({ kind: 'insert', document }))),
+    ]);
     this.behave(URL_A);
   }
 
