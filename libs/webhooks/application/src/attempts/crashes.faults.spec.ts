@@ -10,6 +10,7 @@ jest.setTimeout(120_000);
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
 const URL_C = 'https://c.example.com/hook';
+const URL_D = 'https://d.example.com/hook';
 const POLICY: RetryPolicy = { firstMs: 5, factor: 1, capMs: 5, windowMs: 3_600_000 };
 const EVENTS = 3;
 
@@ -19,20 +20,23 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-/** What the third endpoint has got before, and not answered. */
+/** Events published first, of which the third and the fourth endpoint leave one unanswered. */
 const BEFORE = 2;
-const EXPECTED = 3 * (BEFORE + EVENTS);
+const EXPECTED = 4 * (BEFORE + EVENTS);
+/** Each window holds one delivery: an endpoint with more of them does not keep up. */
+const SETTINGS = { policy: POLICY, maxWaiting: 0 };
 
 /**
- * Publishes events for three endpoints to a process that dies at the given call to the outside. The first refuses each
- * event once; the third refuses its first and then hangs, so that what it gets is stored in the second write. Answers
- * whether the process lived to the end, and what arrived, by endpoint and event.
+ * Publishes events for four endpoints to a process that dies at the given call to the outside. The first endpoint refuses
+ * each event once. The third refuses its first event and then hangs, so its circuit is open and the later events are put off.
+ * The fourth hangs at once, so it does not keep up and its later events are stored after those of the others.
+ * @returns whether the process lived to the end, what arrived by endpoint and event, and how much it recorded late
  */
 async function run(dieAt: number, before: boolean) {
   const workspace_id = `wsp_${dieAt}_${String(before)}`;
   const scope = { ...SCOPE, workspace_id };
-  const setUp = await stage.start({ policy: POLICY });
-  const urls = [`${URL_A}/${workspace_id}`, `${URL_B}/${workspace_id}`, `${URL_C}/${workspace_id}`];
+  const setUp = await stage.start(SETTINGS);
+  const urls = [URL_A, URL_B, URL_C, URL_D].map((url) => `${url}/${workspace_id}`);
   for (const url of urls) await stage.endpoint(setUp, url, { max_concurrency: 1 }, scope);
   await setUp.stop();
   await stage.publish(...Array.from({ length: BEFORE }, () => stage.event(scope)));
@@ -62,16 +66,24 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`c ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });
+  stage.receivers.behave(urls[3] ?? '', ({ headers }) => {
+    accepted.push(`d ${headers['service-event-id'] ?? ''}`);
+    return waken.promise;
+  });
   const mortal = new MortalProcess(dieAt, before);
-  const first = await stage.start({ policy: POLICY }, mortal);
+  const first = await stage.start(SETTINGS, mortal);
   await eventually(async () => {
-    if (!mortal.dead) expect([await stage.lag(), accepted.some((one) => one.startsWith('c'))]).toEqual([0, true]);
+    if (mortal.dead) return;
+    const got = (name: string) => new Set(accepted.filter((one) => one.startsWith(name))).size;
+    expect(['a', 'b', 'c', 'd'].map(got)).toEqual([BEFORE, BEFORE, 1, 1]);
+    expect(await stage.lag()).toBe(0);
   });
   await stage.publish(...Array.from({ length: EVENTS }, () => stage.event(scope)));
   await eventually(async () => {
     if (!mortal.dead) expect(await stage.lag()).toBe(0);
   });
   const late = first.metrics.value('webhook_deliveries_recorded_late_total');
+  const putOff = first.metrics.value('webhook_deliveries_put_off_total');
   waken.resolve(answer(200));
   const all = async (webhooks: typeof setUp) => {
     const done = await stage.deliveries(webhooks, { statuses: ['succeeded'] }, scope);
@@ -86,7 +98,7 @@ async function run(dieAt: number, before: boolean) {
   await eventually(() => expect(hasStopped || mortal.dead).toBe(true));
   const lived = !mortal.dead;
   const inDoubt = mortal.unanswered;
-  const second = await stage.start({ policy: POLICY });
+  const second = await stage.start(SETTINGS);
   await eventually(() => all(second));
   await eventually(async () =>
     expect(
@@ -95,7 +107,7 @@ async function run(dieAt: number, before: boolean) {
   );
   await second.stop();
   expect(stage.errors).toEqual([]);
-  return { lived, accepted, inDoubt, late };
+  return { lived, accepted, inDoubt, late, putOff };
 }
 
 describe('a process that dies', () => {
@@ -105,19 +117,22 @@ describe('a process that dies', () => {
   ])('right %s any of its calls loses nothing, and repeats only what was not stored', async (_, before) => {
     let duplicates = 0;
     let recordedLate = 0;
+    let putOff = 0;
     for (let dieAt = 1; ; dieAt += 1) {
-      const { lived, accepted, inDoubt, late } = await run(dieAt, before);
+      const { lived, accepted, inDoubt, ...counted } = await run(dieAt, before);
       const distinct = new Set(accepted).size;
       expect({ dieAt, distinct }).toEqual({ dieAt, distinct: EXPECTED });
       // Attempts whose outcome the store had not taken when it died; everything else arrives once.
       expect({ dieAt, repeated: accepted.length - distinct <= inDoubt }).toEqual({ dieAt, repeated: true });
       duplicates += accepted.length - distinct;
-      recordedLate += late;
+      recordedLate += counted.late;
+      putOff += counted.putOff;
       if (lived) break;
       expect(dieAt).toBeLessThan(200);
     }
     // The test would notice nothing if no death ever hit an attempt.
     expect(duplicates).toBeGreaterThan(0);
     expect(recordedLate).toBeGreaterThan(0);
+    expect(putOff).toBeGreaterThan(0);
   });
 });
