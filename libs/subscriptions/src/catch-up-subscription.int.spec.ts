@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
@@ -26,9 +27,9 @@ describe('a subscriber', () => {
     await folder.remove();
   });
 
-  const append = (stream = `thing-${randomUUID()}`) =>
+  const append = (stream = `thing-${randomUUID()}`, recordedAt = Date.now()) =>
     engine.eventStore.append(stream, 'no_stream', [
-      { id: randomUUID(), type: 'happened', data: {}, metadata: { recorded_at: new Date().toISOString() } },
+      { id: randomUUID(), type: 'happened', data: {}, metadata: { recorded_at: new Date(recordedAt).toISOString() } },
     ]);
   function start(parts: Partial<CatchUpSubscriptionParts> = {}): CatchUpSubscription {
     const subscription = new CatchUpSubscription({
@@ -143,6 +144,36 @@ describe('a subscriber', () => {
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     };
     await grows(start({ eventStore: storeThat({ catchUp }) }));
+  });
+
+  it('has a lag since the event in hand was recorded, while that is handled', async () => {
+    const now = Date.now();
+    const gate = Promise.withResolvers<void>();
+    const handle = (_: readonly StoredEvent[], ending: AbortSignal) =>
+      Promise.race([gate.promise, once(ending, 'abort')]).then(() => []);
+    await append(undefined, now - 3_600_000);
+    const working = start({ begin: () => Promise.resolve({ handle }), clock: () => new Date(now) });
+    await eventually(() => expect(working.lagMs()).toBe(3_600_000), DEADLINE);
+    gate.resolve();
+    await ends(working);
+  });
+
+  it('is complete once it has handled all that there was, though more comes all the time', async () => {
+    await append();
+    const head = await engine.eventStore.head();
+    const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
+      yield { events: [], position: String(head), caughtUp: false };
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    };
+    const completed: string[] = [];
+    const listener = {
+      held: () => undefined,
+      advanced: () => undefined,
+      completed: (key: string) => void completed.push(key),
+      released: () => undefined,
+    };
+    start({ eventStore: storeThat({ catchUp }), listener });
+    await eventually(() => expect(completed).toEqual(['thing-']), DEADLINE);
   });
 
   it('has the lag of whoever holds the work in processes that do not', async () => {

@@ -3,11 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Database } from './sqlite-database.ts';
 import { messageOf } from './sqlite-errors.ts';
-import { checkpointWal, longestWal, type WalState } from './wal.ts';
-
-/** So little that the writer may copy it itself, and nobody waits long. */
-const LITTLE_BYTES = 400_000;
-const MOST_PASSES = 4;
+import { checkpointWal, repeatCheckpoint, type WalState } from './wal.ts';
 
 export interface CheckpointTask {
   readonly file: string;
@@ -34,19 +30,9 @@ function checkpoint(): WalState {
   return checkpointWal(database, 'NOOP');
 }
 
-/** The writer goes on during a checkpoint. Once the log may grow no longer, passes follow until little of it is left. */
-function checkpointUntilLittleIsLeft(): WalState {
-  let state = checkpoint();
-  for (let pass = 1; pass < MOST_PASSES && state.total >= longestWal(checkpointBytes); pass += 1) {
-    if (state.failure !== null || state.outstanding <= LITTLE_BYTES) break;
-    state = checkpoint();
-  }
-  return state;
-}
-
 const port = parentPort;
 port?.on('message', (message: 'checkpoint' | null) => {
-  if (message === 'checkpoint') return port.postMessage(checkpointUntilLittleIsLeft());
+  if (message === 'checkpoint') return port.postMessage(repeatCheckpoint(checkpoint, checkpointBytes));
   database.close();
   port.close();
 });

@@ -10,6 +10,10 @@ export interface WalState {
   readonly failure: string | null;
 }
 
+/** So little that the writer may copy it itself without a noticeable wait for others. */
+const LITTLE_BYTES = 400_000;
+const MAX_PASSES = 4;
+
 /** A checkpoint copies the log into the database file. Several pass before the log starts again from its beginning. */
 export function longestWal(checkpointBytes: number): number {
   return 4 * checkpointBytes;
@@ -36,4 +40,18 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
   } catch (error) {
     return { total: 0, outstanding: 0, failure: isFatal(error) ? messageOf(error) : null };
   }
+}
+
+/**
+ * Checkpoints while the writer goes on. Once the log has its full length, further passes follow until little of it is left.
+ * @param checkpoint one pass
+ * @returns the state of the log after the last pass
+ */
+export function repeatCheckpoint(checkpoint: () => WalState, checkpointBytes: number): WalState {
+  let state = checkpoint();
+  for (let pass = 1; pass < MAX_PASSES && state.total >= longestWal(checkpointBytes); pass += 1) {
+    if (state.failure !== null || state.outstanding <= LITTLE_BYTES) break;
+    state = checkpoint();
+  }
+  return state;
 }

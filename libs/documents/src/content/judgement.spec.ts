@@ -200,6 +200,11 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
     Buffer.concat([jpeg(), zip([{ name: 'A.class', content: 'x' }]), Buffer.from('!')]),
     'there is an archive at its end',
   ],
+  [
+    'PDF with an archive behind, whose comment looks like its end',
+    Buffer.concat([pdf(), zip([{ name: 'a.class', content: 'x' }], { comment: `PK\x05\x06${'x'.repeat(30)}` })]),
+    'there is an archive at its end',
+  ],
   ['PDF with an empty archive behind', Buffer.concat([pdf(), zip([])]), 'there is an archive at its end'],
   [
     'PNG with an archive behind',

@@ -253,9 +253,10 @@ describe('the publisher', () => {
 
   it('publishes on where the broker does not say how long its log is', async () => {
     const broker = brokerThat({ produced: () => Promise.reject(new Unavailable('broker', 'away')) });
-    stage.start({ broker, logLookedAtEveryMs: 1 });
+    const { metrics } = stage.start({ broker, logLookedAtEveryMs: 1 });
     await journey();
     expect(texts(await stage.published())).toEqual(await announced());
+    await eventually(() => expect(metrics.value('retries_total{what="publishing"}')).toBeGreaterThan(1));
   });
 
   it('parks a shipment of which the broker refuses a message for ever, and all others go on', async () => {

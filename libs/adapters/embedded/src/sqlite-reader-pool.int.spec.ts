@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { Unavailable } from '@tracking/ports';
+import { noMetrics, tempFolder, type TempFolder } from '@tracking/testing';
+import { SqliteReaderPool } from './sqlite-reader-pool.ts';
+import { openForWriting } from './sqlite-schema.ts';
+
+describe('a pool of readers', () => {
+  let folder: TempFolder;
+  beforeEach(async () => void (folder = await tempFolder()));
+  afterEach(() => folder.remove());
+
+  it('reports why a thread failed, and replaces it at the next request', async () => {
+    const file = join(folder.path, 'storage.db');
+    const pool = new SqliteReaderPool(file, { threads: 1, mostWaiting: 10 }, noMetrics);
+    const read = () => pool.read({ kind: 'events', after: 0, prefixes: [], limit: 1 });
+    const failure = await read().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Unavailable);
+    expect((failure as Error).message).toContain('unable to open database file');
+    const { database } = openForWriting(file, 1_000);
+    await expect(read()).resolves.toMatchObject({ json: [] });
+    await pool.close();
+    database.close();
+  });
+});

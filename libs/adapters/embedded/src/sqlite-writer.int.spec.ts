@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { jest } from '@jest/globals';
+import { Unavailable } from '@tracking/ports';
+import { noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { SqliteWriter } from './sqlite-writer.ts';
+
+describe('a writer', () => {
+  let folder: TempFolder;
+  beforeEach(async () => void (folder = await tempFolder()));
+  afterEach(async () => {
+    jest.useRealTimers();
+    await folder.remove();
+  });
+
+  it('whose thread ended refuses what waited, and leaves no timer behind', async () => {
+    const options = { mostWaiting: 10, checkpointBytes: 1_000, logger: silentLogger, metrics: noMetrics };
+    const writer = await SqliteWriter.open(join(folder.path, 'storage.db'), options);
+    jest.useFakeTimers({
+      doNotFake: ['Date', 'performance', 'setImmediate', 'setInterval', 'nextTick', 'queueMicrotask'],
+    });
+    const waiting = writer.run({ kind: 'drop', collection: 'things' }, 1, 'later', () => undefined);
+    expect(jest.getTimerCount()).toBe(1);
+    const { worker } = writer as unknown as { readonly worker: Worker };
+    const refused = expect(waiting).rejects.toBeInstanceOf(Unavailable);
+    await worker.terminate();
+    await refused;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
