@@ -232,6 +232,7 @@ async function keyOf({ id }: User, { environment, workspace }: Person): Promise<
   return after.key;
 }
 
+const CONTAINER = 'CSQU3054383';
 const KINDS = Object.keys(CREDENTIALS) as Kind[];
 
 /** Somebody, with the headers of their requests. */
@@ -291,7 +292,7 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const key = await api.key('admin', environment, 'mine');
   const make = async (path: string, json: object): Promise<string> =>
     String((await api.call('POST', path, { key, json })).body['id']);
-  const shipment = await make('/v1/shipments', { external_id: randomUUID() });
+  const shipment = await make('/v1/shipments', { external_id: randomUUID(), container_numbers: [CONTAINER] });
   const milestoneId = await make(`/v1/shipments/${shipment}/milestones`, milestone);
   const exceptionId = await make(`/v1/shipments/${shipment}/exceptions`, exception);
   const uploads = `/v1/shipments/${shipment}/documents/uploads`;
@@ -384,7 +385,7 @@ async function answered(
   const { method } = route;
   const insists = route.isConditional && of !== undefined;
   const { milestone: milestoneId, uploadToken, ...ids } = things[from];
-  const whole = route.path.replace('{milestone_id}', milestoneId);
+  const whole = route.path.replace('{milestone_id}', milestoneId).replace('{number}', CONTAINER);
   const named = of === undefined ? whole : whole.replace(/{(id|token)}/, ids[of]);
   const path = of === 'upload' ? `${named}?token=${uploadToken}` : named;
   // Refused behind the permission and before anything is done.

@@ -142,6 +142,27 @@ describe('where there is no shipment', () => {
   });
 });
 
+test.each<[CommandType, object]>([
+  ['PatchContainer', { number: 'CSQU3054383' }],
+  ['CorrectMilestone', { milestone_id: 'mst_none' }],
+  ['RetractMilestone', { milestone_id: 'mst_none' }],
+  ['AcknowledgeException', { exception_id: 'exc_none' }],
+  ['ResolveException', { exception_id: 'exc_none' }],
+  ['ReceiveUpload', { document_id: 'doc_none' }],
+  ['CompleteUpload', { document_id: 'doc_none' }],
+  ['ApproveDocument', { document_id: 'doc_none' }],
+  ['RejectDocument', { document_id: 'doc_none' }],
+  ['DeleteDocument', { document_id: 'doc_none' }],
+])('%s does not find what its shipment lacks, whatever it expects', (type, target) => {
+  const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
+  for (const expected_versions of [undefined, [2], 'any', 'none'] as const) {
+    const command = { ...COMMANDS[type](scenario), ...target, ...(expected_versions && { expected_versions }) };
+    expect(() => decide(command, scenario.state, contextFor(command.id))).toThrow(
+      expect.objectContaining({ code: 'not_found' }),
+    );
+  }
+});
+
 test('what is wrong with a command is not told of a version that its client has not seen', () => {
   const scenario = voyage();
   scenario.post('delivered', day(20));

@@ -41,12 +41,14 @@ export const patchContainer: CommandHandler<PatchContainer, PatchResult, Omit<Co
 };
 
 /** @throws DomainError `not_found` where the shipment has no such container */
+export function requireContainer({ number }: PatchContainer, { record }: ShipmentState): void {
+  if (record.container_numbers.includes(number)) return;
+  throw new DomainError('not_found', 'The shipment has no such container.');
+}
+
 function decide(command: PatchContainer, state: ShipmentState, context: DecideContext): ContainerPatchDecision {
   const { number, patch, at } = command;
   const before = state.record;
-  if (!before.container_numbers.includes(number)) {
-    throw new DomainError('not_found', 'The shipment has no such container.');
-  }
   const containers = before.containers.map((each) => (each.number === number ? { ...each, ...patch } : each));
   const basis = { ...state, record: { ...before, containers }, revision: before.version };
   const derived = derive(basis, context.places);

@@ -1,6 +1,6 @@
 import { type Warning, requireVersion } from '@tracking/contracts';
 import { noSuchShipment } from '../decision.ts';
-import type { ShipmentState } from '../state.ts';
+import { type ShipmentState, findDocument, findEntry, findException } from '../state.ts';
 import { type AcknowledgeException, acknowledgeException } from './acknowledge-exception.ts';
 import { type AddDocument, addDocument } from './add-document.ts';
 import { type RequestUpload, requestUpload } from './request-upload.ts';
@@ -13,7 +13,7 @@ import { type CheckRules, checkRules } from './check-rules.ts';
 import { type CorrectMilestone, correctMilestone } from './correct-milestone.ts';
 import type { CommandHandler, CommandResult, DecideContext, Decision } from './command.ts';
 import { type OpenException, openException } from './open-exception.ts';
-import { type PatchContainer, patchContainer } from './patch-container.ts';
+import { type PatchContainer, patchContainer, requireContainer } from './patch-container.ts';
 import { type PatchShipment, patchShipment } from './patch-shipment.ts';
 import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
 import { type ReopenShipment, reopenShipment } from './reopen-shipment.ts';
@@ -86,8 +86,8 @@ export function handlerOf(type: CommandType): CommandHandler<ShipmentCommand, Co
  * What a command makes of a shipment: events to append at the revision of `state`, derived outcomes among them, so that
  * folding them is mere copying. Pure: the same arguments always give the same decision.
  * @param state undefined when there is no such shipment
- * @throws DomainError when the command is refused; `details` name every faulty field. PreconditionFailed before
- *   anything else, so that no client is told what is wrong about a shipment that it has not seen
+ * @throws DomainError when the command is refused; `details` name every faulty field. `not_found` comes first, then
+ *   PreconditionFailed, so that no client is told what is wrong about a shipment that it has not seen
  */
 export function decide<Type extends CommandType>(
   command: CommandOf<Type>,
@@ -100,10 +100,19 @@ export function decide<Type extends CommandType>(
 function decision(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision {
   const handler = handlerOf(command.type);
   if (state !== undefined) {
+    requireTarget(command, state);
     requireVersion(state.record.version, command.expected_versions);
     return handler.decide(command, state, context);
   }
   if (handler.create === undefined) throw noSuchShipment();
   requireVersion(null, command.expected_versions);
   return handler.create(command, context);
+}
+
+/** @throws DomainError `not_found` where the shipment lacks the part of it that the command is about */
+function requireTarget(command: ShipmentCommand, state: ShipmentState): void {
+  if ('milestone_id' in command) findEntry(state, command.milestone_id);
+  if ('exception_id' in command) findException(state, command.exception_id);
+  if ('document_id' in command) findDocument(state, command.document_id);
+  if (command.type === 'PatchContainer') requireContainer(command, state);
 }
