@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
+import { type Readable, addAbortSignal } from 'node:stream';
 import type { EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
 import { CliError, RefusedError } from './cli-error.ts';
@@ -65,7 +66,7 @@ function written(out: Output, text: string): Promise<void> {
 
 /** Stores what is in the file that is named, or in standard input. @returns how many events there were */
 export async function imported(invocation: Invocation): Promise<number> {
-  const { client, operand: path, input, beginStream } = invocation;
+  const { client, operand: path, input, signal, beginStream } = invocation;
   if (path === STREAM) beginStream();
   let waiting: ExportedEvent[] = [];
   let bytes = 0;
@@ -77,7 +78,7 @@ export async function imported(invocation: Invocation): Promise<number> {
     waiting = [];
     bytes = 0;
   };
-  const source = path === STREAM ? input : createReadStream(path);
+  const source = path === STREAM ? addAbortSignal(signal, input as Readable) : createReadStream(path);
   for await (const text of linesOf(source)) {
     const line = parsed(text);
     if ('workspace' in line) await store(client, '/events/workspaces', line.workspace);

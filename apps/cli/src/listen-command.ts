@@ -73,7 +73,8 @@ class Listening {
       try {
         await this.enable(id, receiver.url);
         for (const left of await clearAbandoned(this.api, { id, url: receiver.url })) {
-          this.invocation.note(`${left} is deleted: the listen that it was of ended without doing so`);
+          const deleted = { endpoint_id: left, deleted: true };
+          print.one(deleted, () => `${left} is deleted: the listen that it was of ended without doing so`);
         }
         this.tell(id, receiver.url, secret);
         await this.obeyUntilAborted(id);
@@ -93,9 +94,13 @@ class Listening {
     const { print } = this.invocation;
     const { forwarder } = this.options;
     if (delivery.verdict === 'valid') this.lastEvent = delivery.event.id;
-    if (forwarder === undefined || delivery.verdict !== 'valid') return print.one(delivery, receivedLine);
+    const { receivedAt: received_at, ...rest } = delivery;
+    const result = { ...rest, received_at };
+    if (forwarder === undefined || delivery.verdict !== 'valid') {
+      return print.one(result, () => receivedLine(delivery));
+    }
     return forwarder.forward(request).then(({ answer, forwarded }) => {
-      print.one({ ...delivery, forwarded }, () => forwardedLine(delivery, forwarded, forwarder.url));
+      print.one({ ...result, forwarded }, () => forwardedLine(delivery, forwarded, forwarder.url));
       return answer;
     });
   };

@@ -50,3 +50,14 @@ it.each(['', '\n', 'two\nlines\n'])('what comes through a pipe as %j is no passw
   const input = Readable.from([text]);
   await expect(readPassword({ input, err: { write: () => undefined }, signal })).rejects.toThrow(/password/);
 });
+
+it('is given up where the command is interrupted before the pipe ends', async () => {
+  const interrupted = new AbortController();
+  const reading = readPassword({
+    input: new PassThrough(),
+    err: { write: () => undefined },
+    signal: interrupted.signal,
+  });
+  interrupted.abort();
+  await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+});

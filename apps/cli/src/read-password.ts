@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
+import { type Readable, Writable, addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { UsageError } from './cli-error.ts';
 import type { Output } from './output.ts';
@@ -17,10 +17,14 @@ export interface PasswordSource {
  * @throws UsageError where there is none; AbortError when the user gives up
  */
 export async function readPassword(source: PasswordSource): Promise<string> {
-  const password = source.input.isTTY ? await askTwice(source) : (await text(source.input)).replace(/\r?\n$/, '');
+  const password = source.input.isTTY ? await askTwice(source) : (await piped(source)).replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('no password on standard input');
   if (/[\r\n]/.test(password)) throw new UsageError('a password is one line');
   return password;
+}
+
+function piped({ input, signal }: PasswordSource): Promise<string> {
+  return text(addAbortSignal(signal, input as Readable));
 }
 
 async function askTwice({ input, err, signal }: PasswordSource): Promise<string> {

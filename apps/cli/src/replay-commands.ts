@@ -1,3 +1,4 @@
+import { DELIVERY_ERROR_CODES } from '@tracking/contracts';
 import type { Page } from '@tracking/contracts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addWhere, whereOf } from './delivery-list.ts';
@@ -36,7 +37,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
         .default([STATUSES[0], STATUSES[3]], 'dead_lettered,missed')
         .argParser(statuses),
     )
-    .option('--reason <code>', 'only what failed for this reason, as timeout')
+    .addOption(new Option('--reason <code>', 'only what failed for this reason').choices([...DELIVERY_ERROR_CODES]))
     .option('--wait', 'wait until it has ended, and tell how far it is')
     .action(run(create));
   for (const [how, does] of [

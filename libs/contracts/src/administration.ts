@@ -25,6 +25,8 @@ export interface UserToCreate {
 export interface CreatedUser extends User {
   /** The one-time link, shown once; null where a password was given. */
   readonly invitation_url: string | null;
+  /** Null without a link. */
+  readonly invitation_expires_at: Timestamp | null;
 }
 /** What `POST /administration/users/reset_password` answers. */
 export interface PasswordReset {

@@ -229,4 +229,19 @@ describe('GET /v1/milestone_codes', () => {
     expect(answer.body['data']).toEqual(MILESTONE_CATALOG);
     expect(answer.body).toMatchObject({ next_cursor: null, has_more: false });
   });
+
+  it('answers it page by page', async () => {
+    const key = await api.key('viewer');
+    const seen: unknown[] = [];
+    for (let query = '?limit=30'; query !== '';) {
+      const { body } = await api.call('GET', `/v1/milestone_codes${query}`, { key });
+      seen.push(...(body['data'] as unknown[]));
+      query = body['next_cursor'] === null ? '' : `?limit=30&cursor=${String(body['next_cursor'])}`;
+    }
+    expect(seen).toEqual(MILESTONE_CATALOG);
+    for (const cursor of ['', 'x', 'x'.repeat(2_000)]) {
+      const { body } = await api.call('GET', `/v1/milestone_codes?cursor=${cursor}`, { key });
+      expect(body['error']).toMatchObject({ code: 'invalid_cursor', param: 'cursor' });
+    }
+  });
 });

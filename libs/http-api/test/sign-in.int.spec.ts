@@ -240,9 +240,8 @@ describe('a session', () => {
     });
     expect((await call('GET', '/v1/session', { headers: other })).status).toBe(401);
     expect((await call('DELETE', path, { headers: own })).status).toBe(404);
-    const entries = (await call('GET', '/v1/audit_log?type=session.ended', { key: await api.key('admin') })).body[
-      'data'
-    ];
+    const log = `/v1/audit_log?type=session.ended&actor=${user.id}`;
+    const entries = (await call('GET', log, { key: await api.key('admin') })).body['data'];
     expect(entries).toEqual([
       expect.objectContaining({
         actor: { type: 'user', id: user.id, name: null },
@@ -250,6 +249,30 @@ describe('a session', () => {
         outcome: 'done',
       }),
     ]);
+  });
+
+  it('that signs out is in the audit log', async () => {
+    const { user, own } = await signedIn();
+    const { body } = await call('DELETE', '/v1/session', { headers: own });
+    const { items } = await api.identity.auditLog.list(user.workspace_id, { filter: { actor: user.id }, limit: 10 });
+    expect(items).toMatchObject([
+      {
+        type: 'session.ended',
+        target: { type: 'session', id: body['id'] },
+        changes: { device: { from: 'Firefox on Windows', to: null } },
+        outcome: 'done',
+      },
+    ]);
+  });
+
+  it('has an ETag of what it shows, for who asks again', async () => {
+    const { own } = await signedIn();
+    const ask = (headers = {}) => call('GET', '/v1/session', { headers: { ...own, ...headers } });
+    const etag = String((await ask()).headers.get('etag'));
+    expect((await ask({ 'if-none-match': etag })).status).toBe(304);
+    const renamed = await call('PATCH', '/v1/session', { headers: own, json: { name: 'Jo Visser' } });
+    const after = await ask({ 'if-none-match': etag });
+    expect([after.status, after.headers.get('etag')]).toEqual([200, renamed.headers.get('etag')]);
   });
 
   it('changes what its user is called, and nothing of what they may do', async () => {

@@ -90,6 +90,8 @@ describe('users', () => {
       200,
       { ...user, name: 'Jo', status: 'active', version: 2, warnings: [] },
     ]);
+    expect(joined.headers.get('etag')).toBe('"2"');
+    expect(joined.headers.get('consistency-token')).not.toBeNull();
     const again = await Promise.all([use(token), api.call('GET', `/v1/invitations/${token}`), use(NO_LINK), use('x')]);
     expect(again.map(({ status, body }) => [status, (body['error'] as { code?: string }).code])).toEqual(
       Array.from({ length: 4 }, () => [404, 'not_found']),
@@ -147,7 +149,16 @@ describe('users', () => {
     const ended = await post(id, 'deactivate');
     expect([ended.status, ended.body['status']]).toEqual([200, 'deactivated']);
     expect((await post(id, 'reset_password')).body).toMatchObject({ error: { code: 'user_not_active' } });
-    expect((await post(id, 'reactivate')).body['status']).toBe('active');
+    expect((await post(id, 'reactivate')).body).toMatchObject({ status: 'active', invitation_url: null });
+  });
+
+  it('are invited again where they are reactivated before they ever set a password', async () => {
+    const { body: invited } = await invite();
+    await post(invited['id'], 'deactivate');
+    const { body } = await post(invited['id'], 'reactivate');
+    expect(body).toMatchObject({ status: 'invited', invitation_expires_at: expect.any(String) });
+    expect((await use(tokenIn(invited['invitation_url']))).status).toBe(404);
+    expect((await use(tokenIn(body['invitation_url']))).body).toMatchObject({ id: invited['id'], status: 'active' });
   });
 
   it('get a link for a forgotten password, or another invitation', async () => {

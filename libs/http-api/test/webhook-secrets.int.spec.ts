@@ -91,6 +91,7 @@ describe('POST /v1/webhook_endpoints/{id}/rotate_secret', () => {
     [undefined, 86_400],
     [{}, 86_400],
     [{ expires_in_seconds: 604_800 }, 604_800],
+    [{ expires_in_seconds: null }, 86_400],
   ])('takes %j: the old one is valid for %i s', async (json, seconds) => {
     const { body } = await ask('rotate_secret', json);
     const [previous] = (await reveal())['previous_secrets'] as JsonObject[];
@@ -98,7 +99,7 @@ describe('POST /v1/webhook_endpoints/{id}/rotate_secret', () => {
     expect(Date.parse(String(previous?.['expires_at'])) - Date.parse(String(body['updated_at']))).toBe(seconds * 1_000);
   });
 
-  it.each([-1, 604_801, 1.5, '60', null, true, {}])('refuses an overlap of %j', async (expires_in_seconds) => {
+  it.each([-1, 604_801, 1.5, '60', true, {}])('refuses an overlap of %j', async (expires_in_seconds) => {
     const { status, body } = await ask('rotate_secret', { expires_in_seconds });
     expect([status, body['error']]).toEqual([400, expect.objectContaining({ param: 'expires_in_seconds' })]);
     expect((await reveal())['secret']).toBe(endpoint['secret']);

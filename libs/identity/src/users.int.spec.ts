@@ -292,7 +292,12 @@ describe('users', () => {
     it('reactivate who never set a password as invited', async () => {
       const { after, link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
       await identity.users.deactivate(await command(), after.id);
-      expect((await identity.users.reactivate(await command(), after.id)).after.status).toBe('invited');
+      const again = await command();
+      const reactivated = await identity.users.reactivate(again, after.id);
+      expect(reactivated.after.status).toBe('invited');
+      expect(await identity.links.find(reactivated.link?.token ?? '')).toMatchObject({ purpose: 'invitation' });
+      expect((await identity.users.reactivate(again, after.id)).link).toEqual(reactivated.link);
+      expect((await identity.users.reactivate(await command(), after.id)).link).toBeNull();
       expect((await refusal(use(link.token))).code).toBe('not_found');
     });
   });

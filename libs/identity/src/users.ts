@@ -29,6 +29,11 @@ export interface ChangedWithLink extends Changed<User> {
   readonly link: OneTimeLink;
 }
 
+/** A reactivation; its link is null where the user has a password, or was not deactivated. */
+export interface Reactivated extends Changed<User> {
+  readonly link: OneTimeLink | null;
+}
+
 /** The people of a workspace, as its admins see them. */
 export class Users {
   /** @param secret what tokens of links derive from */
@@ -123,14 +128,18 @@ export class Users {
   }
 
   /**
-   * Makes a deactivated user what they were: active, or invited where they never set a password.
+   * Makes a deactivated user what they were: active, or invited, by another link, where they never set a password.
    * @throws DomainError `not_found`, `precondition_failed`
    */
-  async reactivate(command: IdentityCommand, id: string): Promise<Changed<User>> {
-    const changed = await this.store.change(command, id, ({ status, password_hash }) =>
-      status === 'deactivated' ? { status: password_hash === null ? 'invited' : 'active' } : {},
-    );
-    return publicly(changed);
+  async reactivate(command: IdentityCommand, id: string): Promise<Reactivated> {
+    const made = linkOf(this.secret, 'invitation', command);
+    const link_hash = hashOf(made.token);
+    const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
+    const changed = await this.store.change(command, id, ({ status, password_hash }) => {
+      if (status !== 'deactivated') return {};
+      return password_hash === null ? { status: 'invited', link, link_hash } : { status: 'active' };
+    });
+    return { ...publicly(changed), link: changed.after.link_hash === link_hash ? made : null };
   }
 
   /**

@@ -1177,8 +1177,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let them sign in again, with their keys; sessions and links stay ended
-         * @description Needs the permission `workspace:admin`.
+         * Let them sign in again, with their keys; sessions stay ended
+         * @description Who never set a password is invited again, by another link.
+         *
+         *     Needs the permission `workspace:admin`.
          */
         post: operations["reactivateUser"];
         delete?: never;
@@ -2079,7 +2081,7 @@ export interface components {
              * @description How long the old key is valid beside the new one; 0 unless told.
              * @example 86400
              */
-            grace_seconds?: number;
+            grace_seconds?: number | null;
         };
         ApiKeyWritten: {
             /**
@@ -3792,15 +3794,12 @@ export interface components {
             x12_315: string | null;
         };
         MilestoneCodeList: {
-            /** @description The whole catalog, in order. */
+            /** @description The codes of this page, in order; without `limit`, the whole catalog. */
             data: components["schemas"]["MilestoneCode"][];
-            /**
-             * @description Always false.
-             * @enum {boolean}
-             */
-            has_more: false;
-            /** @description Always null: the catalog is one page. */
-            next_cursor: null;
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
         };
         MilestoneEffectOnContainer: {
             /** @description Number of the container. */
@@ -5026,6 +5025,52 @@ export interface components {
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
         };
+        UserReactivated: {
+            /**
+             * Format: date-time
+             * @description When they were invited. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who invited them. */
+            created_by: components["schemas"]["Actor"];
+            /** @description By which they sign in. */
+            email: string;
+            /**
+             * @description Service-assigned identifier.
+             * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description Until when the link is good; null without one. UTC with milliseconds.
+             */
+            invitation_expires_at: string | null;
+            /**
+             * @description One-time link for who never set a password; else null. Shown in this answer only.
+             * @example https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP
+             */
+            invitation_url: string | null;
+            /**
+             * Format: date-time
+             * @description When they last used a session, to the minute; null when never. UTC with milliseconds.
+             */
+            last_seen_at: string | null;
+            /** @description What they are called; null until the invitation is accepted. */
+            name: string | null;
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
+            /**
+             * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
+             * @enum {string}
+             */
+            status: "invited" | "active" | "deactivated";
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+            /** @description Their workspace. */
+            workspace_id: string;
+        };
         UserWritten: {
             /**
              * Format: date-time
@@ -5967,7 +6012,7 @@ export interface components {
              * @description How long the old secret signs beside the new one; 86,400, a day, unless told.
              * @example 86400
              */
-            expires_in_seconds?: number;
+            expires_in_seconds?: number | null;
         };
         WebhookSecrets: {
             /**
@@ -7835,7 +7880,12 @@ export interface operations {
     };
     listMilestoneCodes: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
             header?: {
                 /**
                  * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
@@ -7848,7 +7898,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole catalog, in order. */
+            /** @description A page of the catalog, in order. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8412,6 +8462,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
@@ -12146,10 +12198,12 @@ export interface operations {
                      *       "created_at": "2026-11-23T09:30:00.000Z",
                      *       "last_seen_at": "2026-11-23T09:30:00.000Z",
                      *       "version": 1,
-                     *       "warnings": []
+                     *       "warnings": [],
+                     *       "invitation_url": "https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP",
+                     *       "invitation_expires_at": "2026-11-23T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["UserWritten"];
+                    "application/json": components["schemas"]["UserReactivated"];
                 };
             };
         };

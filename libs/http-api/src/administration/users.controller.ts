@@ -56,11 +56,12 @@ export class OperatedUsersController {
     if (password !== undefined) {
       const created = await this.identity.users.create(command, { email, role, password });
       tellAudit(request, created);
-      return { ...created.after, invitation_url: null };
+      return { ...created.after, invitation_url: null, invitation_expires_at: null };
     }
     const { link, ...invited } = await this.identity.users.invite(command, { email, role });
     tellAudit(request, invited);
-    return { ...invited.after, invitation_url: linkAddress(this.appUrl, link.token) };
+    const invitation_url = linkAddress(this.appUrl, link.token);
+    return { ...invited.after, invitation_url, invitation_expires_at: link.expires_at };
   }
 
   @Get()

@@ -50,8 +50,8 @@ type AnswerHeader = keyof typeof ANSWER_HEADERS;
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
 /** What they answer is gone, and has no version. */
 const TAGLESS: ReadonlySet<string> = new Set(['deleteWebhookEndpoint', 'signOut', 'endSession']);
-/** It is read for `If-Match` alone: it does not stand for all that they answer. */
-const FOR_WRITES: ReadonlySet<string> = new Set(['getSettings']);
+/** They look at no condition, and answer a tag all the same. */
+const UNCONDITIONAL: ReadonlySet<string> = new Set(['getSettings', 'signIn', 'changeOwnName', 'useInvitation']);
 /** What these answer was made just now, and has a version. */
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
 
@@ -59,7 +59,7 @@ const MADE: ReadonlySet<string> = new Set(['201', '202']);
 export function giveHeaders(described: Described, deprecation: Deprecation | undefined): void {
   const { operation } = described;
   const condition = parameterOf(operation, 'If-Match') ?? parameterOf(operation, 'If-None-Match');
-  const conditional = condition !== undefined || FOR_WRITES.has(described.id);
+  const conditional = condition !== undefined || UNCONDITIONAL.has(described.id);
   addHeaders(operation, (status) => {
     const names = headersOf(Number(status), described);
     const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && !TAGLESS.has(described.id)));
@@ -81,6 +81,9 @@ function addHeaders({ responses }: OperationObject, namesOf: (status: string) =>
   }
 }
 
+/** They ask for no credentials, and answer the place of their write. */
+const WRITES_OF_STRANGERS: ReadonlySet<string> = new Set(['signIn', 'useInvitation']);
+
 /** Statuses that one comes again after: of 409, where the first request under a key is under way. */
 const LATER: ReadonlySet<number> = new Set([409, 429, 503]);
 
@@ -93,7 +96,7 @@ function headersOf(status: number, { id, method, writes }: Described): AnswerHea
     ['X-RateLimit-Limit', limited],
     ['X-RateLimit-Remaining', limited],
     ['X-RateLimit-Reset', limited],
-    ['Consistency-Token', writes && status < 300 && (guarded || id === 'signIn')],
+    ['Consistency-Token', writes && status < 300 && (guarded || WRITES_OF_STRANGERS.has(id))],
     ['Idempotency-Replayed', method === 'post' && isKept(status)],
     ['Retry-After', retried],
     ['WWW-Authenticate', status === 401 && id !== 'signIn'],

@@ -2,7 +2,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode } from '@tracking/contracts';
 import { codesIn, operationsOf } from './described.ts';
 import type { JsonSchema } from './described.ts';
-import { SAMPLES, VALUES, errorExample } from './samples.ts';
+import { PROBLEM_TYPE } from '../errors/problem-details.ts';
+import { SAMPLES, VALUES, errorExample, problemExample } from './samples.ts';
 
 type Content = Record<string, { schema?: JsonSchema; example?: unknown; examples?: object }> | undefined;
 type Schemas = Readonly<Record<string, JsonSchema>>;
@@ -21,16 +22,30 @@ export function giveExamples(document: OpenAPIObject): void {
       const content = (response as { content?: Content }).content;
       const codes = status.startsWith('2') ? [] : codesIn(content);
       for (const code of codes) told.add(code);
-      const media = content?.[JSON_TYPE];
       if (codes.length === 0) give(content, (schema) => exampleOf(schema, { schemas, optional: false }));
-      else if (media) media.examples = Object.fromEntries(codes.map((code) => [code, { $ref: referenceTo(code) }]));
+      for (const [mediaType, nameOf] of Object.entries(ERROR_FORMS)) {
+        const media = content?.[mediaType];
+        if (!media || codes.length === 0) continue;
+        const references = codes.map((code) => [code, { $ref: `#/components/examples/${nameOf(code)}` }]);
+        media.examples = Object.fromEntries(references) as object;
+      }
     }
   }
-  const examples = Object.fromEntries([...told].sort().map((code) => [code, errorExample(code)]));
+  const examples = Object.fromEntries(
+    [...told].sort().flatMap((code) => [
+      [code, errorExample(code)],
+      [problemNameOf(code), problemExample(code)],
+    ]),
+  );
   document.components = { ...document.components, examples };
 }
 
-const referenceTo = (code: ErrorCode): string => `#/components/examples/${code}`;
+const problemNameOf = (code: ErrorCode): string => `${code}.problem`;
+/** The forms of an error, and what its example is called in each. */
+const ERROR_FORMS: Readonly<Record<string, (code: ErrorCode) => string>> = {
+  [JSON_TYPE]: (code) => code,
+  [PROBLEM_TYPE]: problemNameOf,
+};
 
 function give(content: Content, make: (schema: JsonSchema) => unknown): void {
   for (const media of Object.values(content ?? {})) {

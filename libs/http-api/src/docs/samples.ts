@@ -8,7 +8,10 @@ import {
   eventSamples,
   sandboxData,
 } from '@tracking/contracts';
-import type { ErrorCode, EventType } from '@tracking/contracts';
+import type { ErrorCode, EventType, FieldError } from '@tracking/contracts';
+import type { ErrorAnswer } from '../errors/error-answer.ts';
+import { statusOf } from '../errors/error-status.ts';
+import { problemDetails } from '../errors/problem-details.ts';
 import { eventSchemaName } from './event-schemas.ts';
 import { ERROR_ENTRIES } from './codes/entries.ts';
 
@@ -157,16 +160,28 @@ export const VALUES: Readonly<Record<string, unknown>> = {
 
 /** The answer with an error, as an example of its code. */
 export function errorExample(code: ErrorCode): object {
+  const { message, details } = sampleError(code);
+  const param = details[0]?.param ?? null;
+  const error = { type: ERROR_CODES[code], code, message, param, details, request_id: REQUEST_ID };
+  return { summary: ERROR_ENTRIES[code].means, value: { error } };
+}
+
+/** The same as problem details. */
+export function problemExample(code: ErrorCode): object {
+  const value = problemDetails(sampleError(code), REQUEST_ID, 'https://api.example.com/docs');
+  return { summary: ERROR_ENTRIES[code].means, value };
+}
+
+function sampleError(code: ErrorCode): ErrorAnswer {
   const details = code === 'validation_failed' ? [FIELD] : [];
   const [field] = details;
   const message = field ? `${field.param}: ${field.message}` : ERROR_ENTRIES[code].message;
-  const error = {
-    type: ERROR_CODES[code],
+  return {
+    status: statusOf(code),
     code,
     message,
-    param: field?.param ?? null,
-    details,
-    request_id: REQUEST_ID,
+    details: details as readonly FieldError[],
+    headers: {},
+    unexpected: false,
   };
-  return { summary: ERROR_ENTRIES[code].means, value: { error } };
 }

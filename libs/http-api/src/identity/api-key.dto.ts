@@ -25,7 +25,6 @@ export class RotateApiKeyDto {
   @WholeNumber(0, MAX_GRACE_SECONDS, {
     description: 'How long the old key is valid beside the new one; 0 unless told.',
     example: 86_400,
-    kept: true,
   })
-  grace_seconds?: number;
+  grace_seconds?: number | null;
 }

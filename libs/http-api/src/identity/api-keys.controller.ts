@@ -115,12 +115,12 @@ export class ApiKeysController {
   @refusal(409, 'The key was rotated or revoked, or has expired; or its owner is deactivated.')
   async rotate(
     @Param('id') id: string,
-    @SentBody(ROTATION) { value: { grace_seconds = 0 }, warnings }: ReadBody<RotateApiKeyDto>,
+    @SentBody(ROTATION) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<NewApiKey>> {
     const reach = keyReachOf(principalOf(reply.request));
     const made = await this.writes.write<NewApiKey>(reply, warnings, async (command) => {
-      const rotated = await this.identity.keys.rotate(command, reach, id, grace_seconds);
+      const rotated = await this.identity.keys.rotate(command, reach, id, grace_seconds ?? 0);
       return { before: null, after: rotated.made, audited: rotated.old };
     });
     return this.located(reply, made);

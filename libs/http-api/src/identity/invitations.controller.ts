@@ -1,12 +1,14 @@
-import { Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { User } from '@tracking/contracts';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Audited } from '../audit/audited.ts';
 import { tellAudit } from '../audit/audit-trail.ts';
 import { IDENTITY } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { MayBeUnavailable, Operation, refusal } from '../operations/operation.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { STRANGERS_BODY_LIMIT, json } from '../server/json-body.ts';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified, SentBody } from '../server/request-decorators.ts';
@@ -24,7 +26,10 @@ const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
 @ApiTags('One-time links')
 @Controller('v1/invitations')
 export class InvitationsController {
-  constructor(@Inject(IDENTITY) private readonly identity: HttpApiDependencies['identity']) {}
+  constructor(
+    @Inject(IDENTITY) private readonly identity: HttpApiDependencies['identity'],
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+  ) {}
 
   @Get(':token')
   @Operation('getInvitation', { summary: 'What a one-time link is for' })
@@ -55,10 +60,12 @@ export class InvitationsController {
     @Param('token') token: string,
     @SentBody(USE) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
     @Identified() identified: CommandIdentity,
-    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<User>> {
     const used = await this.identity.links.use(identified, token, { name, password, email: email ?? undefined });
-    tellAudit(request, used);
+    tellAudit(reply.request, used);
+    await this.readYourWrites.wrote(reply, undefined);
+    reply.header('ETag', etagOf(used.after.version));
     return { ...used.after, warnings };
   }
 }

@@ -1,9 +1,9 @@
-import { Controller, Delete, Get, HttpCode, Inject, Patch, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Patch, Post, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '@tracking/contracts';
 import type { CredentialsHolder, Timestamp, Warning } from '@tracking/contracts';
 import type { Principal } from '@tracking/identity';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Audited } from '../audit/audited.ts';
 import { tellAudit } from '../audit/audit-trail.ts';
 import { environmentOf } from '../authentication/session-authenticator.ts';
@@ -12,6 +12,7 @@ import { IDENTITY } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { invalidRequest, notFound, unauthenticated } from '../errors/request-error.ts';
 import { MayBeUnavailable, Operation, refusal } from '../operations/operation.ts';
+import { etagOfContent } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { commandIdentityOf } from '../server/command-identity.ts';
 import { STRANGERS_BODY_LIMIT, json } from '../server/json-body.ts';
@@ -85,17 +86,20 @@ export class SessionController {
     if (!principal)
       throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
     request.principal = principal;
-    const holder = await this.holder(principal);
+    const holder = await this.holder(principal, reply);
     reply.header('Set-Cookie', this.cookie.give(token, new Date(session.expires_at)));
     await this.readYourWrites.wrote(reply, undefined);
     return { ...holder, warnings };
   }
 
   @Get()
-  @Operation('getSession', { summary: 'Who am I: whose session or key the request carries, and what it allows' })
+  @Operation('getSession', {
+    summary: 'Who am I: whose session or key the request carries, and what it allows',
+    conditional: 'read',
+  })
   @ApiResponse({ status: 200, description: 'The holder.', type: CredentialsHolderResource })
-  async get(@Req() request: FastifyRequest): Promise<CredentialsHolder> {
-    return this.holder(principalOf(request));
+  async get(@Res({ passthrough: true }) reply: FastifyReply): Promise<CredentialsHolder> {
+    return this.holder(principalOf(reply.request), reply);
   }
 
   @Patch()
@@ -112,7 +116,7 @@ export class SessionController {
     const command = { ...commandIdentityOf(request), actor, workspace_id };
     tellAudit(request, await this.identity.users.change(command, actor.id, { name }));
     await this.readYourWrites.wrote(reply, undefined);
-    return { ...(await this.holder(principal)), warnings };
+    return { ...(await this.holder(principal, reply)), warnings };
   }
 
   @Delete()
@@ -124,6 +128,7 @@ export class SessionController {
     headers: SET_COOKIE,
   })
   @refusal(404, 'The request carries a key, and no session.')
+  @Audited('session.ended')
   async signOut(
     @SentBody(NO_BODY) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -131,7 +136,8 @@ export class SessionController {
     const { type, actor, credential_id: id } = principalOf(reply.request);
     if (type !== 'session') throw notFound('session: the request carries a key');
     await this.readYourWrites.wrote(reply, undefined);
-    await this.identity.sessions.end(actor.id, id);
+    const { device, address } = await this.identity.sessions.end(actor.id, id);
+    tellAudit(reply.request, { before: { device, address }, after: null }, id);
     reply.header('Set-Cookie', this.cookie.take());
     return { id, deleted: true, warnings };
   }
@@ -164,9 +170,11 @@ export class SessionController {
     return { changed_at: at, warnings };
   }
 
-  private async holder(principal: Principal): Promise<CredentialsHolder> {
+  /** Put together of several resources, so its tag is of its content. */
+  private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsHolder> {
     const holder = await this.identity.credentialsHolder(principal);
     if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
+    reply.header('ETag', etagOfContent(holder));
     return holder;
   }
 }

@@ -46,6 +46,17 @@ export class UserInvitedResource extends UserWrittenResource {
   readonly invitation_expires_at!: string;
 }
 
+@ApiSchema({ name: 'UserReactivated' })
+export class UserReactivatedResource extends UserWrittenResource {
+  @Shown(String, 'One-time link for who never set a password; else null. Shown in this answer only.', {
+    nullable: true,
+    example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
+  })
+  readonly invitation_url!: string | null;
+  @ShownTime('Until when the link is good; null without one.', { nullable: true })
+  readonly invitation_expires_at!: string | null;
+}
+
 @ApiSchema({ name: 'PasswordReset' })
 export class PasswordResetResource {
   @Shown(String, 'One-time link by which they set a password. Shown in this answer only.', {

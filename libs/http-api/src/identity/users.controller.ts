@@ -21,6 +21,7 @@ import {
   PasswordResetResource,
   UserInvitedResource,
   UserPageResource,
+  UserReactivatedResource,
   UserResource,
   UserWrittenResource,
 } from './user.resource.ts';
@@ -118,17 +119,24 @@ export class UsersController {
   @HttpCode(200)
   @Audited('user.reactivated')
   @Operation('reactivateUser', {
-    summary: 'Let them sign in again, with their keys; sessions and links stay ended',
+    summary: 'Let them sign in again, with their keys; sessions stay ended',
+    description: 'Who never set a password is invited again, by another link.',
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
+  @ApiResponse({ status: 200, description: 'The user.', type: UserReactivatedResource })
   @Unknown()
   async reactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<User>> {
-    return this.writes.write(reply, ignored, (command) => this.identity.users.reactivate(command, id));
+  ): Promise<UserReactivatedResource> {
+    const user = await this.writes.write(reply, ignored, async (command) => {
+      const { before, after, link } = await this.identity.users.reactivate(command, id);
+      const invitation_url = link && linkAddress(this.settings.appUrl, link.token);
+      const answer = { ...after, invitation_url, invitation_expires_at: link?.expires_at ?? null };
+      return { before, after: answer, audited: { before, after } };
+    });
+    return user as UserReactivatedResource;
   }
 
   @Post(':id/reset_password')

@@ -105,10 +105,10 @@ export class MilestoneCodeResource implements wire.MilestoneCode {
 
 @ApiSchema({ name: 'MilestoneCodeList' })
 export class MilestoneCodeListResource implements wire.Page<wire.MilestoneCode> {
-  @Shown([MilestoneCodeResource], 'The whole catalog, in order.')
+  @Shown([MilestoneCodeResource], 'The codes of this page, in order; without `limit`, the whole catalog.')
   readonly data!: MilestoneCodeResource[];
-  @Shown('null' as 'object', 'Always null: the catalog is one page.')
-  readonly next_cursor!: null;
-  @Shown(Boolean, 'Always false.', { enum: [false] })
+  @Shown(String, 'Send it as `cursor` for the next page.', { nullable: true })
+  readonly next_cursor!: string | null;
+  @Shown(Boolean, 'Whether there is a next page.')
   readonly has_more!: boolean;
 }

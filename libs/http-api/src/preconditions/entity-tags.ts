@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** An entity tag as a client names it. */
 export interface EntityTag {
   readonly isWeak: boolean;
@@ -30,6 +32,11 @@ export function parseEntityTags(header: string): '*' | readonly EntityTag[] | un
 /** The tag of a resource at a version, which grows with every change. */
 export function etagOf(version: number): string {
   return `"${version}"`;
+}
+
+/** The tag of what has no version of its own: it differs where the content does. */
+export function etagOfContent(content: object): string {
+  return `"${createHash('sha256').update(JSON.stringify(content)).digest('base64url')}"`;
 }
 
 /** Versions whose tags these are: a weak one is none, as `If-Match` compares them. */

@@ -39,7 +39,7 @@ export function readPreconditions(request: FastifyRequest): void {
     request.expectedVersions = 'none';
   }
   if (ifMatch !== undefined) {
-    if (conditional === undefined) throw refused('If-Match', 'This operation changes no resource that has an ETag.');
+    if (conditional === undefined) throw refused('If-Match', 'This operation looks at no condition.');
     request.expectedVersions = expectedBy(ifMatch);
   }
 }

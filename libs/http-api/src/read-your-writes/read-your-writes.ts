@@ -58,9 +58,9 @@ export class ReadYourWrites {
     await this.readModels.allReached(position, this.waits.answerMs).catch(() => false);
   }
 
-  /** The last write of the request's key or session that this process knows. */
-  private lastOf(request: FastifyRequest): Position | undefined {
-    return this.lastWrites.get(principalOf(request).credential_id);
+  /** The last write of the request's key or session that this process knows; a one-time link has none. */
+  private lastOf({ principal }: FastifyRequest): Position | undefined {
+    return principal ? this.lastWrites.get(principal.credential_id) : undefined;
   }
 
   /**

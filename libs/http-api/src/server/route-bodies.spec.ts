@@ -49,6 +49,13 @@ describe('a route', () => {
 
   it('takes the kind that it declares, though another route takes another', async () => {
     expect(await post('/small', 'APPLICATION/JSON; charset=utf-8', '1')).toEqual([200, '{"length":1}']);
+    for (const charset of ['utf-8', 'UTF8', '"utf-8"']) {
+      expect((await post('/small', `application/json; x=y;charset=${charset} `, '1'))[0]).toBe(200);
+    }
+    expect(await post('/small', 'application/json; charset=iso-8859-1', '1')).toEqual([
+      400,
+      'Send the body in UTF-8: it is read as that whatever charset says.',
+    ]);
     expect(await post('/small', 'text/plain', '1')).toEqual([400, 'Send the body as application/json.']);
     expect(await post('/lines', 'text/plain', 'a\nb')).toEqual([200, '{"lines":2}']);
     expect(await post('/lines', 'application/json', '1')).toEqual([400, 'Send the body as text/plain.']);

@@ -80,8 +80,18 @@ function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly stri
     return;
   }
   if (sent === undefined ? !hasBody(headers) : mediaTypes.includes(sent)) return;
-  if (mediaTypes.includes(sent?.split(';', 1)[0]?.trim().toLowerCase() ?? '')) return;
-  throw new RequestError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
+  const [mediaType = '', ...parameters] = sent?.split(';') ?? [];
+  if (!mediaTypes.includes(mediaType.trim().toLowerCase())) {
+    throw new RequestError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
+  }
+  if (parameters.every(isUtf8)) return;
+  throw new RequestError('unsupported_media_type', 'Send the body in UTF-8: it is read as that whatever charset says.');
+}
+
+/** False for a `charset` other than UTF-8. */
+function isUtf8(parameter: string): boolean {
+  const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1];
+  return charset === undefined || /^utf-?8$/i.test(charset);
 }
 
 /** Whether a request tells of a body. */

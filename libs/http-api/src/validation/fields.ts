@@ -6,6 +6,7 @@ import {
   MAX_TEXT,
   count,
   date,
+  fault,
   idOf,
   inLowerCase,
   isObject,
@@ -159,7 +160,7 @@ export const Forwarded = (schema: ApiPropertyOptions, options: FieldOptions, sha
 export const Flag = (options: FieldOptions): PropertyDecorator =>
   field(oneOf(['true', 'false']), options, { type: Boolean }, anyCase(['true', 'false']));
 
-export const Limit = (): PropertyDecorator =>
+export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
   field(
     count(1, MAX_PAGE_SIZE),
     { description: 'Most items of the page.' },
@@ -167,12 +168,16 @@ export const Limit = (): PropertyDecorator =>
       type: 'integer',
       minimum: 1,
       maximum: MAX_PAGE_SIZE,
-      default: DEFAULT_PAGE_SIZE,
+      default: defaultSize,
     },
   );
 
+/** What the API issued and only the API can read: a list refuses all else by a code of its own. */
+const sealed: FieldCheck = (value, param) =>
+  typeof value === 'string' ? [] : fault(param, 'invalid_type', 'Must be given once.');
+
 export const Cursor = (): PropertyDecorator =>
-  field(text, { description: '`next_cursor` of the page before, with the same filters.' }, { type: String });
+  field(sealed, { description: '`next_cursor` of the page before, with the same filters.' }, { type: String });
 
 /** Of a body: null clears what is not required. */
 function clearable({ required, kept }: FieldOptions): { readonly nullable: boolean } {

@@ -44,7 +44,7 @@ export class EndpointSecretsController {
     @SentBody(ROTATION) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<NewWebhookEndpoint>> {
-    const overlap = expires_in_seconds === undefined ? {} : { expires_in_seconds };
+    const overlap = typeof expires_in_seconds === 'number' ? { expires_in_seconds } : {};
     return this.writes.write(reply, warnings, (command) =>
       this.webhooks.endpoints.rotateSecret({ ...command, endpoint_id, ...overlap }),
     );

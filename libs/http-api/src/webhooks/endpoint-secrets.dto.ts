@@ -10,9 +10,8 @@ export class RotateSecretDto {
   @WholeNumber(0, MAX_OVERLAP_SECONDS, {
     description: 'How long the old secret signs beside the new one; 86,400, a day, unless told.',
     example: 86_400,
-    kept: true,
   })
-  expires_in_seconds?: number;
+  expires_in_seconds?: number | null;
 }
 
 export const ROTATION = new OptionalBodyPipe(RotateSecretDto, EndpointCreatedResource);
