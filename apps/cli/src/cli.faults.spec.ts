@@ -154,12 +154,6 @@ describe('the command line tool', () => {
       [1, 'not_found', ['events', 'list', '--workspace', 'nowhere'], 'There is no workspace nowhere.'],
       [1, 'not_found', ['keys', 'revoke', 'key_none'], 'No such key in this workspace.'],
       [1, 'not_found', ['keys', 'revoke', '../workspaces'], 'No such key in this workspace.'],
-      [
-        1,
-        'not_found',
-        ['read-models', 'rebuild', 'nothing'],
-        'no read model is called nothing: there are shipments, milestones, exceptions, documents, published_events',
-      ],
       [1, 'not_found', ['parked', 'retry', 'none'], 'No such parked shipment or message.'],
       [2, 'invalid_request', ['deliveries', 'list', '--endpoint', 'x'], 'endpoint_id: '],
     ])('exits with %i, error %s: %j', async (code, type, line, message) => {
@@ -180,6 +174,15 @@ describe('the command line tool', () => {
           request_id: expect.stringMatching(/^req_/),
         },
       });
+    });
+
+    it('exits with 2 where no read model has the name', async () => {
+      const message =
+        'no read model is called nothing: there are shipments, milestones, exceptions, documents, published_events';
+      const { code, err } = await cli('read-models', 'rebuild', 'nothing');
+      expect([code, err]).toEqual([2, expect.stringContaining(`error: ${message}`)]);
+      const asJson = await cli('read-models', 'rebuild', 'nothing', '--json');
+      expect(JSON.parse(asJson.err)).toMatchObject({ error: { code: 'validation_failed' } });
     });
 
     it('lists the events of a workspace, none so far', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ReadModelStatus } from '@tracking/contracts';
 import type { Command } from 'commander';
 import type { AdministrationClient } from './administration-client.ts';
-import { UsageError } from './cli-error.ts';
+import { RefusedError, UsageError } from './cli-error.ts';
 import type { Runner } from './invocation.ts';
 import type { Column } from './output.ts';
 
@@ -26,19 +26,21 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
     .description('make read models anew from the events, beside those in use, and wait until they have taken over')
     .action(
       run(async ({ client, print, operand, signal }) => {
-        const known = (await statuses(client)).map(({ name }) => name);
-        const names = operand === '' ? known : [operand];
-        // What is no read model is a wrong call, not a failure.
-        if (!names.every((name) => known.includes(name)))
-          throw new UsageError(`no read model ${operand}: ${known.join(', ')}`);
+        const names = operand === '' ? (await statuses(client)).map(({ name }) => name) : [operand];
         const wanted = new Map<string, number>();
         for (const name of names) {
           const path = `/read_models/${encodeURIComponent(name)}/rebuild`;
-          wanted.set(name, (await client.post<{ generation: number }>(path)).generation);
+          const { generation } = await client.post<{ generation: number }>(path).catch(asWrongCall);
+          wanted.set(name, generation);
         }
         print.list(await rebuilt(client, wanted, signal), READ_MODEL_COLUMNS);
       }),
     );
+}
+
+/** A name that no read model has is a fault of the call, as one of an option is. */
+function asWrongCall(error: unknown): never {
+  throw error instanceof RefusedError && error.status === 404 ? new UsageError(error.message) : error;
 }
 
 async function statuses(client: AdministrationClient): Promise<readonly ReadModelStatus[]> {

@@ -64,6 +64,7 @@ describe('replays', () => {
 
   it('are refused where they are called wrongly', async () => {
     expect((await cli('create', 'whe_a', '--status', 'pending')).code).toBe(2);
+    expect((await cli('create', 'whe_a', '--reason', 'nope')).code).toBe(2);
     expect((await cli('create')).code).toBe(2);
     expect(asked).toEqual([]);
   });
