@@ -6,6 +6,8 @@ import { jest } from '@jest/globals';
 import { boundBodyTimes } from './body-times.ts';
 import { JSON_KIND, json } from './json-body.ts';
 import { readRouteBodies } from './route-bodies.ts';
+import { FILE_KIND, incoming } from './streamed-bodies.ts';
+import { RequestError } from '../errors/request-error.ts';
 
 let server: FastifyInstance;
 let lateOnes: number;
@@ -18,7 +20,7 @@ beforeEach(async () => {
   came = () => new Promise<void>((resolve) => arrivals.push(resolve));
   const held = new Promise<void>((resolve) => (letGo = resolve));
   server = fastify();
-  readRouteBodies(server, [JSON_KIND]);
+  readRouteBodies(server, [JSON_KIND, FILE_KIND]);
   boundBodyTimes(server, (socket) => {
     lateOnes += 1;
     socket.destroy();
@@ -31,6 +33,15 @@ beforeEach(async () => {
   server.post('/coming', { config, onRequest: async () => arrivals.shift()?.() }, async () => 'done');
   // Answers before the body is there.
   server.post('/refused', { config, onRequest: async (_request, reply) => reply.code(403).send('no') }, async () => '');
+  const streamed = { body: { kind: FILE_KIND, limit: 1_000 } };
+  server.post('/streamed', { config: streamed }, async (request, reply) => {
+    const bytes = incoming(request, { idleMs: 10, overallMs: 60_000 });
+    const failure = await bytes
+      .next()
+      .then(() => bytes.next())
+      .catch((error: unknown) => error);
+    return reply.code(failure instanceof RequestError && failure.code === 'request_timeout' ? 408 : 200).send('');
+  });
   await server.listen({ port: 0, host: '127.0.0.1' });
 });
 afterEach(async () => {
@@ -95,4 +106,12 @@ it('looks no more at one whose client went away', async () => {
   await gone;
   jest.advanceTimersByTime(61_000);
   expect(lateOnes).toBe(0);
+});
+
+it('ends the connection with the answer to one that is streamed and stops coming', async () => {
+  const socket = begin('/streamed', '{');
+  const answer: Buffer[] = [];
+  socket.on('data', (data: Buffer) => answer.push(data));
+  await once(socket, 'close');
+  expect(String(Buffer.concat(answer))).toMatch(/^HTTP\/1.1 408 [^]*connection: close/i);
 });

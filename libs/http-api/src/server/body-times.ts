@@ -9,6 +9,7 @@ const BODY_MS = 60_000;
 const LOOK_MS = 1_000;
 /** What a client goes on to send after it was answered is thrown away for so long: many read no answer before. */
 const REST_MS = 10_000;
+const REQUEST_TIMEOUT = 408;
 /** The longest that any route waits for a body. */
 export const LONGEST_BODY_MS = 60 * 60_000;
 
@@ -44,8 +45,14 @@ export function boundBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) 
     clearInterval(looking);
     done();
   });
-  fastify.addHook('onResponse', ({ raw, routeOptions }, _reply, done) => {
-    if (routeOptions.config?.body?.kind.streams === true && !raw.destroyed) {
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    // Who sent nothing for so long is not waited for once more (RFC 9110, 15.5.9).
+    if (reply.statusCode === REQUEST_TIMEOUT) reply.header('Connection', 'close');
+    done(null, payload);
+  });
+  fastify.addHook('onResponse', ({ raw, routeOptions }, reply, done) => {
+    if (reply.statusCode === REQUEST_TIMEOUT) raw.socket.destroySoon();
+    else if (routeOptions.config?.body?.kind.streams === true && !raw.destroyed) {
       const timer = setTimeout(() => !raw.complete && raw.destroy(), REST_MS).unref();
       raw.once('close', () => clearTimeout(timer));
       // Whoever stopped in the middle of it listens still.
