@@ -1,5 +1,7 @@
 import type { ShipmentException } from '@tracking/contracts';
-import { A, B, C, Scenario, WRONG_DIGIT, dataOf, day, shipment, types, voyage } from '../../test/scenario.ts';
+import { A, B, C, Scenario, WRONG_DIGIT, dataOf, day, known, shipment, types, voyage } from '../../test/scenario.ts';
+import { derive } from '../derive.ts';
+import { movementAfterCancel } from './milestone-rules.ts';
 
 const box = (container_number: string) => ({ container_number });
 const loaded = () => voyage({ container_numbers: [A, B] });
@@ -595,6 +597,23 @@ describe('movement_after_cancel', () => {
     scenario.cancel();
     scenario.post('vessel_departed', day(2), { external_id: 'EV-1', note: 'late' });
     expect(scenario.exceptions).toEqual([]);
+  });
+
+  it('counts a movement from the revision of the cancellation on', () => {
+    const scenario = cancelled();
+    scenario.post('discharged', day(20));
+    const { state } = scenario;
+    if (state === undefined) throw new Error('there is no shipment');
+    const { timeline, record } = state;
+    const derived = derive({ ...state, revision: record.version }, known.places);
+    const recorded = timeline.at(-1)?.recorded ?? 0;
+    const found = [recorded - 1, recorded, recorded + 1].map((since) => {
+      const cancellation = { since, milestone: null };
+      const facts = { heardAt: null, documents: [], requiredDocuments: known.settings.required_documents };
+      const all = { ...facts, timeline, derived: { ...derived, cancellation }, places: known.places };
+      return movementAfterCancel(all, known.settings.exceptions.movement_after_cancel).length;
+    });
+    expect(found).toEqual([1, 1, 0]);
   });
 
   it('counts from the first cancellation that stands', () => {

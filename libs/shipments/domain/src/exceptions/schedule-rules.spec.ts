@@ -157,6 +157,17 @@ describe('departure_overdue and arrival_overdue', () => {
     expect(scenario.open).toEqual([]);
   });
 
+  it.each(['departure_overdue', 'arrival_overdue'] as const)(
+    'an attempted delivery of one of several containers ends %s',
+    (type) => {
+      const scenario = begin(type, { etd: jan(10), eta: jan(10), container_numbers: [A, B] }).at(jan(11));
+      scenario.check();
+      expect(scenario.open).toEqual([type]);
+      scenario.post('delivery_attempted', jan(11), { container_number: A });
+      expect(scenario.open).toEqual([]);
+    },
+  );
+
   it('opens again when the departure is retracted', () => {
     const scenario = begin('departure_overdue', { etd: jan(10) }).at(jan(11));
     const { milestone } = scenario.post('vessel_departed', jan(10));
