@@ -130,12 +130,12 @@ function atRisk(
   since: TimelineEntry | undefined,
   { derived, places }: RuleFacts,
   settings: ExceptionSettings,
-): (Pick<Finding, 'milestone' | 'opens_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
+): (Pick<Finding, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
   const { record } = derived;
   if (day !== null) {
     const { from, until } = localDay(day, zoneOf(record.destination_port, places));
     const opens_at = hoursAfter(from, -(settings.before_hours ?? 0));
-    return { milestone: null, opens_at, worsens: { at: until, severity: 'critical' } };
+    return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
   if (since === undefined) return undefined;
   return { milestone: since, opens_at: hoursAfter(since.milestone.occurred_at, hoursOf(settings, record)) };

@@ -15,6 +15,7 @@ export const missingDocument: Find = ({ derived, documents, requiredDocuments },
       container_number: null,
       milestone: null,
       opens_at: hoursAfter(eta, -(before_hours ?? 0)),
+      due_at: eta,
       detail: `Missing: ${missing.join(', ')}. Expected to arrive at ${eta}.`,
       metrics: { missing, eta },
       // What a person did without was those.

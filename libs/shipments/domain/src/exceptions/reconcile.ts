@@ -16,12 +16,8 @@ import { type ShipmentEventBody, descriptorOf } from '../events/stored-events.ts
 import { documentsAfter } from '../evolve.ts';
 import { expiries } from '../pending-uploads.ts';
 import type { DocumentInHand, ShipmentState, TimelineEntry } from '../state.ts';
-import { hoursAfter } from './moments.ts';
-import type { Finding, Rule, RuleFacts } from './rule.ts';
+import { type Finding, type Rule, type RuleFacts, oldestDue } from './rule.ts';
 import { RULES } from './rules.ts';
-
-/** What was due so long before the shipment was created is left alone: importing old shipments raises no storm. */
-const IMPORTED_HOURS = 30 * 24;
 
 /** Who opens and resolves by rule. */
 const SYSTEM: Actor = { type: 'system', id: 'system' };
@@ -62,15 +58,16 @@ export function findingsOf(
   { exceptions, required_documents: requiredDocuments }: RuleSettings,
 ): Map<string, RuleFinding> {
   const facts = { ...known, requiredDocuments };
-  const { status, created_at } = facts.derived.record;
-  const isCancelled = status === 'cancelled';
-  const longAgo = hoursAfter(created_at, -IMPORTED_HOURS);
+  const { record } = facts.derived;
+  const isCancelled = record.status === 'cancelled';
+  const oldest = oldestDue(record);
   const findings = new Map<string, RuleFinding>();
   for (const rule of RULES) {
     const settings = exceptions[rule.type];
     if (!settings.enabled || isCancelled !== (rule.afterCancel ?? false)) continue;
     for (const finding of rule.find(facts, settings)) {
-      if (finding.opens_at !== undefined && finding.opens_at < longAgo) continue;
+      const due = finding.due_at ?? finding.opens_at;
+      if (due !== undefined && due < oldest) continue;
       findings.set(keyOf(rule.type, finding.container_number), { rule, finding, severity: settings.severity });
     }
   }

@@ -12,6 +12,7 @@ import type {
 } from '@tracking/contracts';
 import type { Derived, StatusSubject } from '../derive.ts';
 import type { DocumentInHand, TimelineEntry } from '../state.ts';
+import { hoursAfter } from './moments.ts';
 
 /** What rules go by. */
 export interface RuleFacts {
@@ -34,6 +35,8 @@ export interface Finding {
   readonly detail: string;
   /** From when on; absent where it is so already. */
   readonly opens_at?: Timestamp;
+  /** The time or day it is about, where it opens some hours before that. */
+  readonly due_at?: Timestamp;
   /** At least so grave, whatever the workspace set. */
   readonly severity?: Severity;
   /** From when on at least so grave. */
@@ -72,6 +75,13 @@ export function forEachSubject(rule: SubjectRule): Find {
       const finding = rule({ ...subject, container }, facts, settings);
       return finding === undefined ? [] : [{ container_number: subject.container_number, ...finding }];
     });
+}
+
+const LEFT_ALONE_HOURS = 30 * 24;
+
+/** Whatever was due before this time does not open: importing old shipments raises no storm. */
+export function oldestDue({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
+  return hoursAfter(created_at, -LEFT_ALONE_HOURS);
 }
 
 /** After so many hours a rule opens for shipments of a mode. */

@@ -3,7 +3,7 @@ import type { Derived } from '../derive.ts';
 import { mayGoByWater } from '../route.ts';
 import { HOUR_MS, hoursAfter } from './moments.ts';
 import { BY_NEWS, byChangeOf, stepDone } from './remedies.ts';
-import { type Find, type Finding, hoursOf } from './rule.ts';
+import { type Find, type Finding, hoursOf, oldestDue } from './rule.ts';
 import { hasArrived, hasDeparted, isDelivered } from './steps.ts';
 
 /** Lateness above which it is grave, whatever the workspace set. */
@@ -75,9 +75,11 @@ function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSe
 export const noUpdate: Find = ({ derived, heardAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
+  const hours = hoursOf(settings, record);
   const { etd, eta, created_at } = record;
-  const silent_since = latestOf(etd ?? created_at, heardAt ?? '');
-  const expected = hoursAfter(silent_since, hoursOf(settings, record));
+  const isEtdTooOld = etd !== null && hoursAfter(etd, hours) < oldestDue(record);
+  const silent_since = latestOf(etd === null || isEtdTooOld ? created_at : etd, heardAt ?? '');
+  const expected = hoursAfter(silent_since, hours);
   return [
     {
       container_number: null,

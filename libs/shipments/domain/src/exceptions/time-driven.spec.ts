@@ -24,6 +24,8 @@ interface Row {
   readonly given: (created: Timestamp) => Scenario;
   readonly container?: string;
   readonly opens: Timestamp;
+  /** When the thing itself is due, where it opens some hours before that. */
+  readonly due?: Timestamp;
   readonly severity: Severity;
   readonly worsens?: { readonly at: Timestamp; readonly severity: Severity };
   readonly metrics: ShipmentException['metrics'];
@@ -136,6 +138,7 @@ const ROWS: readonly Row[] = [
     container: A,
     // Los Angeles is 8 hours behind.
     opens: jan(18, 8),
+    due: jan(20, 8),
     severity: 'high',
     worsens: { at: jan(21, 8), severity: 'critical' },
     metrics: { last_free_day: '2026-01-20', discharged_at: null },
@@ -176,6 +179,7 @@ const ROWS: readonly Row[] = [
     },
     container: A,
     opens: jan(18, 8),
+    due: jan(20, 8),
     severity: 'medium',
     worsens: { at: jan(21, 8), severity: 'critical' },
     metrics: { empty_return_by: '2026-01-20', gated_out_at: null },
@@ -192,6 +196,7 @@ const ROWS: readonly Row[] = [
     name: '3 d before the ETA',
     given: (created) => begin('missing_document', { eta: jan(20) }, created),
     opens: jan(17),
+    due: jan(20),
     severity: 'medium',
     metrics: { missing: REQUIRED, eta: jan(20) },
     resolvedBy: {
@@ -224,7 +229,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe.each(ROWS)('$type $name', (row) => {
-  const { type, given, opens, severity, worsens, container = null } = row;
+  const { type, given, opens, due = opens, severity, worsens, container = null } = row;
   const told = [type, container, 'open'].filter(Boolean).join(' ');
   const opened = () => {
     const scenario = given(CREATED).at(opens);
@@ -339,15 +344,42 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(scenario.open).toEqual([type]);
   });
 
-  it('does not open where it was due more than 30 days before the shipment was created', () => {
-    const imported = given(after(opens, 30 * DAY + 1));
-    imported.check();
-    expect(imported.exceptions).toEqual([]);
-    expect(imported.state?.nextCheckAt).toBeNull();
-    const recent = given(after(opens, 30 * DAY));
-    recent.check();
-    expect(recent.open).toEqual([type]);
-  });
+  if (type === 'no_update') {
+    it('counts from the creation where it was due more than 30 days before', () => {
+      const created = after(opens, 30 * DAY + 1);
+      const imported = given(created);
+      expect(imported.exceptions).toEqual([]);
+      expect(imported.state?.nextCheckAt).toBe(after(created, 7 * DAY));
+      expect(types(imported.at(after(created, 7 * DAY - 1)).check())).toEqual([]);
+      imported.at(after(created, 7 * DAY)).check();
+      expect(imported.open).toEqual([type]);
+      expect(last(imported)?.metrics).toEqual({ silent_since: created, heard_at: null });
+      expect(given(after(opens, 30 * DAY)).open).toEqual([type]);
+    });
+  } else {
+    it('does not open where it was due more than 30 days before the shipment was created', () => {
+      const imported = given(after(due, 30 * DAY + 1));
+      imported.check();
+      expect(imported.exceptions).toEqual([]);
+      expect(imported.state?.nextCheckAt).toBeNull();
+      const recent = given(after(due, 30 * DAY));
+      recent.check();
+      expect(recent.open).toEqual([type]);
+    });
+  }
+
+  if (row.due !== undefined) {
+    it.each([721, 2_160, 8_760])('opens at once %d hours ahead, and stays open', (before_hours) => {
+      const scenario = given(CREATED);
+      scenario.settings = only(type, { before_hours });
+      scenario.check();
+      expect(scenario.exceptions).toEqual([told]);
+      const open = opened();
+      open.settings = only(type, { before_hours });
+      open.check();
+      expect(open.exceptions).toEqual([told]);
+    });
+  }
 
   it('is explained: when it will open, and each code that prevents or resolves it does', () => {
     const scenario = given(CREATED).at(after(opens, -HOUR));

@@ -25,6 +25,8 @@ export interface Condition {
   readonly container: string | null;
   /** In ms. Null: it is so by what is recorded, whatever the time. */
   readonly due: number | null;
+  /** In ms: the time or day it is about, which it precedes by the hours that are set. Null: that is when it is due. */
+  readonly expected: number | null;
   readonly severity: Severity;
   /** From when it is worse. */
   readonly worse: { readonly from: number; readonly severity: Severity } | null;
@@ -35,7 +37,7 @@ export interface Condition {
 }
 
 export function condition(type: AutomaticExceptionType, container: string | null, due: number | null): Condition {
-  return { type, container, due, severity: 'low', worse: null, slip: null, about: [] };
+  return { type, container, due, expected: null, severity: 'low', worse: null, slip: null, about: [] };
 }
 
 export function hoursOf({ by_mode, after_hours }: ExceptionSettings, { fields: { mode } }: Memory): number {

@@ -17,7 +17,7 @@ export function conditionsOf(world: World): readonly Condition[] {
       : [...shipmentConditions(world), ...containerConditions(world), ...documentConditions(world)];
   return [...ofTimeline(world), ...timed]
     .filter(({ type }) => settings.exceptions[type].enabled)
-    .filter(({ due }) => due === null || due >= created - MONTH)
+    .filter(({ due, expected }) => due === null || (expected ?? due) >= created - MONTH)
     .map((condition) => ({
       ...condition,
       severity: graver(condition.severity, settings.exceptions[condition.type].severity),
@@ -46,9 +46,13 @@ function documentConditions({ memory, settings }: World): readonly Condition[] {
   const rejected = rejections(memory).map(({ id }) => id);
   const before = settings.exceptions.missing_document.before_hours ?? 0;
   // "A type that the workspace requires for the mode (default: none) is absent 3 d before ETA."
-  const due = eta === null || missing.length === 0 ? [] : [ms(eta) - before * HOUR];
+  const expected = eta === null || missing.length === 0 ? [] : [ms(eta)];
   return [
-    ...due.map((time) => ({ ...condition('missing_document', null, time), about: missing })),
+    ...expected.map((time) => ({
+      ...condition('missing_document', null, time - before * HOUR),
+      expected: time,
+      about: missing,
+    })),
     ...(rejected.length === 0 ? [] : [{ ...condition('document_rejected', null, null), about: rejected }]),
   ];
 }
@@ -85,12 +89,13 @@ function overdue(type: AutomaticExceptionType, expected: number, hours: number):
 
 /**
  * "After ETD (or creation, without one) and before delivery, neither a milestone of any classifier nor a changed ETA for …
- * (at sea: not before ETA)."
+ * (at sea: not before ETA)." The creation also counts where the ETD would be due too long ago to matter.
  */
 function noUpdate({ memory, settings, created, heard }: World): readonly Condition[] {
   const { etd, eta } = memory.answered;
-  const begins = etd === null ? created : ms(etd);
+  const hours = hoursOf(settings.exceptions.no_update, memory) * HOUR;
+  const begins = etd === null || ms(etd) + hours < created - MONTH ? created : ms(etd);
   const silentSince = Math.max(begins, heard ?? begins);
-  const due = silentSince + hoursOf(settings.exceptions.no_update, memory) * HOUR;
+  const due = silentSince + hours;
   return [condition('no_update', null, isAtSea(memory) && eta !== null ? Math.max(due, ms(eta)) : due)];
 }

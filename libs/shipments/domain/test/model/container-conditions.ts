@@ -80,8 +80,10 @@ function givenOf(container: string | null, { containers }: Memory) {
 function beforeDay(type: 'demurrage_risk' | 'detention_risk', container: string | null, day: string, world: World) {
   const zone = zoneOf(destinationOf(world.memory));
   const hours = world.settings.exceptions[type].before_hours ?? 0;
+  const expected = startOfDay(day, zone);
   return {
-    ...condition(type, container, startOfDay(day, zone) - hours * HOUR),
+    ...condition(type, container, expected - hours * HOUR),
+    expected,
     worse: { from: startOfDay(dayAfter(day), zone), severity: 'critical' as const },
   };
 }

@@ -227,7 +227,7 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
 
 /** One or two types otherwise than by default. */
 function settingsOfWorkspace(): fc.Arbitrary<RuleSettings> {
-  const hours = fc.constantFrom(1, 4, 12, 24, 48, 60, 96, 240);
+  const hours = fc.constantFrom(1, 4, 12, 24, 48, 60, 96, 240, 2_160);
   const change = fc.record({
     type: fc.constantFrom(...AUTOMATIC_EXCEPTION_TYPES),
     enabled: fc.constantFrom(true, true, true, false),
