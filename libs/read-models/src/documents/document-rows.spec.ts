@@ -79,6 +79,19 @@ describe('rows of documents', () => {
     ]);
   });
 
+  it('given that it is deleted and another one is replaced no longer, then both', () => {
+    const former = documentRecord(1, 'b');
+    const stored = { document: deleted, object_id: 'obj-a' };
+    const restored = { document: former, object_id: 'obj-b' };
+    const data = { stored, restored, previous: whole, documents_count: 1 };
+    const rows = fold(uploaded, event(3, 'document.deleted.v1', data));
+    expect(rows).toEqual([
+      expect.objectContaining({ status: 'deleted', deleted_at: DELETED_AT, revision: 3 }),
+      expect.objectContaining({ document: former, object_id: 'obj-b', revision: 3 }),
+    ]);
+    expect(rows[1]).not.toHaveProperty('deleted_at');
+  });
+
   it.each([['obj-a'], [null]])('given that it expired, then what had come of its bytes: %s', (object_id) => {
     const data = { stored: { document: { ...pending, status: 'expired' }, object_id }, previous: pending };
     const [row] = fold(requested, event(2, 'document.expired.v1', data));

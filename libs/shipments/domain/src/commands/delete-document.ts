@@ -1,4 +1,5 @@
 import { isPresent } from '@tracking/contracts';
+import { restoredWithout } from '../replacements.ts';
 import { findDocument } from '../state.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 import {
@@ -26,7 +27,9 @@ export const deleteDocument: CommandHandler<DeleteDocument, DocumentResult, Omit
     const documents_count = state.record.documents_count - (isPresent(previous) ? 1 : 0);
     const bytes = object_id ?? received?.id ?? null;
     const stored = { document: { ...previous, status: 'deleted' as const }, object_id: bytes };
-    const event = { type: 'document.deleted.v1', data: { stored, previous, documents_count } } as const;
+    const restored = restoredWithout(previous, state.documents);
+    const data = { stored, previous, documents_count, ...(restored && { restored }) };
+    const event = { type: 'document.deleted.v1', data } as const;
     return aboutDocument(about, event, state, context);
   },
   resultOf: (events, { document_id }) => resultIn(events, 'document.deleted.v1', 'deleted', document_id),

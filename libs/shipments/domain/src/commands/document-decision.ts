@@ -15,6 +15,7 @@ import type { ReceivedObject, StoredDocument } from '../events/stored-document.t
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import { documentsAfter } from '../evolve.ts';
 import { expiresAt } from '../pending-uploads.ts';
+import { replacementsAmong } from '../replacements.ts';
 import { type DocumentInHand, type ShipmentState, findDocument } from '../state.ts';
 import type { CommandContext, CommandResult, DecideContext, Decision } from './command.ts';
 import { withConsequences } from './consequences.ts';
@@ -102,8 +103,9 @@ function unknownDocument(id: string | null, { documents }: ShipmentState): reado
     const message = `${id} is no document of this shipment that could be replaced.`;
     return [{ param: 'replaces_document_id', code: 'unknown_document', message }];
   }
-  if (found.replaced_by_document_id !== null) {
-    throw new DomainError('document_replaced', `It was replaced by ${found.replaced_by_document_id} already.`);
+  const replacement = replacementsAmong(documents)(found);
+  if (replacement !== undefined) {
+    throw new DomainError('document_replaced', `It was replaced by ${replacement.document.id} already.`);
   }
   return [];
 }
@@ -118,9 +120,9 @@ export function uploaded(
   const bytes = { size_bytes, checksum_sha256: sha256, content_type };
   const document = { ...pending, ...bytes, status: 'uploaded', uploaded_at: at } as const;
   const former = documents.find((each) => each.document.id === pending.replaces_document_id);
-  const isReplaced =
-    former !== undefined && isPresent(former.document) && former.document.replaced_by_document_id === null;
-  const replaced: StoredDocument | null = isReplaced
+  const canBeReplaced =
+    former !== undefined && isPresent(former.document) && replacementsAmong(documents)(former.document) === undefined;
+  const replaced: StoredDocument | null = canBeReplaced
     ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
     : null;
   const documents_count = record.documents_count + 1;

@@ -13,6 +13,7 @@ import {
 import { begin as beginWith } from '../../test/time-driven.ts';
 import { announcementOf, shipmentResource, tellOf } from '../announcements.ts';
 import type { ReceivedObject } from '../events/stored-document.ts';
+import { fold } from '../evolve.ts';
 import { type ShipmentCommand, decide, handlerOf } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;
@@ -349,6 +350,59 @@ describe('a document that replaces another', () => {
       expect([completed.outcome, dataOf(completed, 'document.uploaded.v1')?.replaced]).toEqual(['completed', null]);
       expect(scenario.state?.documents[0]).toEqual(before);
     }
+  });
+});
+
+describe('a replacement that is deleted', () => {
+  it.each(['uploaded', 'approved', 'rejected'])('gives its place back to one that is %s', (as) => {
+    const scenario = begin();
+    const former = AS[as]!(scenario);
+    const wrong = scenario.add({ replaces_document_id: former.id }, { id: 'object-2' }).document;
+    const deleted = scenario.delete(wrong);
+    const restored = { document: former, object_id: 'object-1' };
+    expect(dataOf(deleted, 'document.deleted.v1')?.restored).toEqual(restored);
+    expect(scenario.state?.documents[0]).toMatchObject(restored);
+    const right = scenario.add({ replaces_document_id: former.id }).document;
+    expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(right.id);
+  });
+
+  it('restores nothing where another one has replaced it, until that one is deleted too', () => {
+    const scenario = begin();
+    const first = scenario.add().document;
+    const second = scenario.add({ replaces_document_id: first.id }).document;
+    const third = scenario.add({ replaces_document_id: second.id }).document;
+    expect(dataOf(scenario.delete(second), 'document.deleted.v1')).not.toHaveProperty('restored');
+    const { code, message } = refusal(() => scenario.add({ replaces_document_id: first.id }));
+    expect([code, message]).toEqual(['document_replaced', `It was replaced by ${third.id} already.`]);
+    const deleted = scenario.delete(third);
+    expect(dataOf(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
+    expect(scenario.add({ replaces_document_id: first.id }).outcome).toBe('added');
+  });
+
+  it('restores nothing where it never took a place, or what it replaced is deleted', () => {
+    const scenario = begin();
+    const former = scenario.add().document;
+    const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
+    expect(dataOf(scenario.delete(pending), 'document.deleted.v1')).not.toHaveProperty('restored');
+    const next = scenario.add({ replaces_document_id: former.id }).document;
+    scenario.delete(former);
+    expect(dataOf(scenario.delete(next), 'document.deleted.v1')).not.toHaveProperty('restored');
+  });
+
+  it('is none any more in streams that do not say so', () => {
+    const scenario = begin();
+    const former = scenario.add().document;
+    const wrong = scenario.add({ replaces_document_id: former.id }).document;
+    scenario.delete(wrong);
+    const events = scenario.events.map((event) => {
+      if (event.type !== 'document.deleted.v1') return event;
+      const { restored: _, ...data } = event.data;
+      return { ...event, data };
+    });
+    scenario.state = fold(events);
+    expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(wrong.id);
+    const right = scenario.add({ replaces_document_id: former.id }).document;
+    expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(right.id);
   });
 });
 

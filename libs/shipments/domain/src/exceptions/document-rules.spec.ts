@@ -56,6 +56,11 @@ describe('missing_document', () => {
       true,
     ],
     [
+      'one whose replacement is deleted',
+      doing((scenario, { id }) => scenario.delete(scenario.add({ type: 'photo', replaces_document_id: id }).document)),
+      true,
+    ],
+    [
       'one that another of another type replaced',
       doing((scenario, { id }) => scenario.add({ type: 'photo', replaces_document_id: id })),
       false,
@@ -233,6 +238,30 @@ describe('document_rejected', () => {
       scenario.approve(scenario.add({ type: BILL }).document);
       expect(scenario.exceptions).toEqual([CLEARED]);
     }
+  });
+
+  it.each([BILL, LIST])('a replaced one opens nothing where its replacement, a %s, is approved', (type) => {
+    const scenario = begin(TYPE).at(FIRST);
+    const { document: bill } = scenario.add({ type: BILL });
+    const { document: replacement } = scenario.add({ type, replaces_document_id: bill.id });
+    scenario.approve(replacement);
+    scenario.reject(bill);
+    expect(scenario.exceptions).toEqual([]);
+    scenario.delete(replacement);
+    expect(scenario.exceptions).toEqual([OPEN]);
+  });
+
+  it('a replaced one stays rejected until its replacement is approved, of whatever type that is', () => {
+    const scenario = begin(TYPE).at(FIRST);
+    const { document: bill } = scenario.add({ type: BILL });
+    const { document: second } = scenario.add({ type: LIST, replaces_document_id: bill.id });
+    scenario.reject(bill);
+    scenario.reject(second);
+    const { document: third } = scenario.add({ type: LIST, replaces_document_id: second.id });
+    scenario.delete(second);
+    expect(scenario.exceptions).toEqual([OPEN]);
+    scenario.approve(third);
+    expect(scenario.exceptions).toEqual([CLEARED]);
   });
 
   it('opens again when what made up for it is deleted', () => {

@@ -1,4 +1,5 @@
-import { type DocumentType, isPresent } from '@tracking/contracts';
+import { isPresent } from '@tracking/contracts';
+import { replacementsAmong } from '../replacements.ts';
 import type { DocumentInHand } from '../state.ts';
 import { hoursAfter } from './moments.ts';
 import { byChangeOf, byDocuments } from './remedies.ts';
@@ -8,7 +9,13 @@ import type { Find } from './rule.ts';
 export const missingDocument: Find = ({ derived, documents, requiredDocuments }, { before_hours }) => {
   const { mode, eta } = derived.record;
   if (mode === null || eta === null) return [];
-  const missing = requiredDocuments[mode].filter((type) => !documents.some((document) => isOf(type, document)));
+  const required = requiredDocuments[mode];
+  const findReplacement = replacementsAmong(documents);
+  // A rejected one is there: that it was rejected is another exception.
+  const isThere = ({ document }: DocumentInHand) =>
+    required.includes(document.type) && isPresent(document) && findReplacement(document) === undefined;
+  const there = new Set(documents.filter(isThere).map(({ document }) => document.type));
+  const missing = required.filter((type) => !there.has(type));
   if (missing.length === 0) return [];
   return [
     {
@@ -25,18 +32,16 @@ export const missingDocument: Find = ({ derived, documents, requiredDocuments },
   ];
 };
 
-/** A rejected one is there: that it was rejected is another exception. */
-function isOf(type: DocumentType, { document }: DocumentInHand): boolean {
-  return document.type === type && isPresent(document) && document.replaced_by_document_id === null;
-}
-
 /** Most rejections whose reasons are told: each may be long. */
 const TOLD = 3;
 
-/** Documents that were rejected, until one of their type is approved, or they are deleted. */
+/** Documents that were rejected, until one of their type or their replacement is approved, or they are deleted. */
 export const documentRejected: Find = ({ documents }) => {
+  const findReplacement = replacementsAmong(documents);
+  const isMadeUpFor = (one: DocumentInHand) =>
+    findReplacement(one.document)?.document.status === 'approved' || hasLaterApproval(one, documents);
   const rejected = documents
-    .filter((one) => one.document.status === 'rejected' && !isMadeUpFor(one, documents))
+    .filter((one) => one.document.status === 'rejected' && !isMadeUpFor(one))
     .sort((one, other) => other.verdict - one.verdict)
     .map(({ document }) => document);
   if (rejected.length === 0) return [];
@@ -55,7 +60,10 @@ export const documentRejected: Find = ({ documents }) => {
   ];
 };
 
-function isMadeUpFor({ document: { type }, verdict }: DocumentInHand, documents: readonly DocumentInHand[]): boolean {
+function hasLaterApproval(
+  { document: { type }, verdict }: DocumentInHand,
+  documents: readonly DocumentInHand[],
+): boolean {
   return documents.some(
     (other) => other.document.type === type && other.document.status === 'approved' && other.verdict > verdict,
   );

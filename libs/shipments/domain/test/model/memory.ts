@@ -35,7 +35,8 @@ export interface Paper {
   readonly created: number;
   readonly haveBytesCome: boolean;
   readonly replaces: string | null;
-  readonly isReplaced: boolean;
+  /** The one that took its place. */
+  readonly replacedBy: string | null;
   /** Number of the command that approved or rejected it; 0 before. */
   readonly judged: number;
 }

@@ -18,17 +18,27 @@ export function isThere({ status }: Pick<Paper, 'status'>): boolean {
   return ['uploaded', 'approved', 'rejected'].includes(status);
 }
 
-/** "A type that the workspace requires for the mode … is absent"; one that was replaced "no longer satisfies a requirement". */
-export function absent(required: readonly DocumentType[], { documents }: Memory): readonly DocumentType[] {
-  return required.filter((type) => !documents.some((one) => one.type === type && isThere(one) && !one.isReplaced));
+/** Those that took its place one after another, and are there. */
+export function replacements({ replacedBy }: Paper, memory: Memory): readonly Paper[] {
+  return memory.documents
+    .filter(({ id }) => id === replacedBy)
+    .flatMap((next) => [...(isThere(next) ? [next] : []), ...replacements(next, memory)]);
 }
 
-/** "A rejection", until "a document of that type approved" after it. */
-export function rejections({ documents }: Memory): readonly Paper[] {
+/** "A type that the workspace requires for the mode … is absent"; one that was replaced "no longer satisfies a requirement". */
+export function absent(required: readonly DocumentType[], memory: Memory): readonly DocumentType[] {
+  const counting = memory.documents.filter((one) => isThere(one) && replacements(one, memory).length === 0);
+  return required.filter((type) => !counting.some((one) => one.type === type));
+}
+
+/** "A rejection", until "a document of that type approved" after it, or the last one that took its place is approved. */
+export function rejections(memory: Memory): readonly Paper[] {
+  const { documents } = memory;
   return documents.filter(
-    ({ status, type, judged }) =>
-      status === 'rejected' &&
-      !documents.some((other) => other.type === type && other.status === 'approved' && other.judged > judged),
+    (one) =>
+      one.status === 'rejected' &&
+      replacements(one, memory).at(-1)?.status !== 'approved' &&
+      !documents.some(({ type, status, judged }) => type === one.type && status === 'approved' && judged > one.judged),
   );
 }
 
@@ -50,11 +60,11 @@ export function send(
 ): ((id: string) => void) | string {
   const former = memory.documents.find(({ id }) => id === replaces);
   if (former !== undefined && !isThere(former)) return 'validation_failed';
-  if (former?.isReplaced === true) return 'document_replaced';
+  if (former !== undefined && replacements(former, memory).length > 0) return 'document_replaced';
   return (id) => {
     memory.now += 1;
     const status = 'pending_upload' as const;
-    const one = { id, type, status, created: now, haveBytesCome: false, replaces, isReplaced: false, judged: 0 };
+    const one = { id, type, status, created: now, haveBytesCome: false, replaces, replacedBy: null, judged: 0 };
     memory.documents = [...memory.documents, one];
     if (act === 'add') become(memory, id, 'uploaded');
   };
@@ -99,6 +109,7 @@ function become(memory: Memory, id: string, status: DocumentStatus): void {
   const replaces = status === 'uploaded' ? memory.documents.find((one) => one.id === id)?.replaces : null;
   memory.documents = memory.documents.map((one) => {
     if (one.id === id) return { ...one, ...judged, status };
-    return one.id === replaces && isThere(one) ? { ...one, isReplaced: true } : one;
+    const isReplaced = one.id === replaces && isThere(one) && replacements(one, memory).length === 0;
+    return isReplaced ? { ...one, replacedBy: id } : one;
   });
 }

@@ -1,10 +1,16 @@
-import type { DocumentRecord, Severity, ShipmentException, Timestamp } from '@tracking/contracts';
+import {
+  type DocumentRecord,
+  type Severity,
+  type ShipmentException,
+  type Timestamp,
+  isPresent,
+} from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { type ShipmentEventBody, type ShipmentState, decide, explain } from '../../src/index.ts';
 import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
 import { keyOf } from './condition.ts';
 import type { Paper } from './memory.ts';
-import { isThere } from './papers.ts';
+import { isThere, replacements } from './papers.ts';
 import { type TimedJourney, byOneClock, later, timedJourneys } from './over-time.ts';
 import { type Checks, openIn, walkOverTime } from './timed-walk.ts';
 
@@ -25,7 +31,9 @@ export function describePropertiesOverTime(numRuns: number): void {
           expect([now, ...openOf(scenario)]).toEqual([now, ...clerk.openAt(Date.parse(now))]);
           const { exceptions, record, documents } = stateOf(scenario);
           const papers = clerk.model.memory.documents;
-          expect(documents.map(({ document }) => paperOf(document))).toEqual(papers.map(shownOf));
+          expect(documents.map(({ document }) => paperOf(document))).toEqual(
+            papers.map((paper) => shownOf(paper, replacements(paper, clerk.model.memory))),
+          );
           expect(record.documents_count).toBe(papers.filter(isThere).length);
           expect(new Set(exceptions.map(({ id }) => id)).size).toBe(exceptions.length);
           expect(record.open_exceptions_count).toBe(openIn(scenario).length);
@@ -95,12 +103,14 @@ export function describePropertiesOverTime(numRuns: number): void {
   });
 }
 
+/** Whether a deleted one is replaced says nothing. */
 function paperOf({ id, status, type, replaced_by_document_id }: DocumentRecord) {
-  return { id, status, type, isReplaced: replaced_by_document_id !== null };
+  return { id, status, type, isReplaced: isPresent({ status }) && replaced_by_document_id !== null };
 }
 
-function shownOf({ id, status, type, isReplaced }: Paper) {
-  return { id, status, type, isReplaced };
+function shownOf(paper: Paper, replacedBy: readonly Paper[]) {
+  const { id, status, type } = paper;
+  return { id, status, type, isReplaced: isThere(paper) && replacedBy.length > 0 };
 }
 
 /** `type container` and severity of all that are open. */
