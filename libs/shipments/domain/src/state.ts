@@ -84,6 +84,8 @@ export interface ShipmentState {
   readonly documents: readonly DocumentInHand[];
   /** Those that a person resolved and whose condition has ended since: it may open another one. */
   readonly endedConditions: ReadonlySet<string>;
+  /** By exception id: the last note with which a person acknowledged it. */
+  readonly acknowledgementNotes: ReadonlyMap<string, string>;
   /** When a milestone or an estimated arrival was last heard of; null if never. */
   readonly heardAt: Timestamp | null;
   /** When time alone next changes something about it, as the last append says; null if never. */

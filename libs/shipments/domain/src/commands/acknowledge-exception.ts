@@ -17,7 +17,7 @@ export interface AcknowledgeException extends CommandContext {
 }
 
 interface AcknowledgeResult {
-  /** `unchanged`: it was so already, and nothing was said. */
+  /** `unchanged`: it was so already, without a note or with the last one. */
   readonly outcome: 'acknowledged' | 'unchanged';
   readonly exceptionId: string;
 }
@@ -35,7 +35,8 @@ export const acknowledgeException: CommandHandler<
     }
     const { assignee = previous.assignee } = command;
     const common = { exceptionId: previous.id, warnings: whileCancelled(state.record, state.record) };
-    if (previous.status === 'acknowledged' && assignee === previous.assignee && note === null) {
+    const isNoteKnown = note === null || note === state.acknowledgementNotes.get(previous.id);
+    if (previous.status === 'acknowledged' && assignee === previous.assignee && isNoteKnown) {
       return { ...common, outcome: 'unchanged', events: [], nextCheckAt: state.nextCheckAt };
     }
     const acknowledged_at = previous.acknowledged_at ?? at;

@@ -242,6 +242,22 @@ describe('acknowledging', () => {
     expect(dataOf(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
   });
 
+  it('again with the last note, nothing happens; another note is told', () => {
+    const scenario = voyage();
+    const { exception } = scenario.openByHand('other');
+    const first = scenario.acknowledge(exception, { assignee: 'Kim', note: 'Broker called.' }).exception;
+    for (const same of [{ assignee: 'Kim', note: 'Broker called.' }, { note: 'Broker called.' }]) {
+      const again = scenario.acknowledge(exception, same);
+      expect([again.outcome, again.events, again.exception]).toEqual(['unchanged', [], first]);
+    }
+    const other = scenario.openByHand('lost').exception;
+    expect(scenario.acknowledge(other, { note: 'Broker called.' }).outcome).toBe('acknowledged');
+    expect(scenario.acknowledge(exception, { note: 'Still waiting.' }).outcome).toBe('acknowledged');
+    expect(scenario.acknowledge(exception, { assignee: 'Sam' }).outcome).toBe('acknowledged');
+    expect(scenario.acknowledge(exception, { note: 'Still waiting.' }).events).toEqual([]);
+    expect(scenario.acknowledge(exception, { assignee: 'Kim', note: 'Still waiting.' }).outcome).toBe('acknowledged');
+  });
+
   it('of a resolved one, or one that there is not, is refused', () => {
     const scenario = voyage();
     const { exception } = scenario.openByHand('other');

@@ -29,6 +29,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     exceptions: [],
     documents: [],
     endedConditions: new Set(),
+    acknowledgementNotes: new Map(),
     heardAt: null,
     nextCheckAt: null,
     commands: [],
