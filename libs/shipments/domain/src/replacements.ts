@@ -4,7 +4,7 @@ import type { StoredDocument } from './events/stored-document.ts';
 type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
 
 /**
- * Finds which of a shipment's documents stands in the place of another one: the last that replaced it and is still there.
+ * Finds the replacement of a document among those of its shipment: the last one in the chain that is still there.
  * Streams of earlier releases may name a replacement that was deleted; it does not count.
  */
 export function replacementsAmong<Document extends StoredDocument>(

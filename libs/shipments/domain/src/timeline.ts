@@ -28,12 +28,21 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
   mark(timeline, superseded, at);
   mark(timeline, restored, null);
   const becameActual = milestone.classifier === 'actual' && previous?.milestone.classifier !== 'actual';
+  const isStatedBefore =
+    previous !== undefined &&
+    isSameStatement(previous.milestone, milestone) &&
+    !isCurrentAgain(previous.milestone, milestone);
   insert(timeline, {
     milestone,
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
-    written: previous !== undefined && isSameStatement(previous.milestone, milestone) ? previous.written : revision,
+    written: isStatedBefore ? previous.written : revision,
     overridden: overriddenAfter(previous, milestone, overridden),
   });
+}
+
+/** Whether a person posted a superseded estimate again. */
+function isCurrentAgain(previous: Milestone, { superseded_at }: Milestone): boolean {
+  return previous.superseded_at !== null && superseded_at === null;
 }
 
 function mark(timeline: TimelineEntry[], ids: readonly string[], superseded_at: Timestamp | null): void {
@@ -78,10 +87,9 @@ export interface Duplicate {
 /**
  * The milestone that a new one repeats: with its `external_id`, else with the same code, time, container, location and
  * source, unless both have an `external_id`: then their sender tells them apart. An estimate that became an actual one at
- * the same time is no repetition. An estimate that was superseded since is one when a feed sends it again, since feeds
- * resend all they know; a person who comes back to it means it, as one does who posts again what was retracted. What a
- * feed repeats is told by what it last sent, too: before its `external_id` where that is of one that only people spoke of,
- * who may have put it in the place of the feed's.
+ * the same time is no repetition, nor is a retracted milestone that a person posts again. What a feed repeats is told by
+ * what it last sent, too: before its `external_id` where that is of one that only people spoke of, who may have put it in the
+ * place of the feed's.
  */
 export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
   const byId = findByExternalId(timeline, input);
@@ -114,12 +122,16 @@ function findByExternalId(
   return isFeed(source) ? formerly : undefined;
 }
 
+/** A current one goes before one that was superseded. */
 function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
   const { occurred_at } = input;
+  let superseded: TimelineEntry | undefined;
   for (let place = firstPlace(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
     const entry = timeline[place];
-    if (entry?.milestone.occurred_at !== occurred_at) return undefined;
-    if (isRepeatedBy(entry.milestone, input)) return entry;
+    if (entry?.milestone.occurred_at !== occurred_at) return superseded;
+    if (!isRepeatedBy(entry.milestone, input)) continue;
+    if (entry.milestone.superseded_at === null) return entry;
+    superseded ??= entry;
   }
 }
 
@@ -127,7 +139,6 @@ function isRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
   return (
     milestone.retracted_at === null &&
     (milestone.external_id === null || input.external_id === null) &&
-    (milestone.superseded_at === null || isFeed(input.source)) &&
     isSameStatement(milestone, input)
   );
 }

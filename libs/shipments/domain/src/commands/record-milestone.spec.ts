@@ -12,7 +12,7 @@ import {
   types,
   voyage,
 } from '../../test/scenario.ts';
-import { type Decision, type ShipmentEvent, announcementOf } from '../index.ts';
+import { type Decision, type ShipmentEvent, announcementOf, fold } from '../index.ts';
 
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
 
@@ -423,14 +423,51 @@ describe('the newest estimate for a code, container, location and source is the 
     expect(superseded(scenario)).toEqual([]);
   });
 
-  it('a person who comes back to an earlier estimate makes it the current one again', () => {
+  describe('a person who posts an earlier estimate again', () => {
     const manual = { source: 'manual' } as const;
-    const scenario = voyage();
-    scenario.estimate('vessel_arrived', day(20), manual);
-    scenario.estimate('vessel_arrived', day(22), manual);
-    expect(scenario.estimate('vessel_arrived', day(20), manual).outcome).toBe('recorded');
-    expect(scenario.record.eta).toBe(day(20));
-    expect(scenario.estimate('vessel_arrived', day(20), manual).outcome).toBe('existing');
+    const posted = () => {
+      const scenario = voyage();
+      const first = scenario.estimate('vessel_arrived', day(20), manual).milestone;
+      const second = scenario.estimate('vessel_arrived', day(22), manual).milestone;
+      return { scenario, first, second };
+    };
+
+    it('makes it the current one again, and no other milestone', () => {
+      const { scenario, first, second } = posted();
+      const again = scenario.estimate('vessel_arrived', day(20), { ...manual, external_id: 'EV-1' });
+      expect([again.outcome, again.milestone]).toEqual([
+        'corrected',
+        { ...first, external_id: 'EV-1', superseded_at: null, revision: 2 },
+      ]);
+      expect(dataOf(again, 'milestone.corrected.v1')).toMatchObject({ supersedes: [second.id], restores: [] });
+      expect(superseded(scenario)).toEqual([second.id]);
+      expect(scenario.record.eta).toBe(day(20));
+      expect(scenario.estimate('vessel_arrived', day(20), manual)).toMatchObject({ outcome: 'existing', events: [] });
+      expect(scenario.state?.timeline).toHaveLength(2);
+    });
+
+    it('says it anew: it goes before what the client set in between, and after it the other is the newest', () => {
+      const { scenario, first } = posted();
+      scenario.patch({ eta: day(25) });
+      scenario.estimate('vessel_arrived', day(20), manual);
+      expect(scenario.record.eta).toBe(day(20));
+      scenario.retract(first);
+      expect(scenario.record.eta).toBe(day(25));
+      expect(superseded(scenario)).toEqual([]);
+    });
+
+    it('repeats the current one where a stream has several', () => {
+      const { scenario, first } = posted();
+      const { state, events } = scenario;
+      // As earlier releases stored it.
+      const third = { ...first, id: 'mst_third', superseded_at: null };
+      const supersedes = state!.timeline.map(({ milestone }) => milestone.id);
+      const data = { milestone: third, supersedes, last: { containers: [] } };
+      const revision = events.length;
+      scenario.state = fold([{ ...events.at(-1)!, revision, type: 'milestone.recorded.v1', data }], state);
+      const again = scenario.estimate('vessel_arrived', day(20), manual);
+      expect(again).toMatchObject({ outcome: 'existing', events: [], milestoneId: third.id });
+    });
   });
 
   it('a feed that resends all it knows moves nothing', () => {

@@ -81,15 +81,21 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   const { content, overridden } = sentAgain(duplicate, input);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   const known = [...unusual, ...(isFeed(input.source) ? stillOverridden(duplicate, { input, overridden }) : [])];
-  if (duplicate.by !== 'external_id' || isSameContent(previous, content)) {
+  const isTakenUp = isTakenUpAgain(duplicate, input);
+  if (!isTakenUp && (duplicate.by !== 'external_id' || isSameContent(previous, content))) {
     const events = remembered(duplicate, content, overridden);
     const warnings = [...known, ...whileCancelled(before, before)];
     if (events.length === 0) return { ...common, outcome: 'existing', events, warnings };
     return { ...common, outcome: 'existing', ...withConsequences(command.at, state, events, context), warnings };
   }
-  const milestone = corrected(previous, content);
+  const milestone = { ...corrected(previous, content), ...(isTakenUp && { superseded_at: null }) };
   const decided = decideMilestone(command.at, state, { previous, milestone, overridden }, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...known, ...decided.warnings] };
+}
+
+/** Feeds resend all they know; a person who posts a superseded estimate again means it. */
+function isTakenUpAgain({ entry, by }: Duplicate, { source }: MilestoneInput): boolean {
+  return by === 'content' && !isFeed(source) && entry.milestone.superseded_at !== null;
 }
 
 function recorded(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {

@@ -30,8 +30,11 @@ export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
     const outcome = differs(named, content) ? 'corrected' : 'existing';
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
-  const known = memory.milestones.filter((milestone) => isKnown(milestone, input, memory));
-  if (known.length > 0) return { outcome: 'existing', by: 'content', ids: idsOf(known), overridden: resent };
+  const known = memory.milestones.filter((milestone) => isKnown(milestone, input));
+  const current = known.filter((milestone) => !isSuperseded(milestone, memory));
+  const found = { by: 'content', ids: idsOf(current.length > 0 ? current : known), overridden: resent } as const;
+  // "One that a person repeats is the current one again."
+  if (known.length > 0) return { ...found, outcome: current.length > 0 || isFeed(input) ? 'existing' : 'corrected' };
   if (resent.length > 0) return isResent;
   return { outcome: 'recorded' };
 }
@@ -55,12 +58,11 @@ function namedAlike(input: MilestoneInput, memory: Memory): Said | undefined {
 
 /**
  * "Else the same code + time + container + location + source, where at least one of the two has no `external_id`, answers
- * 200 with the one that exists." "A superseded estimate that a feed repeats is known; one that a person repeats is new."
+ * 200 with the one that exists."
  */
-function isKnown(milestone: Said, input: MilestoneInput, memory: Memory): boolean {
+function isKnown(milestone: Said, input: MilestoneInput): boolean {
   const nameless = milestone.external_id === null || input.external_id === null;
-  const saidAnew = !isFeed(input) && isSuperseded(milestone, memory);
-  return saysTheSame(milestone, input) && nameless && !milestone.retracted && !saidAnew;
+  return saysTheSame(milestone, input) && nameless && !milestone.retracted;
 }
 
 /**
@@ -147,6 +149,11 @@ export function takeName({ external_id }: MilestoneInput, id: string, memory: Me
     const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
     return { ...old, external_id: old.external_id ?? external_id, sent };
   });
+}
+
+/** A superseded estimate is said once more: it is the newest then. */
+export function sayAgain(id: string, memory: Memory): void {
+  change(id, memory, (old) => ({ ...old, said: memory.now, revision: old.revision + 1 }));
 }
 
 export function change(id: string, memory: Memory, to: (old: Said) => Said): void {

@@ -9,6 +9,7 @@ import {
   expectedOf,
   isUnknownContainer,
   record,
+  sayAgain,
   sendAgain,
   takeName,
 } from './milestones.ts';
@@ -68,7 +69,10 @@ export class Model {
     memory.now += 1;
     if (expected.outcome === 'recorded') record(input, id, at, memory);
     else if (expected.by === 'external_id') sendAgain(input, id, memory);
-    else if (expected.by === 'content') takeName(input, id, memory);
+    else if (expected.by === 'content') {
+      takeName(input, id, memory);
+      if (expected.outcome === 'corrected') sayAgain(id, memory);
+    }
     this.settle(false);
   }
 

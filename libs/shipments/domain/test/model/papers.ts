@@ -18,7 +18,7 @@ export function isThere({ status }: Pick<Paper, 'status'>): boolean {
   return ['uploaded', 'approved', 'rejected'].includes(status);
 }
 
-/** Those that took its place one after another, and are there. */
+/** The chain of its replacements that are there. */
 export function replacements({ replacedBy }: Paper, memory: Memory): readonly Paper[] {
   return memory.documents
     .filter(({ id }) => id === replacedBy)

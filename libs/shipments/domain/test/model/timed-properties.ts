@@ -103,7 +103,7 @@ export function describePropertiesOverTime(numRuns: number): void {
   });
 }
 
-/** Whether a deleted one is replaced says nothing. */
+/** The replacement of a deleted document has no meaning and is left out. */
 function paperOf({ id, status, type, replaced_by_document_id }: DocumentRecord) {
   return { id, status, type, isReplaced: isPresent({ status }) && replaced_by_document_id !== null };
 }
