@@ -1,18 +1,21 @@
 import {
   type Leg,
-  type LegFields,
   type MilestoneRule,
   type ShipmentRecord,
   type TimeRule,
   type Timestamp,
   milestoneRules,
 } from '@tracking/contracts';
+import type { LegTimesWritten } from './events/event-data.ts';
 import { isAt, timeOf, visitedLegs } from './leg-visits.ts';
 import { placeOf } from './references.ts';
 import { type Route, isPlace } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import { isDeparture, isSailingOn } from './milestone-meaning.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
+
+/** Before every event. */
+const NOT_WRITTEN: LegTimesWritten = { etd: -1, eta: -1 };
 
 /** A time of the shipment, and what set it. */
 export interface DecidedTime {
@@ -36,7 +39,7 @@ type TellOfOne = (estimate: TimelineEntry, rule: MilestoneRule) => void;
 /** What the schedule of a shipment is decided by. */
 export interface ScheduleBasis {
   readonly schedule: Schedule;
-  /** The shipment before the command: what an actual time froze stays as it was. */
+  /** The shipment before the command, its legs in the order of the schedule's: what an actual time froze stays as it was. */
   readonly before: ShipmentRecord;
   /** Of the command's first event: what the client sets by it moves also a departure that has happened. */
   readonly revision: number;
@@ -65,27 +68,28 @@ export function timesOf(
     (entry) => isEnd(entry, route, route.ends),
     tellOf('eta'),
   );
-  const { value: sent, written } = schedule.legs;
+  const { value: sent, written: legsWritten } = schedule.legs;
   const visited = visitedLegs(analysis, sent, { atd: atd.value, ata: ata.value });
   const weighed = visited.map(({ leg, isOrigin, isDestination, actual }, index) => {
     const [isFirst, isLast] = [index === 0, index === sent.length - 1];
     const present = before.legs[index] ?? leg;
+    const written = legsWritten[index] ?? NOT_WRITTEN;
     const leaving = departures.filter((entry) => isOrigin(entry) || (isFirst && isEnd(entry, route, route.starts)));
     const reaching = arrivals.filter((entry) => isDestination(entry) || (isLast && isEnd(entry, route, route.ends)));
     const tellEtd = tell && tellOf(`legs[${index}].etd`);
     const tellEta = tell && tellOf(`legs[${index}].eta`);
     const etd =
-      actual.atd !== null && written !== revision
+      actual.atd !== null && written.etd !== revision
         ? frozen(present.etd, leaving, tellEtd)
-        : newest(leaving, { value: leg.etd, written }, containers, tellEtd);
+        : newest(leaving, { value: leg.etd, written: written.etd }, containers, tellEtd);
     const eta =
-      actual.ata !== null && written !== revision
+      actual.ata !== null && written.eta !== revision
         ? frozen(present.eta, reaching, tellEta)
-        : newest(reaching, { value: leg.eta, written }, containers, tellEta);
+        : newest(reaching, { value: leg.eta, written: written.eta }, containers, tellEta);
     return { etd, eta, leg: { ...leg, etd: etd.value, eta: eta.value, ...actual } };
   });
-  const departure = statementOf(schedule.etd, sent[0], 'etd', written);
-  const arrival = statementOf(schedule.eta, sent.at(-1), 'eta', written);
+  const departure = statementOf(schedule.etd, sent[0]?.etd, legsWritten[0]?.etd);
+  const arrival = statementOf(schedule.eta, sent.at(-1)?.eta, legsWritten.at(-1)?.eta);
   const leaving = departures.filter((entry) => isEnd(entry, route, route.starts));
   const reaching = arrivals.filter((entry) => isEnd(entry, route, route.ends));
   const etd =
@@ -108,12 +112,11 @@ export function timesOf(
 /** What the client says of a time: whether a leg says it, where it was not given for the shipment itself; by which event. */
 function statementOf(
   own: ClientSet<Timestamp | null>,
-  leg: LegFields | undefined,
-  time: 'etd' | 'eta',
-  legsWritten: number,
+  ofLeg: Timestamp | null = null,
+  legWritten = NOT_WRITTEN.etd,
 ): { readonly isOfLeg: boolean; readonly written: number } {
-  const isOfLeg = own.value === null && leg !== undefined && leg[time] !== null;
-  return { isOfLeg, written: isOfLeg ? Math.max(own.written, legsWritten) : own.written };
+  const isOfLeg = own.value === null && ofLeg !== null;
+  return { isOfLeg, written: isOfLeg ? Math.max(own.written, legWritten) : own.written };
 }
 
 /** It happened: estimates no longer move what was expected. */

@@ -7,7 +7,7 @@ import {
   type ShipmentRecord,
   type Timestamp,
 } from '@tracking/contracts';
-import type { GivenPorts, LastSent, Overridden, ScheduleFields } from './events/event-data.ts';
+import type { GivenPorts, LastSent, LegTimesWritten, Overridden, ScheduleFields } from './events/event-data.ts';
 import type { ReceivedObject, StoredDocument } from './events/stored-document.ts';
 import type { TakenOff } from './given-of-container.ts';
 
@@ -28,26 +28,48 @@ export interface ClientSet<T> {
   readonly written: number;
 }
 
+/** Legs as the client set them last, and by leg the revisions of the events that set its times. */
+export interface ClientSetLegs {
+  readonly value: readonly LegFields[];
+  readonly written: readonly LegTimesWritten[];
+}
+
 /** What clients set of the fields that estimates move too. */
 export interface Schedule {
   readonly etd: ClientSet<Timestamp | null>;
   readonly eta: ClientSet<Timestamp | null>;
-  readonly legs: ClientSet<readonly LegFields[]>;
+  readonly legs: ClientSetLegs;
 }
 
 /** The schedule as the first upsert sent it. */
 export function scheduleOf({ etd, eta, legs }: LastSent, written: number): Schedule {
-  return { etd: { value: etd, written }, eta: { value: eta, written }, legs: { value: legs, written } };
+  return { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
 }
 
-/** The schedule after the client set some of it. */
-export function setSchedule(schedule: Schedule, fields: ScheduleFields, written: number): Schedule {
+/**
+ * The schedule after the client set some of it.
+ * @param legsWritten by leg; where it is absent, this event sets all times of the legs
+ */
+export function setSchedule(
+  schedule: Schedule,
+  fields: ScheduleFields,
+  written: number,
+  legsWritten?: readonly LegTimesWritten[],
+): Schedule {
   const { etd, eta, legs } = fields;
   return {
     etd: etd === undefined ? schedule.etd : { value: etd, written },
     eta: eta === undefined ? schedule.eta : { value: eta, written },
-    legs: legs === undefined ? schedule.legs : { value: legs, written },
+    legs: legs === undefined ? schedule.legs : setLegs(legs, written, legsWritten),
   };
+}
+
+function setLegs(
+  value: readonly LegFields[],
+  written: number,
+  legsWritten: readonly LegTimesWritten[] = value.map(() => ({ etd: written, eta: written })),
+): ClientSetLegs {
+  return { value, written: legsWritten };
 }
 
 export interface SeenCommand {

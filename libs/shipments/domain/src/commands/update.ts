@@ -7,6 +7,7 @@ import type { GivenPorts, LastSent, ScheduleFields } from '../events/event-data.
 import type { ShipmentPortsGiven } from '../events/shipment-ports-given.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
+import type { ContinuedLegs } from '../leg-times.ts';
 import { portsOf } from '../route.ts';
 import { type ShipmentState, setSchedule } from '../state.ts';
 import type { CommandContext, DecideContext, Decision } from './command.ts';
@@ -16,6 +17,8 @@ export interface Update {
   readonly checked: CheckedShipment;
   /** Those of the checked fields that count as new statements about times. */
   readonly times: ScheduleFields;
+  /** Of the legs among them: what continues of those before. Absent where all their times are new statements. */
+  readonly continued?: ContinuedLegs;
   /** What the last upsert sent of them, from now on. */
   readonly sent: LastSent;
   /** What else it sets on the record. */
@@ -29,14 +32,16 @@ export function decideUpdate(
   command: CommandContext,
   state: ShipmentState,
   context: DecideContext,
-  { checked, times, sent, also, movesEtaAfterArrival = false }: Update,
+  { checked, times, continued, sent, also, movesEtaAfterArrival = false }: Update,
 ): Decision<{ readonly outcome: 'updated' | 'unchanged' }> {
   const before = state.record;
   const { etd: _etd, eta: _eta, legs: _legs, ...plain } = checked.fields;
   const revision = before.version;
-  const schedule = setSchedule(state.schedule, times, revision);
+  const legsWritten = continued?.written;
+  const schedule = setSchedule(state.schedule, times, revision, legsWritten);
   const given = { ...(state.ports ?? before), ...plain };
-  const record: ShipmentRecord = { ...before, ...plain, ...also, ...portsOf(given, schedule.legs.value) };
+  const legs = continued?.answered ?? before.legs;
+  const record: ShipmentRecord = { ...before, ...plain, ...also, ...portsOf(given, schedule.legs.value), legs };
   refuseIfAny([
     ...checked.errors,
     ...movedExternalId(before, record),
@@ -49,7 +54,8 @@ export function decideUpdate(
   const changes = changesBetween(before, derived.record);
   const events: ShipmentEventBody[] = [];
   if (Object.keys(times).length > 0 || !movesNothing(last)) {
-    events.push({ type: 'shipment.updated.v1', data: { fields: times, sent, last } });
+    const data = { fields: times, ...(legsWritten && { legs_written: legsWritten }), sent, last };
+    events.push({ type: 'shipment.updated.v1', data });
   }
   events.push(...portsGiven(state.ports, given, derived.record));
   if (changes !== undefined) events.push(changedBy(changes, derived));

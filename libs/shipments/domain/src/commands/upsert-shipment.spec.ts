@@ -1,5 +1,6 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import { A, B, C, WRONG_DIGIT, dataOf, day, refusal, shipment, Scenario, types, voyage } from '../../test/scenario.ts';
+import { fold } from '../evolve.ts';
 
 const changes = (scenario: Scenario, fields: Partial<ShipmentFields>) =>
   dataOf(scenario.upsert(fields), 'shipment.changed.v1')?.changes;
@@ -330,6 +331,97 @@ describe('etd, eta and legs count as a change only when they differ from what th
     scenario.estimate('vessel_arrived', day(23));
     expect(types(scenario.upsert({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
     expect(scenario.upsert({ eta: day(23) }).outcome).toBe('unchanged');
+  });
+});
+
+describe('a time of a leg counts as a change only when it differs from what the last upsert sent', () => {
+  const first = leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5) });
+  const second = leg({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) });
+  /** Estimates have moved three of its four times. */
+  const estimated = (legs = [first, second]) => {
+    const scenario = shipment({ legs });
+    scenario.estimate('vessel_departed', day(2), { location: 'CNSHA' });
+    scenario.estimate('vessel_arrived', day(6), { location: 'SGSIN' });
+    scenario.estimate('vessel_arrived', day(23), { location: 'USLAX' });
+    return scenario;
+  };
+  const timesOf = ({ record }: Scenario) => record.legs.map(({ etd, eta }) => [etd, eta]);
+  const MOVED = [
+    [day(2), day(6)],
+    [day(7), day(23)],
+  ];
+
+  it.each([
+    ['vessel', { vessel: 'OTHER' }],
+    ['voyage', { voyage: 'V2' }],
+    ['carrier', { carrier_scac: 'MAEU' }],
+    ['mode', { mode: 'ocean' as const }],
+  ])('another %s sets no time back', (_, other) => {
+    for (const legs of [
+      [{ ...first, ...other }, second],
+      [first, { ...second, ...other }],
+    ]) {
+      const scenario = estimated();
+      expect(scenario.upsert({ legs }).outcome).toBe('updated');
+      expect(timesOf(scenario)).toEqual(MOVED);
+      const others = legs.map(({ etd: _etd, eta: _eta, ...rest }) => rest);
+      expect(scenario.record).toMatchObject({ etd: day(2), eta: day(23), legs: others });
+      expect(scenario.upsert({ legs })).toMatchObject({ outcome: 'unchanged', events: [] });
+      scenario.post('gated_in', day(1));
+      expect(timesOf(scenario)).toEqual(MOVED);
+      scenario.state = fold(scenario.events);
+      scenario.upsert({ house_bill: 'HB' });
+      expect(timesOf(scenario)).toEqual(MOVED);
+    }
+  });
+
+  it('another time sets that one alone', () => {
+    const scenario = estimated();
+    scenario.upsert({ legs: [{ ...first, eta: day(4) }, second] });
+    expect(timesOf(scenario)).toEqual([[day(2), day(4)], MOVED[1]]);
+    scenario.upsert({
+      legs: [
+        { ...first, eta: day(4) },
+        { ...second, eta: null },
+      ],
+    });
+    expect(timesOf(scenario)).toEqual([
+      [day(2), day(4)],
+      [day(7), null],
+    ]);
+  });
+
+  it('legs are told apart by their ports, else by their places', () => {
+    const feeder = leg({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(0), eta: day(1) });
+    const scenario = estimated();
+    scenario.upsert({ legs: [feeder, first, second] });
+    expect(timesOf(scenario)).toEqual([[day(0), day(1)], ...MOVED]);
+    scenario.upsert({ legs: [feeder, first, { ...second, destination_port: null }] });
+    scenario.estimate('vessel_arrived', day(24));
+    scenario.upsert({ legs: [feeder, first, { ...second, destination_port: 'USNYC' }] });
+    expect(timesOf(scenario)).toEqual([[day(0), day(1)], MOVED[0], [day(7), day(24)]]);
+  });
+
+  it('keeps what a person changed since', () => {
+    const scenario = estimated();
+    scenario.patch({ legs: [first, { ...second, eta: day(30) }] });
+    scenario.upsert({ legs: [first, { ...second, vessel: 'OTHER' }] });
+    expect(scenario.record).toMatchObject({ eta: day(30), legs: [{}, { vessel: 'OTHER', eta: day(30) }] });
+    scenario.patch({ legs: [] });
+    scenario.upsert({ legs: [first, second] });
+    expect(timesOf(scenario)).toEqual([
+      [day(1), day(5)],
+      [day(7), day(20)],
+    ]);
+  });
+
+  it('keeps what was expected of legs that have departed and arrived, wherever they stand', () => {
+    const scenario = estimated();
+    scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
+    scenario.post('vessel_arrived', day(6), { location: 'SGSIN' });
+    scenario.estimate('vessel_arrived', day(9), { location: 'SGSIN' });
+    scenario.upsert({ legs: [leg({ destination_port: 'CNSHA', eta: day(1) }), { ...first, vessel: 'OTHER' }, second] });
+    expect(timesOf(scenario)).toEqual([[null, day(1)], ...MOVED]);
   });
 });
 

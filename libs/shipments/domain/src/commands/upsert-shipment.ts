@@ -12,6 +12,7 @@ import { derive } from '../derive.ts';
 import type { LastSent, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
+import { continueLegs } from '../leg-times.ts';
 import { portsOf } from '../route.ts';
 import { type ShipmentState, scheduleOf } from '../state.ts';
 import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
@@ -80,14 +81,18 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
 }
 
 /**
- * Absent fields keep their value, null clears, arrays and objects are replaced whole. `etd`, `eta` and `legs` count only
- * where they differ from what was last sent: a nightly resend does not wipe out a newer estimate.
+ * Absent fields keep their value, null clears, arrays and objects are replaced whole. `etd`, `eta`, `legs` and the times of
+ * legs count only where they differ from what was last sent: a nightly resend does not wipe out a newer estimate.
  */
 function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
   const checked = checkFields(command, mode, context.places);
-  const times = newlySent(state.sent, checked.fields);
-  return decideUpdate(command, state, context, { checked, times, sent: { ...state.sent, ...times } });
+  const newly = newlySent(state.sent, checked.fields);
+  const sent = { ...state.sent, ...newly };
+  if (newly.legs === undefined) return decideUpdate(command, state, context, { checked, times: newly, sent });
+  const continued = continueLegs(newly.legs, state, state.record.version);
+  const times = { ...newly, legs: continued.legs };
+  return decideUpdate(command, state, context, { checked, times, continued, sent });
 }
 
 function checkFields(

@@ -30,6 +30,12 @@ export interface EventMetadata {
 /** Fields that both clients and estimates move; those that were set. */
 export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
 
+/** The revisions of the events by which the client set the times of a leg. */
+export interface LegTimesWritten {
+  readonly etd: number;
+  readonly eta: number;
+}
+
 /** Ports as the client gave them itself. One that it left out is that of its legs, where it has any. */
 export type GivenPorts = Pick<ShipmentFields, 'origin_port' | 'destination_port'>;
 

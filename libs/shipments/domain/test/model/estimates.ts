@@ -110,7 +110,8 @@ function newestEtd(memory: Memory): Timestamp | null {
 
 /** "One located elsewhere sets that leg's"; after its arrival only the client moves it. */
 function legEta(index: number, memory: Memory): Timestamp | null {
-  const { value: legs, said } = memory.legs;
+  const { value: legs } = memory.legs;
+  const said = memory.legs.said[index]?.eta ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
   if (legAta(index, memory) !== null && said !== memory.now) return memory.answered.legs[index]?.eta ?? null;
@@ -127,7 +128,8 @@ function legEta(index: number, memory: Memory): Timestamp | null {
 }
 
 function legEtd(index: number, memory: Memory): Timestamp | null {
-  const { value: legs, said } = memory.legs;
+  const { value: legs } = memory.legs;
+  const said = memory.legs.said[index]?.etd ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
   if (legAtd(index, memory) !== null && said !== memory.now) return memory.answered.legs[index]?.etd ?? null;
@@ -140,14 +142,16 @@ function legEtd(index: number, memory: Memory): Timestamp | null {
 
 /** "After `ata` only PATCH moves `eta`", and only one that says something of it. */
 function etaOf(memory: Memory, isPatch: boolean): Timestamp | null {
-  const ofLeg = memory.eta.value === null && memory.legs.value.at(-1)?.eta != null ? memory.legs.said : 0;
+  const { value: legs, said } = memory.legs;
+  const ofLeg = memory.eta.value === null && legs.at(-1)?.eta != null ? (said.at(-1)?.eta ?? 0) : 0;
   const isSetNow = isPatch && Math.max(memory.eta.said, ofLeg) === memory.now;
   return ataOf(memory) === null || isSetNow ? newestEta(memory) : memory.answered.eta;
 }
 
 /** "An estimated departure sets `etd` likewise while no actual one exists"; what the client sets counts then too. */
 function etdOf(memory: Memory): Timestamp | null {
-  const set = memory.etd.value === null && memory.legs.value[0]?.etd != null ? memory.legs.said : memory.etd.said;
+  const { value: legs, said } = memory.legs;
+  const set = memory.etd.value === null && legs[0]?.etd != null ? (said[0]?.etd ?? 0) : memory.etd.said;
   const isSetNow = Math.max(memory.etd.said, set) === memory.now;
   return atdOf(memory) === null || isSetNow ? newestEtd(memory) : memory.answered.etd;
 }

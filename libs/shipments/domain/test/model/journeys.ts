@@ -40,6 +40,20 @@ const LEGS: readonly (readonly LegFields[])[] = [
     leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
     leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
   ],
+  // The same legs with another vessel, another time, and a leg before them.
+  [
+    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5), vessel: 'OTHER' }),
+    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+  ],
+  [
+    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(3), eta: day(5) }),
+    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10), vessel: 'OTHER' }),
+  ],
+  [
+    leg({ origin_port: null, destination_port: 'CNSHA', eta: day(1) }),
+    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
+    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+  ],
   [
     leg({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
     leg({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI', etd: day(8) }),

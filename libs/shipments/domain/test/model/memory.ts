@@ -47,6 +47,9 @@ export interface Statement<T> {
   readonly said: number;
 }
 
+/** By which commands the client said the times of a leg. */
+export type LegSaid = Readonly<Record<'etd' | 'eta', number>>;
+
 /** All that was ever said of a shipment, and little else: everything answered is worked out from it. */
 export interface Memory {
   /** Number of the last command. */
@@ -56,7 +59,7 @@ export interface Memory {
   /** The client's newest statements of what estimates move too. */
   etd: Statement<Timestamp | null>;
   eta: Statement<Timestamp | null>;
-  legs: Statement<readonly LegFields[]>;
+  legs: { readonly value: readonly LegFields[]; readonly said: readonly LegSaid[] };
   /** What the last upsert that named them sent. */
   sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
   milestones: readonly Said[];
@@ -91,7 +94,7 @@ export function nothingSaid(): Memory {
     fields: EMPTY_SHIPMENT_FIELDS,
     etd: { value: null, said: 0 },
     eta: { value: null, said: 0 },
-    legs: { value: [], said: 0 },
+    legs: { value: [], said: [] },
     sent: { etd: null, eta: null, legs: [] },
     milestones: [],
     containers: new Map(),

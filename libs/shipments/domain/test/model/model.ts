@@ -1,4 +1,4 @@
-import type { ShipmentFields, Timestamp } from '@tracking/contracts';
+import type { LegFields, ShipmentFields, Timestamp } from '@tracking/contracts';
 import type { GivenOfContainer, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { timesAfter } from './estimates.ts';
 import { type Memory, NOTHING_GIVEN, type Said, nothingSaid } from './memory.ts';
@@ -25,13 +25,14 @@ export class Model {
     memory.now += 1;
     memory.fields = { ...memory.fields, ...fields };
     // "`etd`, `eta` and `legs` in an upsert count as a change only when they differ from what the last upsert sent."
-    for (const field of ['etd', 'eta', 'legs'] as const) {
+    for (const field of ['etd', 'eta'] as const) {
       const value = fields[field];
-      if (value === undefined) continue;
-      const differs = JSON.stringify(value) !== JSON.stringify(memory.sent[field]);
-      if (differs) Object.assign(memory, { [field]: { value, said: memory.now } });
-      memory.sent = { ...memory.sent, [field]: value };
+      if (value !== undefined && value !== memory.sent[field]) memory[field] = { value, said: memory.now };
     }
+    const { legs } = fields;
+    if (legs !== undefined && JSON.stringify(legs) !== JSON.stringify(memory.sent.legs)) sendLegs(legs, memory);
+    const { etd, eta } = fields;
+    memory.sent = { ...memory.sent, ...defined({ etd, eta, legs }) };
     this.settle(false);
   }
 
@@ -40,10 +41,12 @@ export class Model {
     const { memory } = this;
     memory.now += 1;
     memory.fields = merged(memory.fields, patch);
-    for (const field of ['etd', 'eta', 'legs'] as const) {
+    for (const field of ['etd', 'eta'] as const) {
       const value = patch[field];
-      if (value !== undefined) Object.assign(memory, { [field]: { value, said: memory.now } });
+      if (value !== undefined) memory[field] = { value, said: memory.now };
     }
+    const { legs } = patch;
+    if (legs !== undefined) memory.legs = { value: legs, said: legs.map(() => ({ etd: memory.now, eta: memory.now })) };
     // "`original_eta` is the first known; PATCH may set it": null forgets it.
     if (original_eta !== undefined) memory.answered = { ...memory.answered, original_eta };
     this.settle(true);
@@ -131,6 +134,52 @@ export class Model {
   private settle(isPatch: boolean): void {
     this.memory.answered = timesAfter(this.memory, isPatch);
   }
+}
+
+/** "`legs` count only where they differ": each of their times does, from what the last upsert sent of the same leg. */
+function sendLegs(legs: readonly LegFields[], memory: Memory): void {
+  const { now, sent, answered } = memory;
+  const old = memory.legs;
+  const [oldOf, sentOf] = [sameLegs(legs, old.value), sameLegs(legs, sent.legs)];
+  const isUnchanged = (index: number, time: 'etd' | 'eta') => {
+    const [place, last] = [oldOf[index], sentOf[index]];
+    return place !== undefined && last !== undefined && sent.legs[last]?.[time] === legs[index]?.[time];
+  };
+  const choose = <T>(index: number, time: 'etd' | 'eta', before: (place: number) => T | undefined, otherwise: T): T =>
+    (isUnchanged(index, time) ? before(oldOf[index] ?? -1) : undefined) ?? otherwise;
+  memory.legs = {
+    value: legs.map((leg, index) => ({
+      ...leg,
+      etd: choose(index, 'etd', (place) => old.value[place]?.etd, isUnchanged(index, 'etd') ? null : leg.etd),
+      eta: choose(index, 'eta', (place) => old.value[place]?.eta, isUnchanged(index, 'eta') ? null : leg.eta),
+    })),
+    said: legs.map((_leg, index) => ({
+      etd: choose(index, 'etd', (place) => old.said[place]?.etd, now),
+      eta: choose(index, 'eta', (place) => old.said[place]?.eta, now),
+    })),
+  };
+  // What was expected of a leg that left or arrived stays, wherever it stands now.
+  memory.answered = {
+    ...answered,
+    legs: legs.map((leg, index) => answered.legs[oldOf[index] ?? -1] ?? { ...leg, atd: null, ata: null }),
+  };
+}
+
+/** By leg: which of the others it is, by its ports, the first of several; else the one in its place. */
+function sameLegs(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
+  const taken: number[] = [];
+  const take = (isIt: (other: LegFields, place: number) => boolean): number | undefined => {
+    const place = others.findIndex((other, at) => !taken.includes(at) && isIt(other, at));
+    if (place >= 0) taken.push(place);
+    return place >= 0 ? place : undefined;
+  };
+  const ports = ({ origin_port, destination_port }: LegFields) => `${origin_port} ${destination_port}`;
+  const byPorts = legs.map((leg) => take((other) => ports(other) === ports(leg)));
+  return byPorts.map((place, index) => place ?? take((_other, at) => at === index));
+}
+
+function defined<T extends object>(fields: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
 /**

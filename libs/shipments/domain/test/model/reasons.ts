@@ -145,17 +145,18 @@ export class Reasons {
 }
 
 function timesOfLegs(memory: Memory): readonly Estimated[] {
-  const { value: legs, said } = memory.legs;
+  const { value: legs, said: ofLegs } = memory.legs;
   const { departures, arrivals, starting, ending, silenced } = estimatesOf(memory);
   return legs.flatMap((_leg, index) => {
     const [isFirst, isLast] = [index === 0, index === legs.length - 1];
     const isThere = (each: Said, port: 'origin_port' | 'destination_port') => isVisit(each, index, port, memory);
     const leaving = departures.filter((each) => isThere(each, 'origin_port') || (isFirst && starting.includes(each)));
     const reaching = arrivals.filter((each) => isThere(each, 'destination_port') || (isLast && ending.includes(each)));
+    const said = ofLegs[index] ?? { etd: 0, eta: 0 };
     const [left, reached] = [legAtd(index, memory) !== null, legAta(index, memory) !== null];
     return [
-      { time: `legs[${index}].etd`, estimates: leaving, silenced: [], said, isOver: left },
-      { time: `legs[${index}].eta`, estimates: reaching, silenced, said, isOver: reached },
+      { time: `legs[${index}].etd`, estimates: leaving, silenced: [], said: said.etd, isOver: left },
+      { time: `legs[${index}].eta`, estimates: reaching, silenced, said: said.eta, isOver: reached },
     ];
   });
 }
