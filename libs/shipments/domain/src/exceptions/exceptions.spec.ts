@@ -230,6 +230,36 @@ describe('customs_hold', () => {
       expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     });
 
+    it('import_customs_cleared clears it from the ETD on, and not before', () => {
+      const scenario = held({ etd: day(10) });
+      const { milestone } = scenario.post('import_customs_cleared', day(9));
+      expect(scenario.open).toEqual(['customs_hold']);
+      scenario.correct(milestone, { occurred_at: day(10) });
+      expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
+      const departed = held({ etd: day(10) });
+      departed.post('import_customs_cleared', day(9));
+      departed.post('vessel_departed', day(9));
+      expect(departed.exceptions).toEqual(['customs_hold resolved auto_cleared']);
+    });
+
+    it('by the ETD as it is then', () => {
+      const scenario = held({ etd: day(10) });
+      scenario.post('import_customs_cleared', day(9));
+      scenario.estimate('vessel_departed', day(8));
+      expect(scenario.open).toEqual([]);
+      scenario.patch({ etd: day(12) });
+      expect(scenario.open).toEqual(['customs_hold']);
+    });
+
+    it.each(['export_customs_cleared', 'vessel_departed', 'available_for_pickup', 'delivery_attempted'])(
+      '%s clears it before the ETD too',
+      (code) => {
+        const scenario = held({ etd: day(10) });
+        scenario.post(code, day(4));
+        expect(scenario.open).not.toContain('customs_hold');
+      },
+    );
+
     it('nobody tries to deliver what customs hold', () => {
       const scenario = held();
       scenario.post('delivery_attempted', day(4));

@@ -1,4 +1,4 @@
-import { milestoneRules } from '@tracking/contracts';
+import { type ShipmentRecord, milestoneRules } from '@tracking/contracts';
 import { latest } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
 import { isSailingOn } from '../milestone-meaning.ts';
@@ -13,7 +13,7 @@ import {
   takingBack,
 } from './remedies.ts';
 import { type Find, type Finding, forEachSubject } from './rule.ts';
-import { isDelivered } from './steps.ts';
+import { isAttempted, isDelivered } from './steps.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -22,10 +22,10 @@ const DAY_MS = 24 * 3_600_000;
  * for any container.
  */
 function forEachNamed(type: string, rule: NamedRule): Find {
-  return ({ derived: { subjects, analysis } }) => {
+  return ({ derived: { subjects, analysis, record } }) => {
     const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
       if (milestone === undefined) return [];
-      const wrongs = among.flatMap((subject) => rule(milestone, subject) ?? []);
+      const wrongs = among.flatMap((subject) => rule(milestone, subject, record) ?? []);
       const [wrong] = wrongs;
       if (wrong === undefined) return [];
       const { container_number } = milestone.milestone;
@@ -40,7 +40,7 @@ function forEachNamed(type: string, rule: NamedRule): Find {
 }
 
 /** What is wrong, for people, and which milestones would set it right; undefined when nothing is. */
-type NamedRule = (entry: TimelineEntry, subject: StatusSubject) => Wrong | undefined;
+type NamedRule = (entry: TimelineEntry, subject: StatusSubject, record: ShipmentRecord) => Wrong | undefined;
 interface Wrong extends Remedy {
   readonly detail: string;
 }
@@ -51,13 +51,15 @@ export const deliveryFailed = forEachNamed('delivery_failed', attempted);
 /**
  * A hold or inspection without the clearance of its kind dated at or after it: before the first departure that of export,
  * which a departure shows too, after it that of import. Feeds skip steps: without a departure whatever happened after it
- * tells of one, the clearance of import too.
+ * shows one. The clearance of import does so only from the ETD on, as far as that is known.
  */
-function held({ milestone }: TimelineEntry, { summaries, progress }: StatusSubject): Wrong | undefined {
+function held({ milestone }: TimelineEntry, subject: StatusSubject, { etd }: ShipmentRecord): Wrong | undefined {
+  const { summaries, progress } = subject;
   const since = milestone.occurred_at;
   const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined);
   const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(earlier, undefined);
-  const cleared = latest(summaries, 'importCleared') >= since;
+  const mayBeAtOrigin = departed === undefined && !isAttempted(subject) && etd !== null && etd > since;
+  const cleared = latest(summaries, 'importCleared') >= (mayBeAtOrigin ? etd : since);
   const hasLeft =
     departed === undefined ? latest(summaries, 'exportCleared') >= since : since <= departed.milestone.occurred_at;
   if (cleared || hasLeft || isDelivered(progress)) return undefined;
@@ -65,7 +67,7 @@ function held({ milestone }: TimelineEntry, { summaries, progress }: StatusSubje
     detail: `${milestone.label} since ${since}.`,
     from: since,
     isMilestone: ({ rules, rank, isDeparture }) =>
-      rules.clears === 'import' ||
+      (rules.clears === 'import' && (!mayBeAtOrigin || rules.opens_exception === 'delivery_failed')) ||
       rank >= RANK.available_for_pickup ||
       (left === undefined && isDeparture) ||
       (departed === undefined && (rules.clears === 'export' || rank >= RANK.in_transit)),

@@ -44,7 +44,11 @@ function isCleared(hold: Said, lane: readonly Said[], memory: Memory): boolean {
   const departures = lane.filter((milestone) => isDeparture(milestone, memory));
   const [departed] = departures.length > 0 ? departures : lane.filter((milestone) => isUnderWay(milestone, memory));
   const later = lane.filter(({ occurred_at }) => occurred_at >= hold.occurred_at);
-  if (later.some((milestone) => isImported(milestone, memory))) return true;
+  const { etd } = memory.answered;
+  const mayBeAtOrigin = departed === undefined && !lane.some(({ code }) => code === 'delivery_attempted');
+  // "Before the first departure only an export clearance or a departure": but once the ETD has passed.
+  const tooEarly = ({ occurred_at }: Said) => mayBeAtOrigin && etd !== null && occurred_at < etd;
+  if (later.some((milestone) => isImported(milestone, memory) && !tooEarly(milestone))) return true;
   return departed === undefined
     ? later.some(({ code }) => code === 'export_customs_cleared')
     : hold.occurred_at <= departed.occurred_at;
