@@ -1,5 +1,6 @@
 import {
   type Leg,
+  type LegFields,
   type MilestoneRule,
   type ShipmentRecord,
   type TimeRule,
@@ -88,8 +89,8 @@ export function timesOf(
         : newest(reaching, { value: leg.eta, written: written.eta }, containers, tellEta);
     return { etd, eta, leg: { ...leg, etd: etd.value, eta: eta.value, ...actual } };
   });
-  const departure = statementOf(schedule.etd, sent[0]?.etd, legsWritten[0]?.etd);
-  const arrival = statementOf(schedule.eta, sent.at(-1)?.eta, legsWritten.at(-1)?.eta);
+  const departure = statementOf(schedule.etd, sent[0], legsWritten[0], 'etd');
+  const arrival = statementOf(schedule.eta, sent.at(-1), legsWritten.at(-1), 'eta');
   const leaving = departures.filter((entry) => isEnd(entry, route, route.starts));
   const reaching = arrivals.filter((entry) => isEnd(entry, route, route.ends));
   const etd =
@@ -112,11 +113,12 @@ export function timesOf(
 /** What the client says of a time: whether a leg says it, where it was not given for the shipment itself; by which event. */
 function statementOf(
   own: ClientSet<Timestamp | null>,
-  ofLeg: Timestamp | null = null,
-  legWritten = NOT_WRITTEN.etd,
+  leg: LegFields | undefined,
+  legWritten: LegTimesWritten | undefined,
+  time: 'etd' | 'eta',
 ): { readonly isOfLeg: boolean; readonly written: number } {
-  const isOfLeg = own.value === null && ofLeg !== null;
-  return { isOfLeg, written: isOfLeg ? Math.max(own.written, legWritten) : own.written };
+  const isOfLeg = own.value === null && leg !== undefined && leg[time] !== null;
+  return { isOfLeg, written: Math.max(own.written, isOfLeg && legWritten ? legWritten[time] : own.written) };
 }
 
 /** It happened: estimates no longer move what was expected. */

@@ -40,7 +40,7 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
   });
 }
 
-/** Whether a person posted a superseded estimate again. */
+/** Reports whether a superseded estimate becomes the current one. */
 function isCurrentAgain(previous: Milestone, { superseded_at }: Milestone): boolean {
   return previous.superseded_at !== null && superseded_at === null;
 }
@@ -87,8 +87,8 @@ export interface Duplicate {
 /**
  * The milestone that a new one repeats: with its `external_id`, else with the same code, time, container, location and
  * source, unless both have an `external_id`: then their sender tells them apart. An estimate that became an actual one at
- * the same time is no repetition, nor is a retracted milestone that a person posts again. What a feed repeats is told by
- * what it last sent, too: before its `external_id` where that is of one that only people spoke of, who may have put it in the
+ * the same time is no repetition, nor is a retracted milestone that a person posts again. A feed also repeats what
+ * it last sent: that goes before its `external_id` where that is of one that only people spoke of, who may have put it in the
  * place of the feed's.
  */
 export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {

@@ -17,7 +17,7 @@ export interface Update {
   readonly checked: CheckedShipment;
   /** Those of the checked fields that count as new statements about times. */
   readonly times: ScheduleFields;
-  /** Of the legs among them: what continues of those before. Absent where all their times are new statements. */
+  /** How the legs among them continue the legs before; absent where all their times are new statements. */
   readonly continued?: ContinuedLegs;
   /** What the last upsert sent of them, from now on. */
   readonly sent: LastSent;

@@ -29,7 +29,7 @@ export function isReturned({ status }: Pick<ContainerProgress, 'status'>): boole
   return RANK[status] >= RANK.completed;
 }
 
-/** Whether a delivery of the container was attempted. */
+/** Reports whether a delivery of the container was attempted. */
 export function isAttempted({ summaries }: StatusSubject): boolean {
   return summaries.some(({ opening }) => opening['delivery_failed'] !== undefined);
 }

@@ -158,7 +158,7 @@ function sendLegs(legs: readonly LegFields[], memory: Memory): void {
       eta: choose(index, 'eta', (place) => old.said[place]?.eta, now),
     })),
   };
-  // What was expected of a leg that left or arrived stays, wherever it stands now.
+  // A leg that left or arrived keeps its expected times, wherever it stands now.
   memory.answered = {
     ...answered,
     legs: legs.map((leg, index) => answered.legs[oldOf[index] ?? -1] ?? { ...leg, atd: null, ata: null }),
