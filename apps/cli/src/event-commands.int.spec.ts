@@ -70,6 +70,14 @@ describe('events', () => {
     );
   });
 
+  it('are imported, and the shipments of their workspaces checked once all of them are stored', async () => {
+    const ends = () => asked.flatMap(({ route, body }, place) => (route === 'POST /events/end' ? [[place, body]] : []));
+    expect((await cli(['events', 'import', '-'], TEXT.slice(0, TEXT.lastIndexOf('{"end"')))).code).toBe(1);
+    expect(ends()).toEqual([]);
+    expect((await cli(['events', 'import', '-'], TEXT)).code).toBe(0);
+    expect(ends()).toEqual([[asked.length - 1, { workspaces: ['wsp_a'] }]]);
+  });
+
   it('are exported to a file of its own, and imported from it', async () => {
     const file = join(folder, 'events.jsonl');
     expect((await cli(['events', 'export', file])).out).toBe('3 events\n');

@@ -72,6 +72,7 @@ export async function imported(invocation: Invocation): Promise<number> {
   let bytes = 0;
   let count = 0;
   let end: number | undefined;
+  const workspaces: string[] = [];
   const send = async () => {
     if (waiting.length > 0) await store(client, '/events', { events: waiting });
     count += waiting.length;
@@ -81,7 +82,10 @@ export async function imported(invocation: Invocation): Promise<number> {
   const source = path === STREAM ? addAbortSignal(signal, input as Readable) : createReadStream(path);
   for await (const text of linesOf(source)) {
     const line = parsed(text);
-    if ('workspace' in line) await store(client, '/events/workspaces', line.workspace);
+    if ('workspace' in line) {
+      await store(client, '/events/workspaces', line.workspace);
+      workspaces.push(line.workspace.id);
+    }
     if ('end' in line) end = line.end.events;
     if (!('event' in line)) continue;
     const more = Buffer.byteLength(text);
@@ -90,7 +94,10 @@ export async function imported(invocation: Invocation): Promise<number> {
     bytes += more;
   }
   await send();
-  if (end === count) return count;
+  if (end === count) {
+    await store(client, '/events/end', { workspaces });
+    return count;
+  }
   const name = path === STREAM ? 'standard input' : path;
   throw new CliError(
     `${name} is not whole: ${count} events were stored, the last ones are missing`,

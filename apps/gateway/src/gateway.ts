@@ -94,6 +94,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     readModels,
     webhooks,
     events,
+    workspaceSettings,
     publishedEvents,
     logger,
     clock,

@@ -5,6 +5,7 @@ import { ReadModels } from '@tracking/read-models';
 import {
   Publisher,
   RecheckJob,
+  ReleaseRecheck,
   RuleClock,
   shipmentsService,
   eventOperations,
@@ -43,13 +44,21 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const ruleClock = new RuleClock({ ...following, shipments, workList });
   void readModels.ready.then(() => ruleClock.job.start());
   shutdown.add('clock', () => ruleClock.job.stop());
+  const deadlinesReached = (position: Position, timeoutMs: number) =>
+    readModels.progress.reached('deadlines', position, timeoutMs);
   const recheck = new RecheckJob({
     ...following,
     shipments,
     settings,
     rechecks: settings.rechecks,
     unsettledShipments: workList,
-    readModelsReached: (position, timeoutMs) => readModels.progress.reached('deadlines', position, timeoutMs),
+    readModelsReached: deadlinesReached,
+    afterRelease: new ReleaseRecheck({
+      eventStore,
+      rechecks: settings.rechecks,
+      workspaces: workList,
+      readModelsReached: deadlinesReached,
+    }),
   });
   void readModels.ready.then(() => recheck.job.start());
   shutdown.add('re-checks', () => recheck.job.stop());

@@ -3,7 +3,15 @@ import { Identity, identitySweeper } from '@tracking/identity';
 import type { Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { derivedKey, type Shutdown } from '@tracking/runtime';
-import { Publisher, RecheckJob, RuleClock, eventOperations, makeEventsBy, shipmentsService } from '@tracking/shipments';
+import {
+  Publisher,
+  RecheckJob,
+  ReleaseRecheck,
+  RuleClock,
+  eventOperations,
+  makeEventsBy,
+  shipmentsService,
+} from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
@@ -43,13 +51,21 @@ export async function startFeatures(
   const ruleClock = new RuleClock({ ...following, shipments, workList });
   if (!isPassive) void readModels.ready.then(() => ruleClock.job.start());
   shutdown.add('clock', () => ruleClock.job.stop());
+  const deadlinesReached = (position: Position, waitMs: number) =>
+    readModels.progress.reached('deadlines', position, waitMs);
   const recheck = new RecheckJob({
     ...following,
     shipments,
     settings: workspaceSettings,
     rechecks: workspaceSettings.rechecks,
     unsettledShipments: workList,
-    readModelsReached: (position, waitMs) => readModels.progress.reached('deadlines', position, waitMs),
+    readModelsReached: deadlinesReached,
+    afterRelease: new ReleaseRecheck({
+      eventStore,
+      rechecks: workspaceSettings.rechecks,
+      workspaces: workList,
+      readModelsReached: deadlinesReached,
+    }),
   });
   if (!isPassive) void readModels.ready.then(() => recheck.job.start());
   shutdown.add('re-checks', () => recheck.job.stop());

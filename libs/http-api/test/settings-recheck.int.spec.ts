@@ -1,7 +1,7 @@
 import type { JsonObject, ShipmentException } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
 import { type StoredEvent, Unavailable } from '@tracking/ports';
-import { RecheckJob, type RecheckJobParts } from '@tracking/shipments';
+import { RecheckJob, type RecheckJobParts, eventTransfer } from '@tracking/shipments';
 import { eventually, noMetrics } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -262,6 +262,25 @@ it('engines that are away amid it hold it up, and every shipment is checked', as
   for (const id of ids) {
     expect(await told(id, 'customs_hold')).toEqual(['exception.opened.v1 high', 'exception.updated.v1 low']);
   }
+});
+
+it('shipments that were imported are checked by the rules here, and not before', async () => {
+  await patch({ departure_overdue: { enabled: false } });
+  const id = await create({ mode: 'ocean', etd: hoursFromNow(-24) });
+  await patch({ departure_overdue: { enabled: true } });
+  start();
+  await done(1);
+  // Another shipment of the workspace, as a system decided on it in which the type is not enabled.
+  const [first] = await stored(id);
+  if (first === undefined) throw new Error('nothing is stored');
+  const other = `shp_${'a'.repeat(26)}`;
+  const copy = JSON.stringify(first).replaceAll(id.slice(4), other.slice(4));
+  const { position: _, ...event } = { ...(JSON.parse(copy) as StoredEvent), id: crypto.randomUUID() };
+  await eventTransfer(api.storage.eventStore).importEvents({ events: [event] });
+  expect(await told(other, 'departure_overdue')).toEqual([]);
+  await api.dependencies.workspaceSettings.rechecks.request(String(first.data['workspace_id']));
+  await done(2);
+  expect(await told(other, 'departure_overdue')).toEqual(['exception.opened.v1 medium']);
 });
 
 it('two jobs at once change each shipment once', async () => {

@@ -51,6 +51,43 @@ async function advanced({ rechecks }: SettingsOfWorkspaces, from: Recheck, to: P
   return recheck;
 }
 
+describe('a re-check that is requested', () => {
+  it('is pending although settings never changed, which go on as before', async () => {
+    const settings = await open();
+    await settings.rechecks.request('wsp_1');
+    const recheck = await only(settings);
+    expect(recheck).toMatchObject({ workspace_id: 'wsp_1', version: 1, isRunning: false, after: null, checked: 0 });
+    const { recheck: told, ...rest } = await settings.get('wsp_1');
+    const { recheck: _, ...defaults } = await settings.get('wsp_2');
+    expect([told, rest]).toEqual([PENDING, defaults]);
+    expect((await change(settings, slower(30))).after).toMatchObject({ version: 2 });
+    expect((await only(settings)).version).toBe(2);
+  });
+
+  it('begins one again that is running or done, and takes no progress of before', async () => {
+    const settings = await open();
+    await change(settings, slower(30));
+    const begun = await advanced(settings, await only(settings), running('shp_a', 5));
+    await settings.rechecks.request('wsp_1');
+    expect(await settings.rechecks.advance(begun, done(9))).toBeUndefined();
+    const again = await only(settings);
+    expect(again).toMatchObject({ version: 2, isRunning: false, after: null, checked: 0 });
+    expect(again.step).not.toBe(begun.step);
+    await advanced(settings, again, done(9));
+    await settings.rechecks.request('wsp_1');
+    expect(await only(settings)).toMatchObject({ version: 2, isRunning: false, checked: 0 });
+    expect((await settings.get('wsp_1')).exceptions.eta_slip.after_hours).toBe(30);
+  });
+
+  it('remembers for which rules all were requested', async () => {
+    const { rechecks } = await open();
+    expect(await rechecks.rules()).toBeUndefined();
+    await rechecks.setRules('1 a');
+    await rechecks.setRules('1 b');
+    expect(await (await open()).rechecks.rules()).toBe('1 b');
+  });
+});
+
 describe('what is to be checked again', () => {
   it('is nothing until settings change', async () => {
     const settings = await open();

@@ -1,5 +1,8 @@
 import type { Timestamp } from '@tracking/contracts';
-import type { SettingsDocument, SettingsDocuments } from './settings-document.ts';
+import type { Collection } from '@tracking/ports';
+import { NOTHING_SET } from './set-values.ts';
+import { TO_RECHECK } from './settings-document.ts';
+import type { CheckedRules, SettingsDocument, SettingsDocuments, StoredSettings } from './settings-document.ts';
 
 /** A workspace's open shipments are to be checked again, since its settings changed. */
 export interface Recheck {
@@ -26,7 +29,10 @@ export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
  * their version, so that a change begins it anew and no progress of before comes after it.
  */
 export class Rechecks {
-  constructor(private readonly documents: SettingsDocuments) {}
+  constructor(
+    private readonly documents: SettingsDocuments,
+    private readonly checkedRules: Collection<CheckedRules>,
+  ) {}
 
   /** Those that are not done, by workspace. @param after the workspace of the last one that was answered */
   async unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
@@ -37,6 +43,32 @@ export class Rechecks {
       limit,
     });
     return found.flatMap((document) => recheckOf(document) ?? []);
+  }
+
+  /**
+   * Has the shipments of a workspace checked again although its settings did not change. One that is running begins again.
+   * @throws Unavailable
+   */
+  async request(workspaceId: string): Promise<void> {
+    for (let isStored = false; !isStored;) {
+      const found = await this.documents.get(workspaceId);
+      if (found === undefined) {
+        isStored = await this.documents.insert({ ...neverChanged(workspaceId), ...TO_RECHECK });
+      } else {
+        const { version, recheck_step = 0 } = found;
+        const guard = { version, ...(found.recheck_step !== undefined && { recheck_step }) };
+        isStored = await this.documents.replace({ ...found, ...TO_RECHECK, recheck_step: recheck_step + 1 }, guard);
+      }
+    }
+  }
+
+  /** The rules by which all workspaces were last checked, or requested to be; undefined before the first time. */
+  async rules(): Promise<string | undefined> {
+    return (await this.checkedRules.get(RULES_ID))?.rules;
+  }
+
+  async setRules(rules: string): Promise<void> {
+    await this.checkedRules.upsert({ id: RULES_ID, rules });
   }
 
   /**
@@ -70,4 +102,13 @@ function recheckOf({ id, version, recheck, recheck_step }: SettingsDocument): Re
   if (recheck === undefined || recheck_step === undefined) return undefined;
   const { state, after, checked } = recheck;
   return { workspace_id: id, version, step: recheck_step, isRunning: state !== 'pending', after, checked };
+}
+
+const RULES_ID = 'rules';
+
+/** Of a workspace that never changed a setting. */
+export const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 1, updated_at: null, updated_by: null };
+
+function neverChanged(id: string): Omit<SettingsDocument, keyof typeof TO_RECHECK> {
+  return { id, ...NEVER_CHANGED, changed_by: '', before: NEVER_CHANGED };
 }

@@ -32,6 +32,13 @@ export const SETTINGS_DOCUMENTS: CollectionSpec = {
   indexes: [{ name: 'rechecking', fields: ['is_rechecking', 'id'] }],
 };
 
+/** By which rules and defaults all workspaces were last checked: one document. */
+export interface CheckedRules extends Document {
+  readonly rules: string;
+}
+
+export const CHECKED_RULES: CollectionSpec = { name: 'checked_rules', indexes: [] };
+
 /** Stored with the change itself: a crash right after it loses nothing. */
 export const TO_RECHECK: Required<StoredRecheck> = {
   recheck: { state: 'pending', checked: 0, started_at: null, finished_at: null, after: null },

@@ -3,11 +3,23 @@ import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/
 import type { DocumentStore } from '@tracking/ports';
 import { RecentLookUps, retryConflicts } from '@tracking/resilience';
 import { patched } from './merge-patch.ts';
-import { Rechecks } from './rechecks.ts';
-import { NOTHING_SET, setValuesOf, valuesOf } from './set-values.ts';
+import { NEVER_CHANGED, Rechecks } from './rechecks.ts';
+import { setValuesOf, valuesOf } from './set-values.ts';
 import type { SetValues } from './set-values.ts';
-import { SETTINGS_DOCUMENTS, TO_RECHECK, decidedSettings, workspaceSettings } from './settings-document.ts';
-import type { DecidedSettings, SettingsDocument, SettingsDocuments, StoredSettings } from './settings-document.ts';
+import {
+  CHECKED_RULES,
+  SETTINGS_DOCUMENTS,
+  TO_RECHECK,
+  decidedSettings,
+  workspaceSettings,
+} from './settings-document.ts';
+import type {
+  CheckedRules,
+  DecidedSettings,
+  SettingsDocument,
+  SettingsDocuments,
+  StoredSettings,
+} from './settings-document.ts';
 
 /** Changes settings once, however often it is carried out. */
 export interface ChangeSettings {
@@ -26,7 +38,6 @@ export interface SettingsChange {
   readonly after: WorkspaceSettings;
 }
 
-const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 1, updated_at: null, updated_by: null };
 const DEFAULT_SETTINGS = workspaceSettings(NEVER_CHANGED);
 
 export interface SettingsOptions {
@@ -37,21 +48,20 @@ export interface SettingsOptions {
 
 /** The settings of every workspace: a document each, under the workspace's id, once something was set. */
 export class SettingsOfWorkspaces {
-  /** What is to be done about changes. */
-  readonly rechecks: Rechecks;
   readonly #recent: RecentLookUps<WorkspaceSettings>;
 
   private constructor(
     private readonly documents: SettingsDocuments,
+    readonly rechecks: Rechecks,
     elapsed?: () => number,
   ) {
-    this.rechecks = new Rechecks(documents);
     this.#recent = new RecentLookUps({ ...(elapsed && { elapsed }) });
   }
 
   static async open({ documentStore, elapsed }: SettingsOptions): Promise<SettingsOfWorkspaces> {
     const documents = await documentStore.collection<SettingsDocument>(SETTINGS_DOCUMENTS);
-    return new SettingsOfWorkspaces(documents, elapsed);
+    const checkedRules = await documentStore.collection<CheckedRules>(CHECKED_RULES);
+    return new SettingsOfWorkspaces(documents, new Rechecks(documents, checkedRules), elapsed);
   }
 
   /** As they are now. @throws Unavailable */

@@ -14,7 +14,15 @@ import { auditedByOperator } from './audited-by-operator.ts';
 import { Takes } from './takes.ts';
 import { DeadLettersController } from './dead-letters.controller.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
-import { APP_URL, EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, READ_MODELS, WEBHOOKS } from './dependencies.ts';
+import {
+  APP_URL,
+  EVENT_TRANSFER,
+  IDENTITY,
+  PUBLISHED_EVENTS,
+  READ_MODELS,
+  RECHECKS,
+  WEBHOOKS,
+} from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { EventTransferController } from './event-transfer.controller.ts';
 import { KeysController } from './keys.controller.ts';
@@ -87,6 +95,7 @@ export async function createAdministrationApi(
       { provide: APP_URL, useValue: dependencies.appUrl },
       { provide: READ_MODELS, useValue: dependencies.readModels },
       { provide: EVENT_TRANSFER, useValue: dependencies.events },
+      { provide: RECHECKS, useValue: dependencies.workspaceSettings?.rechecks },
       { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },
       { provide: WEBHOOKS, useValue: dependencies.webhooks },
       ...(dependencies.webhooks ? [OperatedDeliveries, OperatedDeadLetters, ReplayOperations] : []),

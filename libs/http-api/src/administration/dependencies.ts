@@ -3,6 +3,7 @@ import type { Clock, Logger } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
 import type { EventTransfer } from '@tracking/shipments';
 import type { WebhookOperations } from '@tracking/webhooks';
+import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { EventsService } from '../events/events-service.ts';
 
 export interface AdministrationDependencies {
@@ -12,6 +13,8 @@ export interface AdministrationDependencies {
   readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;
   /** Without it there are no routes of events. */
   readonly events?: EventTransfer;
+  /** Has the shipments of workspaces checked after an import. */
+  readonly workspaceSettings?: { readonly rechecks: Pick<SettingsOfWorkspaces['rechecks'], 'request'> };
   /** Without it there are no routes of published events. */
   readonly publishedEvents?: Pick<EventsService, 'list'>;
   /** Without it there are no routes of deliveries. */
@@ -26,5 +29,6 @@ export const IDENTITY = Symbol('identity');
 export const APP_URL = Symbol('address of the web application');
 export const READ_MODELS = Symbol('read models');
 export const EVENT_TRANSFER = Symbol('event transfer');
+export const RECHECKS = Symbol('re-checks');
 export const PUBLISHED_EVENTS = Symbol('published events');
 export const WEBHOOKS = Symbol('webhooks');

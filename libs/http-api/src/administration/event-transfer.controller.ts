@@ -7,7 +7,7 @@ import { fault, isObject } from '../validation/checks.ts';
 import type { FieldCheck } from '../validation/checks.ts';
 import { field } from '../validation/fields.ts';
 import { Takes } from './takes.ts';
-import { EVENT_TRANSFER, IDENTITY } from './dependencies.ts';
+import { EVENT_TRANSFER, IDENTITY, RECHECKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 
 const AT_ONCE = 500;
@@ -31,6 +31,8 @@ export class EventTransferController {
   constructor(
     @Inject(EVENT_TRANSFER) private readonly transfer: EventTransfer,
     @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(RECHECKS)
+    private readonly rechecks: NonNullable<AdministrationDependencies['workspaceSettings']>['rechecks'] | undefined,
   ) {}
 
   @Get()
@@ -50,15 +52,34 @@ export class EventTransferController {
     return this.transfer.importEvents({ events: events as readonly object[] as readonly ExportedEvent[] });
   }
 
+  /** Checks the shipments of workspaces by the rules and settings here, once all of their events are stored. */
+  @Post('end')
+  @Takes()
+  @HttpCode(200)
+  async end(@Body() body: { readonly workspaces?: unknown } | null): Promise<{ readonly rechecked: number }> {
+    const ids = body?.workspaces;
+    if (!Array.isArray(ids) || !ids.every(isWorkspaceId)) {
+      throw invalidRequest([
+        { param: 'workspaces', code: 'invalid_type', message: 'Must be a list of workspace ids.' },
+      ]);
+    }
+    for (const id of ids) await this.rechecks?.request(id);
+    return { rechecked: ids.length };
+  }
+
   /** Under the id that it has elsewhere: events name it. */
   @Post('workspaces')
   @Takes()
   @HttpCode(200)
   adopt(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
     const { id, name } = body ?? {};
-    if (typeof id !== 'string' || !/^wsp_[a-z2-7]{26}$/.test(id) || typeof name !== 'string') {
+    if (!isWorkspaceId(id) || typeof name !== 'string') {
       throw invalidRequest([{ param: 'id', code: 'invalid_type', message: 'Must be the id and name of a workspace.' }]);
     }
     return this.identity.workspaces.adopt(id, name);
   }
+}
+
+function isWorkspaceId(id: unknown): id is string {
+  return typeof id === 'string' && /^wsp_[a-z2-7]{26}$/.test(id);
 }

@@ -58,6 +58,9 @@ describe('queries of deadlines', () => {
     await world.writer.change(3, { status: 'completed' });
     await caughtUp(models);
     const { deadlines } = models.queries;
+    expect(await deadlines.nextWorkspace(undefined)).toBe('wsp_acme');
+    expect(await deadlines.nextWorkspace('wsp_acme')).toBe('wsp_other');
+    expect(await deadlines.nextWorkspace('wsp_other')).toBeUndefined();
     expect(await deadlines.ofWorkspace('wsp_acme', undefined, 2)).toEqual([
       { id: id(0), ...ACME },
       { id: id(2), ...ACME_TEST },

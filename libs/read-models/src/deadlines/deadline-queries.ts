@@ -38,6 +38,21 @@ export class DeadlineQueries {
   }
 
   /**
+   * The first workspace with a shipment, by id.
+   * @param after the one before it
+   * @throws Unavailable
+   */
+  async nextWorkspace(after: string | undefined): Promise<string | undefined> {
+    const rows = await this.active.rows();
+    const [first] = await rows.find({
+      filter: after === undefined ? {} : { workspace_id: { gt: after } },
+      sort: { fields: ['workspace_id', 'over', 'id'] },
+      limit: 1,
+    });
+    return first?.workspace_id;
+  }
+
+  /**
    * Shipments of the workspace that other settings may change something about, live and test ones, in the order of their ids.
    * @param after the id of the last of the page before
    * @throws Unavailable

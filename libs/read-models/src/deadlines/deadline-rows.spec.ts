@@ -42,6 +42,21 @@ describe('rows of deadlines', () => {
     expect(row).not.toHaveProperty('due_at');
   });
 
+  it('given events of another system, then no moment until something is stored here', () => {
+    const imported = (each: ProjectedEvent): ProjectedEvent => {
+      const metadata = { ...each.event.metadata, imported: true as const };
+      return { ...each, event: { ...each.event, metadata } };
+    };
+    const [first, second, third] = writes(
+      imported(created(MONDAY)),
+      imported(updated(1, TUESDAY)),
+      updated(2, TUESDAY),
+    );
+    expect(first).toEqual({ id, ...ACME, ...GOING_ON, revision: 0 });
+    expect(second).toBeUndefined();
+    expect(third).toMatchObject({ due_at: TUESDAY, revision: 2 });
+  });
+
   it('given events that move nothing, then no write', () => {
     const [, second, third, fourth] = writes(
       created(MONDAY),

@@ -1,5 +1,5 @@
 import type { Scope, ShipmentStatus, Timestamp } from '@tracking/contracts';
-import { type ShipmentEvent, shipmentIdOf } from '@tracking/shipments-domain';
+import { type ShipmentEvent, nextCheckOf, shipmentIdOf } from '@tracking/shipments-domain';
 import type { ReadModel, ReadModelRow } from '../read-model.ts';
 import { scopeOf } from '../scope.ts';
 
@@ -8,7 +8,7 @@ import { scopeOf } from '../scope.ts';
  * change nothing, and then nothing is written.
  */
 export interface DeadlineRow extends ReadModelRow, Scope {
-  /** As the last event says; absent where time alone changes nothing. */
+  /** As the last event says; absent where time alone changes nothing, or where that event was imported. */
   readonly due_at?: Timestamp;
   /** Whether it came to its end. The row stays: it tells late writes of earlier events from new ones. */
   readonly ended: boolean;
@@ -22,7 +22,7 @@ const ENDED: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
 /** The work list of the clock, and of whoever has to check a workspace's shipments by other settings: one row for each shipment. */
 export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
   name: 'deadlines',
-  version: 2,
+  version: 3,
   indexes: [
     { name: 'by_due_at', fields: ['due_at', 'id'] },
     { name: 'by_workspace', fields: ['workspace_id', 'over', 'id'] },
@@ -37,7 +37,7 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
     if (before && before.revision >= event.revision) return [];
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`${event.type} of no shipment`);
-    const due_at = event.metadata.next_check_at;
+    const due_at = nextCheckOf(event.metadata);
     const ended = isEndedAfter(event, before);
     const has_open_exceptions = hasOpenAfter(event, before);
     if (

@@ -1,5 +1,6 @@
 export type { Written } from './answers.ts';
 export { RecheckJob, type RecheckJobParts } from './clock/recheck-job.ts';
+export { RULES, ReleaseRecheck } from './clock/release-recheck.ts';
 export type { UnsettledShipments, Recheck, Rechecks } from './clock/rechecks.ts';
 export { RuleClock, type RuleClockParts } from './clock/rule-clock.ts';
 export type { DueShipment, WorkList } from './clock/work-list.ts';

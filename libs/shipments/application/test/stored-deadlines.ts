@@ -35,7 +35,8 @@ export class StoredDeadlines implements WorkList {
 
   private async rowOf(stream: string): Promise<readonly DueShipment[]> {
     const events = await this.store().read(stream);
-    const due_at = events.at(-1)?.metadata['next_check_at'];
+    const metadata = events.at(-1)?.metadata;
+    const due_at = metadata?.['imported'] === true ? null : metadata?.['next_check_at'];
     const { workspace_id, environment } = events[0]?.data as Pick<DueShipment, 'workspace_id' | 'environment'>;
     return typeof due_at === 'string' ? [{ id: shipmentIdOf(stream), workspace_id, environment, due_at }] : [];
   }

@@ -1,5 +1,6 @@
 import { type ShipmentException, latestOf } from '@tracking/contracts';
 import { type ShipmentEvent, type ShipmentEventBody, descriptorOf } from './events/stored-events.ts';
+import { nextCheckOf } from './events/event-data.ts';
 import { type StoredDocument, putDocuments } from './events/stored-document.ts';
 import { beginsNoShipment, recordAfter } from './evolve-record.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
@@ -43,7 +44,7 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   descriptor.applyToState?.(draft, data, revision);
   // A command may be carried out late, with the time of its first attempt: news that came since stays the last.
   if (descriptor.isNews?.(data) === true) draft.heardAt = latestOf(metadata.recorded_at, draft.heardAt ?? '');
-  draft.nextCheckAt = metadata.next_check_at;
+  draft.nextCheckAt = nextCheckOf(metadata);
   return draft;
 }
 

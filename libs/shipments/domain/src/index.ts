@@ -45,6 +45,7 @@ export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './com
 export { noSuchShipment } from './decision.ts';
 export type { Announcement } from './events/descriptor.ts';
 export type * from './events/event-data.ts';
+export { nextCheckOf } from './events/event-data.ts';
 export type { ReceivedObject, StoredDocument } from './events/stored-document.ts';
 export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events/stored-events.ts';
 export type { GivenOfContainer, TakenOff } from './given-of-container.ts';

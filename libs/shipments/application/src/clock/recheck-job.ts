@@ -5,6 +5,7 @@ import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry 
 import type { ShipmentsService } from '../shipments-service.ts';
 import { checkOf } from './check-command.ts';
 import { RecheckStart, type RecheckStartParts } from './recheck-start.ts';
+import type { ReleaseRecheck } from './release-recheck.ts';
 import type { UnsettledShipments, Recheck, RecheckProgress, Rechecks } from './rechecks.ts';
 
 /** From one look for changes to the next. */
@@ -28,6 +29,8 @@ export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
   readonly rechecks: Rechecks;
   readonly unsettledShipments: UnsettledShipments;
+  /** Absent where releases have nothing checked. */
+  readonly afterRelease?: Pick<ReleaseRecheck, 'request'>;
   /** By which `shipments` decide here. */
   readonly settings: { of(workspaceId: string): Promise<{ readonly version: number }> };
   readonly leases: Leases;
@@ -78,6 +81,7 @@ export class RecheckJob {
 
   /** Turns, as long as there is any shipment to check. */
   async round(ending: AbortSignal): Promise<void> {
+    await this.parts.afterRelease?.request(ending);
     while (!ending.aborted && (await this.turn(ending)));
   }
 

@@ -4,6 +4,7 @@ import type { Recheck } from './rechecks.ts';
 
 interface Noticed {
   readonly version: number;
+  readonly step: number;
   /** In monotonic milliseconds. */
   readonly at: number;
   /** The end of the log when every replica went by the settings: what was decided by those before lies before it. */
@@ -36,24 +37,24 @@ export class RecheckStart {
   }
 
   /** Whether every replica goes by the change: it was noticed long enough ago. It is noticed when this is asked first. */
-  hasWaited({ workspace_id, version }: Recheck): boolean {
+  hasWaited(recheck: Recheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
-    return elapsed() - this.noticedAt(workspace_id, version).at >= beginsAfterMs;
+    return elapsed() - this.noticedAt(recheck).at >= beginsAfterMs;
   }
 
   /** Whether all shipments are found that were decided before. To be asked when that has waited. @throws Unavailable */
-  async isShown({ workspace_id, version }: Recheck): Promise<boolean> {
+  async isShown(recheck: Recheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
-    const noticed = this.noticedAt(workspace_id, version);
+    const noticed = this.noticedAt(recheck);
     const head = (noticed.head ??= await eventStore.head());
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  private noticedAt(workspaceId: string, version: number): Noticed {
-    const before = this.noticed.get(workspaceId);
-    if (before?.version === version) return before;
-    const noticed = { version, at: this.parts.elapsed() };
-    this.noticed.set(workspaceId, noticed);
+  private noticedAt({ workspace_id, version, step }: Recheck): Noticed {
+    const before = this.noticed.get(workspace_id);
+    if (before?.version === version && before.step === step) return before;
+    const noticed = { version, step, at: this.parts.elapsed() };
+    this.noticed.set(workspace_id, noticed);
     return noticed;
   }
 }

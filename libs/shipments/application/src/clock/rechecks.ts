@@ -1,6 +1,6 @@
 import type { Scope, Timestamp } from '@tracking/contracts';
 
-/** The settings of a workspace changed: its open shipments are to be checked by the new ones. */
+/** The open shipments of a workspace are to be checked: its settings changed, some were imported, or a release has other rules. */
 export interface Recheck {
   readonly workspace_id: string;
   /** Of the settings by which they are checked. */
@@ -33,6 +33,16 @@ export interface Rechecks {
    * @throws Unavailable
    */
   advance(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined>;
+}
+
+/** Has the open shipments of workspaces checked although no settings changed. */
+export interface RequestedRechecks {
+  /** @throws Unavailable */
+  request(workspaceId: string): Promise<void>;
+  /** The rules for which those of all workspaces were requested last. @throws Unavailable */
+  rules(): Promise<string | undefined>;
+  /** @throws Unavailable */
+  setRules(rules: string): Promise<void>;
 }
 
 /** Shipments about which other settings may change something: they have not ended, or an exception of theirs is open. */

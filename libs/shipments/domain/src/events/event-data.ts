@@ -27,6 +27,14 @@ export interface EventMetadata {
   readonly imported?: true;
 }
 
+/**
+ * When time alone next changes something about the shipment; null if never. What the system that an event was imported
+ * from had found says nothing here: rules and settings are others, and more events of the shipment may be to come.
+ */
+export function nextCheckOf({ next_check_at, imported }: EventMetadata): Timestamp | null {
+  return imported === true ? null : next_check_at;
+}
+
 /** Fields that both clients and estimates move; those that were set. */
 export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
 

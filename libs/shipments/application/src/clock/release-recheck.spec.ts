@@ -1,0 +1,69 @@
+import { Unavailable } from '@tracking/ports';
+import { ReleaseRecheck } from './release-recheck.ts';
+
+/** Three workspaces, and what is stored about the rules of their last checks. */
+class Stage {
+  rules: string | undefined;
+  shown = '5';
+  requested: string[] = [];
+  isAway = false;
+
+  recheck(rules = 'new'): ReleaseRecheck {
+    return new ReleaseRecheck({
+      rules,
+      rechecks: {
+        request: async (id) => {
+          if (this.isAway && id === 'wsp_2') throw new Unavailable('document store', 'away');
+          this.requested.push(id);
+        },
+        rules: async () => this.rules,
+        setRules: async (to) => void (this.rules = to),
+      },
+      workspaces: { nextWorkspace: async (after = '') => ['wsp_1', 'wsp_2', 'wsp_3'].find((id) => id > after) },
+      eventStore: { head: async () => '5' },
+      readModelsReached: async (position) => this.shown >= position,
+    });
+  }
+}
+
+const ALL = ['wsp_1', 'wsp_2', 'wsp_3'];
+const never = new AbortController().signal;
+
+describe('the re-check after a release', () => {
+  it.each([undefined, 'old'])('is requested for all workspaces where the last rules were %s, once', async (before) => {
+    const stage = new Stage();
+    stage.rules = before;
+    const recheck = stage.recheck();
+    await recheck.request(never);
+    await recheck.request(never);
+    await stage.recheck().request(never);
+    expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
+    await stage.recheck('newer').request(never);
+    expect(stage.requested).toEqual([...ALL, ...ALL]);
+  });
+
+  it('waits until the read model shows what was stored before', async () => {
+    const stage = new Stage();
+    stage.shown = '4';
+    const recheck = stage.recheck();
+    await recheck.request(never);
+    expect([stage.requested, stage.rules]).toEqual([[], undefined]);
+    stage.shown = '5';
+    await recheck.request(never);
+    expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
+  });
+
+  it('is repeated whole where it was cut off', async () => {
+    const stage = new Stage();
+    stage.isAway = true;
+    const recheck = stage.recheck();
+    await expect(recheck.request(never)).rejects.toThrow(Unavailable);
+    expect(stage.rules).toBeUndefined();
+    stage.isAway = false;
+    await recheck.request(AbortSignal.abort());
+    expect(stage.rules).toBeUndefined();
+    stage.requested = [];
+    await recheck.request(never);
+    expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
+  });
+});
