@@ -125,6 +125,12 @@ class ReplayRun {
     return toBeReplayed(this.past, STANDARD_EVENT_TYPES, filter);
   }
 
+  /** Ids of events whose retries are due beside the replay: once the endpoint has another URL. */
+  get dueBeside(): ReadonlySet<string> {
+    const waiting = this.past.filter(({ fate }) => this.urls.length > 1 && fate === 'waiting');
+    return new Set(waiting.map(({ event }) => event.id));
+  }
+
   /** Ids of the events that arrived, as often as they did. */
   get arrived(): readonly string[] {
     return this.urls
@@ -228,12 +234,13 @@ async function replayOf(scene: Scene): Promise<void> {
     const filter = run.filter(scene.filter);
     const expected = run.expected(filter);
     const { matched, done, failed } = await run.run(filter, scene);
-    expect([...new Set(run.arrived)].toSorted()).toEqual([...expected].toSorted());
+    const replayed = new Set(run.arrived).difference(run.dueBeside);
+    expect([...replayed].toSorted()).toEqual([...expected].toSorted());
     expect({ matched, counted: done + failed }).toEqual({ matched: expected.size, counted: expected.size });
     const { atOnce, never } = run.answered(expected);
     expect(done).toBeGreaterThanOrEqual(atOnce);
     expect(failed).toBeGreaterThanOrEqual(never);
-    const { before, after } = await run.untouched(expected);
+    const { before, after } = await run.untouched(expected.union(run.dueBeside));
     expect(after).toEqual(before);
   } finally {
     await run.stop();
