@@ -23,12 +23,7 @@ export function giveExamples(document: OpenAPIObject): void {
       const codes = status.startsWith('2') ? [] : codesIn(content);
       for (const code of codes) told.add(code);
       if (codes.length === 0) give(content, (schema) => exampleOf(schema, { schemas, optional: false }));
-      for (const [mediaType, nameOf] of Object.entries(ERROR_FORMS)) {
-        const media = content?.[mediaType];
-        if (!media || codes.length === 0) continue;
-        const references = codes.map((code) => [code, { $ref: `#/components/examples/${nameOf(code)}` }]);
-        media.examples = Object.fromEntries(references) as object;
-      }
+      else giveErrors(content, codes);
     }
   }
   const examples = Object.fromEntries(
@@ -38,6 +33,15 @@ export function giveExamples(document: OpenAPIObject): void {
     ]),
   );
   document.components = { ...document.components, examples };
+}
+
+/** Refers to the examples of the codes, in each form of an error that the content has. */
+function giveErrors(content: Content, codes: readonly ErrorCode[]): void {
+  for (const [mediaType, nameOf] of Object.entries(ERROR_FORMS)) {
+    const media = content?.[mediaType];
+    const references = codes.map((code) => [code, { $ref: `#/components/examples/${nameOf(code)}` }]);
+    if (media) media.examples = Object.fromEntries(references) as object;
+  }
 }
 
 const problemNameOf = (code: ErrorCode): string => `${code}.problem`;

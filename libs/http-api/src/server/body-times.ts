@@ -46,7 +46,7 @@ export function boundBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) 
     done();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
-    // Who sent nothing for so long is not waited for once more (RFC 9110, 15.5.9).
+    // The client sent nothing for the whole idle time: do not wait for the rest (RFC 9110, 15.5.9).
     if (reply.statusCode === REQUEST_TIMEOUT) reply.header('Connection', 'close');
     done(null, payload);
   });

@@ -172,7 +172,7 @@ export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
     },
   );
 
-/** What the API issued and only the API can read: a list refuses all else by a code of its own. */
+/** An opaque value that the API issued. The list itself refuses all others, with a code of its own. */
 const sealed: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : fault(param, 'invalid_type', 'Must be given once.');
 

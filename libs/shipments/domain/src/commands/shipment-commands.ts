@@ -87,7 +87,7 @@ export function handlerOf(type: CommandType): CommandHandler<ShipmentCommand, Co
  * folding them is mere copying. Pure: the same arguments always give the same decision.
  * @param state undefined when there is no such shipment
  * @throws DomainError when the command is refused; `details` name every faulty field. `not_found` comes first, then
- *   PreconditionFailed, so that no client is told what is wrong about a shipment that it has not seen
+ *   PreconditionFailed, so that no client learns what is wrong about a shipment that it has not seen
  */
 export function decide<Type extends CommandType>(
   command: CommandOf<Type>,

@@ -28,7 +28,7 @@ const SETTINGS = { policy: POLICY, maxWaiting: 0 };
 
 /**
  * Publishes events for four endpoints to a process that dies at the given call to the outside. The first endpoint refuses
- * each event once. The third refuses its first event and then hangs, so its circuit is open and the later events are put off.
+ * each event once. The third refuses its first event and then hangs, so its circuit is open and its later deliveries are deferred.
  * The fourth hangs at once, so it does not keep up and its later events are stored after those of the others.
  * @returns whether the process lived to the end, what arrived by endpoint and event, and how much it recorded late
  */
