@@ -128,6 +128,58 @@ describeInBrowser('the papers of a shipment', () => {
     await window.close();
   });
 
+  it('are sent as they stand when their turn comes, and no longer once the section is left', async () => {
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto(`/shipments/${shipment.id}/documents`);
+    /** Uploads that the page begins; each waits until it is released. */
+    const uploads: PromiseWithResolvers<void>[] = [];
+    await page.route(`**/v1/shipments/${shipment.id}/documents`, async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      const released = Promise.withResolvers<void>();
+      uploads.push(released);
+      await released.promise;
+      // The request of a page that was left is gone.
+      await route.continue().catch(() => undefined);
+    });
+    const choose = (...names: string[]) =>
+      page
+        .locator('input[type=file]')
+        .setInputFiles(names.map((name) => ({ name, mimeType: 'application/pdf', buffer: pdfSaying(name) })));
+    await choose('first.pdf', 'removed.pdf', 'retyped.pdf');
+    await page.getByRole('button', { name: 'Upload 3 files' }).click();
+    await page.getByRole('button', { name: 'Stop first.pdf' }).waitFor();
+    await page.getByRole('button', { name: 'Remove removed.pdf' }).click();
+    await page.getByRole('combobox', { name: 'What retyped.pdf is' }).click();
+    await page.getByRole('option', { name: 'Arrival notice' }).click();
+    await eventually(() => expect(uploads).toHaveLength(1));
+    uploads[0]?.resolve();
+    await eventually(() => expect(uploads).toHaveLength(2));
+    uploads[1]?.resolve();
+    const documents = page.getByRole('list', { name: 'Documents' });
+    await documents.getByRole('button', { name: 'retyped.pdf', exact: true }).waitFor();
+    await page.getByRole('list', { name: 'Files to upload' }).waitFor({ state: 'detached' });
+    const { data } = await admin.api.get<{ data: { file_name: string; type: string }[] }>(
+      `/v1/shipments/${shipment.id}/documents`,
+    );
+    expect(data.data.map(({ file_name, type }) => `${file_name}: ${type}`).toSorted()).toEqual([
+      'first.pdf: other',
+      'retyped.pdf: arrival_notice',
+    ]);
+
+    await choose('left.pdf', 'behind.pdf');
+    await page.getByRole('button', { name: 'Upload 2 files' }).click();
+    await eventually(() => expect(uploads).toHaveLength(3));
+    page.once('dialog', (dialog) => void dialog.accept());
+    await sectionLink(page, 'Exceptions').click();
+    await page.getByText('Open an exception').waitFor();
+    await sectionLink(page, 'Documents').click();
+    await documents.getByRole('button', { name: 'first.pdf', exact: true }).waitFor();
+    expect(uploads).toHaveLength(3);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('and what is wrong come without a reload when others send them, and are opened and resolved by hand', async () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;

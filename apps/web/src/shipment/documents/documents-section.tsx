@@ -35,8 +35,9 @@ const ConflictDialog = onDemand(
 );
 
 export function DocumentsSection() {
+  const { id } = useShipment();
   const documents = useQuery({
-    ...documentsQuery(useEnvironment(), useShipment().id),
+    ...documentsQuery(useEnvironment(), id),
     enabled: useMay('documents:read'),
   });
   if (!useMay('documents:read')) {
@@ -44,7 +45,7 @@ export function DocumentsSection() {
   }
   return (
     <Waiting query={documents} what="the documents">
-      {(seen) => <Documents seen={seen} />}
+      {(seen) => <Documents key={id} seen={seen} />}
     </Waiting>
   );
 }

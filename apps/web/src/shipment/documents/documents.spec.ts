@@ -2,7 +2,7 @@ import type { ShipmentDocument } from '@tracking/client';
 import { fileSize } from '../../values/file-size.ts';
 import { contentTypeOf, faultOf, MOST_BYTES, supposedType } from './chosen-file.ts';
 import { checklist, versionsOf } from './document-versions.ts';
-import { type Upload, reduceUploads } from './uploads.ts';
+import { type TransferOptions, type Upload, UploadQueue } from './upload-queue.ts';
 
 const document = (id: string, fields: Partial<ShipmentDocument> = {}) =>
   ({
@@ -93,41 +93,73 @@ describe('a chosen file', () => {
   });
 });
 
-describe('uploads', () => {
-  const file = { name: 'a.pdf', size: 10 } as File;
-  const chosen = reduceUploads([], {
-    kind: 'choose',
-    uploads: [
-      { key: 1, file, type: 'photo' },
-      { key: 2, file, type: 'other', fault: 'No.' },
-    ],
-  });
-  const states = (uploads: readonly Upload[]) =>
-    uploads.map(({ key, state, loaded, fault }) => [key, state, loaded, fault]);
+describe('an upload queue', () => {
+  const file = (name: string) => ({ name, size: 10 }) as File;
+  /** A queue of three chosen files; `during` runs while the file of that name is being sent. */
+  const queueOf = () => {
+    const sent: string[] = [];
+    const during: Record<string, (options: TransferOptions) => unknown> = {};
+    const transfer = async ({ file: { name }, type }: Upload, options: TransferOptions) => {
+      sent.push(`${name} as ${type}`);
+      await during[name]?.(options);
+      options.signal.throwIfAborted();
+    };
+    const queue = new UploadQueue({ transfer, describe: (error) => (error as Error).message });
+    queue.choose(['a.pdf', 'b.pdf', 'c.pdf'].map((name) => ({ file: file(name), type: 'other' as const })));
+    const keys = queue.state().map(({ key }) => key) as [number, number, number];
+    const states = () => queue.state().map((upload) => [upload.file.name, upload.state, upload.loaded, upload.fault]);
+    return { queue, keys, sent, during, states };
+  };
 
-  it('begin as chosen, or as failed where they cannot be sent', () => {
-    expect(states(chosen)).toEqual([
-      [1, 'chosen', 0, undefined],
-      [2, 'failed', 0, 'No.'],
+  it('keeps a file that cannot be sent as failed', () => {
+    const { queue, states } = queueOf();
+    queue.choose([{ file: file('d.exe'), type: 'other', fault: 'No.' }]);
+    expect(states().at(-1)).toEqual(['d.exe', 'failed', 0, 'No.']);
+  });
+
+  it('sends each file as it is when its turn comes, and none that was removed before', async () => {
+    const { queue, keys, sent, during } = queueOf();
+    during['a.pdf'] = () => {
+      queue.remove(keys[1]);
+      queue.setType(keys[2], 'photo');
+    };
+    await queue.send(keys);
+    expect(sent).toEqual(['a.pdf as other', 'c.pdf as photo']);
+    expect(queue.state()).toEqual([]);
+  });
+
+  it('shows the progress of a transfer, goes on after a failure, and sends the failed file again', async () => {
+    const { queue, keys, sent, during, states } = queueOf();
+    const seen: unknown[] = [];
+    during['a.pdf'] = ({ onProgress }) => {
+      onProgress(5);
+      seen.push(states()[0]);
+      if (sent.length === 1) throw new Error('Broke.');
+    };
+    await queue.send(keys.slice(0, 2));
+    expect(states()).toEqual([
+      ['a.pdf', 'failed', 5, 'Broke.'],
+      ['c.pdf', 'chosen', 0, undefined],
     ]);
+    await queue.send([keys[0]]);
+    expect(states()).toEqual([['c.pdf', 'chosen', 0, undefined]]);
+    expect(seen).toEqual(Array(2).fill(['a.pdf', 'sending', 5, undefined]));
   });
 
-  it('go on, fail, and begin anew without the fault of before', () => {
-    const sent = reduceUploads(reduceUploads(chosen, { kind: 'send', key: 1 }), {
-      kind: 'progress',
-      key: 1,
-      loaded: 5,
-    });
-    expect(states(sent)[0]).toEqual([1, 'sending', 5, undefined]);
-    const failed = reduceUploads(sent, { kind: 'fail', key: 1, fault: 'Broke.' });
-    expect(states(failed)[0]).toEqual([1, 'failed', 5, 'Broke.']);
-    expect(states(reduceUploads(failed, { kind: 'send', key: 1 }))[0]).toEqual([1, 'sending', 0, undefined]);
-    expect(reduceUploads(failed, { kind: 'end', key: 1 }).map(({ key }) => key)).toEqual([2]);
+  it('stops the transfer of a file that is removed, and goes on with the next', async () => {
+    const { queue, keys, sent, during, states } = queueOf();
+    during['a.pdf'] = () => queue.remove(keys[0]);
+    await queue.send(keys.slice(0, 2));
+    expect(sent).toEqual(['a.pdf as other', 'b.pdf as other']);
+    expect(states()).toEqual([['c.pdf', 'chosen', 0, undefined]]);
   });
 
-  it('what comes of one that was removed changes nothing', () => {
-    const removed = reduceUploads(chosen, { kind: 'end', key: 1 });
-    expect(reduceUploads(removed, { kind: 'progress', key: 1, loaded: 9 })).toEqual(removed);
+  it('sends nothing more once it is stopped', async () => {
+    const { queue, keys, sent, during, states } = queueOf();
+    during['a.pdf'] = () => queue.stop();
+    await queue.send(keys);
+    expect(sent).toEqual(['a.pdf as other']);
+    expect(states().map(([, state]) => state)).toEqual(['chosen', 'chosen', 'chosen']);
   });
 });
 

@@ -3,13 +3,13 @@ import type { DocumentType } from '@tracking/client';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../documents/document-labels.ts';
 import { fileSize } from '../../values/file-size.ts';
 import classes from './documents-section.module.css';
-import type { Upload } from './uploads.ts';
+import type { Upload } from './upload-queue.ts';
 import type { Uploads } from './use-uploads.ts';
 
 const TYPES = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
 /** Files that were chosen: what each of them is, how far it is sent, and why it was not. */
-export function UploadList({ uploads: { uploads, send, setType, remove } }: { readonly uploads: Uploads }) {
+export function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads }) {
   const waiting = uploads.filter(({ state }) => state === 'chosen');
   const isSending = uploads.some(({ state }) => state === 'sending');
   if (uploads.length === 0) return null;
@@ -18,9 +18,13 @@ export function UploadList({ uploads: { uploads, send, setType, remove } }: { re
       <ul className={classes['uploads']} aria-label="Files to upload">
         {uploads.map((upload) => (
           <li key={upload.key}>
-            <UploadRow upload={upload} onType={(type) => setType(upload.key, type)} onRemove={() => remove(upload.key)}>
+            <UploadRow
+              upload={upload}
+              onType={(type) => queue.setType(upload.key, type)}
+              onRemove={() => queue.remove(upload.key)}
+            >
               {upload.state === 'failed' && !isSending && (
-                <Button size="xs" variant="default" onClick={() => void send([upload])}>
+                <Button size="xs" variant="default" onClick={() => void queue.send([upload.key])}>
                   Try again
                 </Button>
               )}
@@ -29,7 +33,7 @@ export function UploadList({ uploads: { uploads, send, setType, remove } }: { re
         ))}
       </ul>
       {waiting.length > 0 && (
-        <Button w="fit-content" loading={isSending} onClick={() => void send(waiting)}>
+        <Button w="fit-content" loading={isSending} onClick={() => void queue.send(waiting.map(({ key }) => key))}>
           {waiting.length === 1 ? 'Upload the file' : `Upload ${waiting.length} files`}
         </Button>
       )}

@@ -1,0 +1,112 @@
+import type { DocumentType } from '@tracking/client';
+
+/** A file that a person chose, with what is known about it. */
+export interface ChosenFile {
+  readonly file: File;
+  readonly type: DocumentType;
+  /** Id of the document that the file replaces. */
+  readonly replaces?: string | undefined;
+  /** The reason why the file cannot be sent. */
+  readonly fault?: string | undefined;
+}
+
+/** A chosen file until it is stored; then it is a document and leaves the queue. */
+export interface Upload extends ChosenFile {
+  readonly key: number;
+  readonly state: 'chosen' | 'sending' | 'failed';
+  /** Bytes sent so far. */
+  readonly loaded: number;
+}
+
+export interface TransferOptions {
+  readonly onProgress: (loaded: number) => void;
+  readonly signal: AbortSignal;
+}
+
+interface Parts {
+  readonly transfer: (upload: Upload, options: TransferOptions) => Promise<void>;
+  readonly describe: (error: unknown) => string;
+}
+
+/** Files chosen to become documents of a shipment. Sends them one after another, each as it is when its turn comes. */
+export class UploadQueue {
+  private uploads: readonly Upload[] = [];
+  private lastKey = 0;
+  private readonly listeners = new Set<() => void>();
+  /** The run of `send` in progress; `stop` aborts it. */
+  private run: AbortController | undefined;
+  private transferring: { readonly key: number; readonly abort: AbortController } | undefined;
+
+  constructor(private readonly parts: Parts) {}
+
+  readonly state = (): readonly Upload[] => this.uploads;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  };
+
+  choose(files: readonly ChosenFile[]): void {
+    const chosen = files.map((file): Upload => {
+      this.lastKey += 1;
+      return { ...file, key: this.lastKey, state: file.fault === undefined ? 'chosen' : 'failed', loaded: 0 };
+    });
+    this.show([...this.uploads, ...chosen]);
+  }
+
+  setType(key: number, type: DocumentType): void {
+    this.change(key, { type });
+  }
+
+  /** Sends these files in this order. Skips files that are removed before their turn. Never rejects. */
+  async send(keys: readonly number[]): Promise<void> {
+    const run = (this.run = new AbortController());
+    for (const key of keys) {
+      if (run.signal.aborted) return;
+      const upload = this.uploads.find((one) => one.key === key);
+      if (upload !== undefined) await this.sendOne(upload);
+    }
+  }
+
+  /** Removes a file from the queue; stops its transfer if it is in progress. */
+  remove(key: number): void {
+    if (this.transferring?.key === key) this.transferring.abort.abort();
+    this.drop(key);
+  }
+
+  /** Stops the transfer in progress. Its file and those after it stay chosen. */
+  stop(): void {
+    this.run?.abort();
+    this.transferring?.abort.abort();
+  }
+
+  private async sendOne(upload: Upload): Promise<void> {
+    const { key } = upload;
+    const abort = new AbortController();
+    this.transferring = { key, abort };
+    this.change(key, { state: 'sending', loaded: 0, fault: undefined });
+    try {
+      const onProgress = (loaded: number) => this.change(key, { loaded });
+      await this.parts.transfer(upload, { onProgress, signal: abort.signal });
+      this.drop(key);
+    } catch (error) {
+      if (abort.signal.aborted) this.change(key, { state: 'chosen', loaded: 0 });
+      else this.change(key, { state: 'failed', fault: this.parts.describe(error) });
+    } finally {
+      this.transferring = undefined;
+    }
+  }
+
+  private drop(key: number): void {
+    this.show(this.uploads.filter((upload) => upload.key !== key));
+  }
+
+  private change(key: number, changes: Partial<Upload>): void {
+    this.show(this.uploads.map((upload) => (upload.key === key ? { ...upload, ...changes } : upload)));
+  }
+
+  private show(uploads: readonly Upload[]): void {
+    this.uploads = uploads;
+    for (const listener of this.listeners) listener();
+  }
+}
