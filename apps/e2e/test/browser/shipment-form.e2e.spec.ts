@@ -79,6 +79,42 @@ describeInBrowser('the form about a shipment', () => {
     await window.close();
   });
 
+  it('takes a typed port on Enter, and is not sent with text that names no port', async () => {
+    const window = await Window.open(browser, subject, ann);
+    const { page } = window;
+    await window.goto('/shipments/new');
+    await page.getByLabel('Your reference').fill('PO-ENTER');
+    await portField(page, 'From').fill('DEHAM');
+    await portField(page, 'From').press('Enter');
+    await page.locator('input[value="Hamburg, DE · DEHAM"]').waitFor();
+    await portField(page, 'To').fill('no port at all');
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByText('Choose an entry from the list, or clear the field.').waitFor();
+    expect(await portField(page, 'To').inputValue()).toBe('no port at all');
+    await window.picture('form-untaken-text');
+    // A time that is half typed is no time to be sent either.
+    await portField(page, 'To').fill('nlrtm');
+    await portField(page, 'To').press('Tab');
+    await page.locator('input[value="Rotterdam, NL · NLRTM"]').waitFor();
+    await page.getByLabel('Arrival (ETA)').fill('2027-04-01T08:00');
+    await page.getByLabel('Arrival (ETA)').press('Delete');
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    expect(await page.getByLabel('Arrival (ETA)').evaluate((field) => field.matches(':invalid:focus-within'))).toBe(
+      true,
+    );
+    await page.getByLabel('Arrival (ETA)').fill('2027-04-02T08:00');
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('heading', { name: 'PO-ENTER', exact: true }).waitFor();
+    expect(await theOne(ann, 'PO-ENTER')).toMatchObject({
+      origin_port: 'DEHAM',
+      destination_port: 'NLRTM',
+      eta: '2027-04-02T06:00:00.000Z',
+      version: 1,
+    });
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('shows two writers what the other changed, and lets the later one choose', async () => {
     const made = { external_id: 'PO-2', mode: 'ocean', booking_number: 'B-1', house_bill: 'H-1', carrier_scac: 'MAEU' };
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);

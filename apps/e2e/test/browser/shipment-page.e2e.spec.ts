@@ -167,6 +167,30 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
+  it('records a milestone with what was only typed into its choices', async () => {
+    const id = await sail(admin.api, 'PO-TYPED');
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto(`/shipments/${id}/timeline`);
+    await page.getByRole('button', { name: 'Record a milestone' }).click();
+    const form = page.getByRole('dialog', { name: 'Record a milestone' });
+    await form.getByRole('combobox', { name: 'What happened' }).fill('discharged');
+    await form.getByRole('combobox', { name: 'What happened' }).press('Enter');
+    const reason = form.getByRole('combobox', { name: 'Reason' });
+    await reason.fill('congest');
+    await reason.press('Enter');
+    await form.getByText('Choose an entry from the list, or clear the field.').waitFor();
+    await reason.fill('port congest');
+    await reason.press('Enter');
+    expect(await reason.inputValue()).toBe('Port congestion');
+    await reason.press('Enter');
+    await form.waitFor({ state: 'detached' });
+    const { data } = (await admin.api.get<Milestones>(`/v1/shipments/${id}/milestones`)).data;
+    expect(data.filter(({ code }) => code === 'discharged')).toMatchObject([{ reason_code: 'port_congestion' }]);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('says so where there is no such shipment', async () => {
     const window = await Window.open(browser, subject, admin);
     await window.goto('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');

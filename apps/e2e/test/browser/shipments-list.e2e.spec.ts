@@ -176,4 +176,16 @@ describeInBrowser('the list of shipments', () => {
     expect((await shipmentOf('PO-1202')).status).toBe('cancelled');
     expect((await shipmentOf('PO-1200')).status).toBe('pending');
   });
+
+  it('is narrowed by a port that is typed, on Enter', async () => {
+    await window.goto('/shipments?sort=eta');
+    await page.getByRole('button', { name: 'Filters' }).click();
+    const to = page.getByRole('dialog').getByLabel('To', { exact: true });
+    await to.fill('DEHAM');
+    await to.press('Enter');
+    await page.locator('input[value="Hamburg, DE · DEHAM"]').waitFor();
+    await window.picture('list-filters-typed');
+    await to.press('Enter');
+    await page.waitForURL(/destination_port=DEHAM/);
+  });
 });

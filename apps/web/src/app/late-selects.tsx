@@ -1,15 +1,14 @@
-import { type MultiSelectProps, type SelectProps, TextInput } from '@mantine/core';
-import { type ComponentType, type ReactNode, Suspense } from 'react';
+import { type SelectProps, TextInput } from '@mantine/core';
+import { type ReactNode, Suspense } from 'react';
 import { late } from './late.tsx';
+import type { OneOfProps, SomeOfProps } from './selects.tsx';
 
-const load = () => import('./selects.ts');
-const LoadedMultiSelect = late(async () => ({
-  default: (await load()).MultiSelect as ComponentType<MultiSelectProps>,
-}));
-const LoadedSelect = late(async () => ({ default: (await load()).Select as ComponentType<SelectProps> }));
+const load = () => import('./selects.tsx');
+const LoadedMultiSelect = late(async () => ({ default: (await load()).SomeOf }));
+const LoadedSelect = late(async () => ({ default: (await load()).OneOf }));
 
 /** For above a list: the rows do not wait for what opens the choices; until it is there, a field of its size stands there. */
-export function LateMultiSelect(props: MultiSelectProps) {
+export function LateMultiSelect(props: SomeOfProps) {
   return (
     <Suspense fallback={<Meanwhile {...props} />}>
       <LoadedMultiSelect {...props} />
@@ -18,7 +17,7 @@ export function LateMultiSelect(props: MultiSelectProps) {
 }
 
 /** Likewise, of one choice. */
-export function LateSelect(props: SelectProps) {
+export function LateSelect(props: OneOfProps) {
   return (
     <Suspense fallback={<Meanwhile {...props} />}>
       <LoadedSelect {...props} />

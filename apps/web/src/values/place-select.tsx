@@ -1,23 +1,23 @@
-import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { useEnvironment } from '../session/session.ts';
 import { type Place, placeQuery, placesQuery } from './place-queries.ts';
+import { type FindChoice, SearchSelect } from './search-select.tsx';
+import type { Choice } from './typed-choice.ts';
 
 const CODE = /^([A-Z]{3}|[A-Z]{2}[A-Z2-9]{3})$/;
 
-interface Props extends Omit<SelectProps, 'data' | 'value' | 'onChange' | 'searchable'> {
+interface Props extends Omit<ComponentProps<typeof SearchSelect>, 'data' | 'find'> {
   /** A code. */
   readonly value: string | null;
-  readonly onChange: (code: string | null) => void;
 }
 
 /**
- * Chooses a port or airport by its name or code. A code that the service has no name for can be used all the same; one that it
- * knows need not be picked, only typed.
+ * Chooses a port or airport by its name or code. A code that the service has no name for can be used too, but has to be picked
+ * or entered: words may look like codes.
  */
-export function PlaceSelect({ value, onChange, ...props }: Props) {
+export function PlaceSelect({ value, ...props }: Props) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const [typed, setTyped] = useState('');
   const [words] = useDebouncedValue(typed.trim(), 150);
@@ -29,26 +29,31 @@ export function PlaceSelect({ value, onChange, ...props }: Props) {
     placeholderData: keepPreviousData,
   });
   const options = optionsOf(found.data ?? [], value, chosen, words);
-  const take = async () => {
-    const code = typed.trim().toUpperCase();
-    if (!CODE.test(code) || code === value) return;
-    const place = await queries.fetchQuery(placeQuery(environment, code)).catch(() => null);
-    if (place !== null) onChange(code);
+  const ask = async (text: string, isEntered: boolean): Promise<Choice | undefined> => {
+    const code = text.toUpperCase();
+    const place = CODE.test(code) ? await queries.fetchQuery(placeQuery(environment, code)) : null;
+    if (place !== null) return choiceOf(place);
+    const [one, ...others] = await queries.fetchQuery(placesQuery(environment, text));
+    if (one !== undefined) return others.length === 0 ? choiceOf(one) : undefined;
+    return isEntered && CODE.test(code) ? { value: code, label: code } : undefined;
+  };
+  const find: FindChoice = (text, isEntered) => {
+    const trimmed = text.trim();
+    const known = queries.getQueryData(placesQuery(environment, trimmed).queryKey);
+    const named = known?.find(({ code }) => code === trimmed.toUpperCase());
+    return named === undefined ? ask(trimmed, isEntered) : choiceOf(named);
   };
   return (
-    <Select
+    <SearchSelect
       clearable
       clearButtonProps={{ 'aria-label': `Clear ${typeof props.label === 'string' ? props.label : 'the port'}` }}
       placeholder="Name or code"
       {...props}
-      searchable
       data={options}
       // The service has searched already.
       filter={({ options: all }) => all}
       value={value}
-      onChange={onChange}
-      onBlur={() => void take()}
-      searchValue={typed}
+      find={find}
       onSearchChange={setTyped}
       nothingFoundMessage={
         words === '' ? 'Type a name or a code' : found.isFetching ? 'Searching…' : 'Nothing is called so'
@@ -58,17 +63,21 @@ export function PlaceSelect({ value, onChange, ...props }: Props) {
 }
 
 /** What can be chosen: what was found, what is chosen now, and what was typed where it is a code. */
-export function optionsOf(
+function optionsOf(
   found: readonly Place[],
   value: string | null,
   chosen: Place | null | undefined,
   words: string,
-): { readonly value: string; readonly label: string }[] {
-  const options = new Map(found.map((place) => [place.code, labelOf(place.code, place)]));
-  if (value !== null && !options.has(value)) options.set(value, labelOf(value, chosen));
+): Choice[] {
+  const options = new Map(found.map((place) => [place.code, choiceOf(place)]));
+  if (value !== null && !options.has(value)) options.set(value, { value, label: labelOf(value, chosen) });
   const code = words.toUpperCase();
-  if (CODE.test(code) && !options.has(code)) options.set(code, code);
-  return [...options].map(([one, label]) => ({ value: one, label }));
+  if (CODE.test(code) && !options.has(code)) options.set(code, { value: code, label: code });
+  return [...options.values()];
+}
+
+function choiceOf(place: Place): Choice {
+  return { value: place.code, label: labelOf(place.code, place) };
 }
 
 function labelOf(code: string, place: Place | null | undefined): string {

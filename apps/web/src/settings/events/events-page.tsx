@@ -1,4 +1,4 @@
-import { Badge, Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Stack, TextInput } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { LiveMark } from '../../live/live-mark.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { Curl } from '../../shipment/calls/curl.tsx';
 import { EVENT_TYPE_OPTIONS } from '../../values/event-types.ts';
+import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { EventRows } from './event-rows.tsx';
 import { newestFirst, typesOf } from './event-log.ts';
 import { eventsQuery } from './event-queries.ts';
@@ -38,7 +39,7 @@ function EventFilters({ search }: { readonly search: EventSearch }) {
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Events">
-      <MultiSelect
+      <SearchMultiSelect
         label="Type"
         placeholder={search.type === undefined ? 'Any' : ''}
         // What happens to endpoints is not in the log.
@@ -46,7 +47,6 @@ function EventFilters({ search }: { readonly search: EventSearch }) {
         value={typesOf(search.type)}
         onChange={(types) => change({ type: types.length === 0 ? undefined : types.join(',') })}
         clearable
-        searchable
         miw={220}
         maw={480}
       />

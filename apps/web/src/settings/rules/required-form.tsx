@@ -1,8 +1,9 @@
-import { Button, Group, MultiSelect, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import type { WorkspaceSettings } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../documents/document-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { NotChanged } from './not-changed.tsx';
 import { type Required, changedModes, requiredPatch } from './required-changes.ts';
 import { SettingsConflict } from './settings-conflict.tsx';
@@ -59,7 +60,7 @@ export function RequiredForm({ settings }: { readonly settings: WorkspaceSetting
       <Stack>
         <NotChanged error={write.error} />
         {MODES.map((mode) => (
-          <MultiSelect
+          <SearchMultiSelect
             key={mode}
             label={MODE_LABELS[mode]}
             description={`Default: ${names(known.defaults.required_documents[mode])}`}
@@ -67,7 +68,6 @@ export function RequiredForm({ settings }: { readonly settings: WorkspaceSetting
             data={OPTIONS}
             value={[...(required[mode] ?? [])]}
             onChange={(types) => setRequired({ ...required, [mode]: types as Required[Mode] })}
-            searchable
             clearable
           />
         ))}

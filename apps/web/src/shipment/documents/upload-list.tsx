@@ -1,7 +1,8 @@
-import { Button, CloseButton, Group, Progress, Select, Stack, Text } from '@mantine/core';
+import { Button, CloseButton, Group, Progress, Stack, Text } from '@mantine/core';
 import type { DocumentType } from '@tracking/client';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../documents/document-labels.ts';
 import { fileSize } from '../../values/file-size.ts';
+import { SearchSelect } from '../../values/search-select.tsx';
 import classes from './documents-section.module.css';
 import type { Upload } from './upload-queue.ts';
 import type { Uploads } from './use-uploads.ts';
@@ -61,14 +62,13 @@ function UploadRow({ upload: { file, type, state, loaded, fault, replaces }, onT
           </Text>
         </Text>
         <Group gap="xs" wrap="nowrap">
-          <Select
+          <SearchSelect
             size="xs"
             aria-label={`What ${file.name} is`}
             data={TYPES}
             value={type}
             onChange={(value) => value !== null && onType(value as DocumentType)}
             allowDeselect={false}
-            searchable
             disabled={state === 'sending'}
           />
           {children}

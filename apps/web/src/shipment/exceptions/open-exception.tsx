@@ -9,6 +9,7 @@ import {
   type Severity,
 } from '../../exceptions/exception-labels.ts';
 import { useApi, useSession } from '../../session/session.ts';
+import { SearchSelect } from '../../values/search-select.tsx';
 import { useShipment } from '../current-shipment.ts';
 import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
 
@@ -65,18 +66,25 @@ function Fields({ onClose }: Pick<Props, 'onClose'>) {
             {failureOf(open.error).message}
           </Alert>
         )}
-        <Select {...form.getInputProps('type')} label="What is wrong" data={TYPES} searchable required data-autofocus />
+        <SearchSelect
+          {...form.getInputProps('type')}
+          value={form.values.type}
+          label="What is wrong"
+          data={TYPES}
+          required
+          data-autofocus
+        />
         <Select {...form.getInputProps('severity')} label="Severity" data={SEVERITIES} allowDeselect={false} />
         {container_numbers.length > 0 && (
-          <Select
+          <SearchSelect
             {...form.getInputProps('container_number')}
+            value={form.values.container_number}
             label="Of"
             data={[
               { value: WHOLE, label: 'The whole shipment' },
               ...container_numbers.map((number) => ({ value: number, label: number })),
             ]}
             allowDeselect={false}
-            searchable={container_numbers.length > 8}
           />
         )}
         <TextInput {...form.getInputProps('title')} label="Title" description="By what is wrong, unless you name it" />

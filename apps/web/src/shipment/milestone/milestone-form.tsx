@@ -6,6 +6,7 @@ import type { Milestone } from '@tracking/client';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { placesQuery } from '../../values/place-queries.ts';
 import { usePlaces } from '../../values/places.tsx';
+import { SearchSelect } from '../../values/search-select.tsx';
 import { OWN_ZONE, TIMES, instantOf, momentIn, wallClockOf } from '../../values/zones.ts';
 import { useShipment } from '../current-shipment.ts';
 import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../milestone-labels.ts';
@@ -35,12 +36,12 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
   const mayFeed = useMay('milestones:feed');
   return (
     <Stack gap="sm">
-      <Select
+      <SearchSelect
         {...form.getInputProps('code')}
+        value={form.values.code}
         label="What happened"
         placeholder={codes.isPending ? 'Loading…' : 'Type to search'}
         data={codeOptions(codes.data ?? [], shipment.mode)}
-        searchable
         required
         data-autofocus
       />
@@ -64,7 +65,13 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
         <TextInput {...form.getInputProps('vessel')} label="Vessel" />
         <TextInput {...form.getInputProps('voyage')} label="Voyage, flight, train or trip" />
       </Group>
-      <Select {...form.getInputProps('reason_code')} label="Reason" data={REASON_OPTIONS} searchable clearable />
+      <SearchSelect
+        {...form.getInputProps('reason_code')}
+        value={form.values.reason_code}
+        label="Reason"
+        data={REASON_OPTIONS}
+        clearable
+      />
       <Textarea {...form.getInputProps('note')} label="Note" autosize={false} rows={2} />
       <TextInput
         {...form.getInputProps('external_id')}

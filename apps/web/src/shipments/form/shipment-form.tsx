@@ -37,7 +37,6 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
     <form
       onSubmit={form.onSubmit(onSubmit, (_errors, _values, event) => showFirst(event?.currentTarget))}
       className={classes['form']}
-      noValidate
     >
       <Stack>
         <Section title="References">

@@ -8,6 +8,7 @@ import {
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
 import { useApi } from '../../session/session.ts';
+import { SearchSelect } from '../../values/search-select.tsx';
 import { Names, type SeveralProps } from './cancel-several.tsx';
 import { DoSeveral } from './do-several.tsx';
 
@@ -39,7 +40,13 @@ export function OpenExceptions({ shipments, ...props }: SeveralProps) {
   return (
     <DoSeveral shipments={shipments} action={{ label }} write={open} done="opened" {...props}>
       <Names shipments={shipments} />
-      <Select label="Type" data={TYPES} searchable allowDeselect={false} {...form.getInputProps('type')} />
+      <SearchSelect
+        {...form.getInputProps('type')}
+        value={form.values.type}
+        label="Type"
+        data={TYPES}
+        allowDeselect={false}
+      />
       <Select label="Severity" data={SEVERITIES} allowDeselect={false} {...form.getInputProps('severity')} />
       <TextInput label="Title" description="Its type, unless told" maxLength={1000} {...form.getInputProps('title')} />
       <Textarea label="What exactly is wrong" maxLength={1000} autosize {...form.getInputProps('detail')} />

@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
+import { SearchSelect } from '../../../values/search-select.tsx';
 import { DeliveryBadge } from '../badges.tsx';
 import { Attempts } from '../deliveries/attempts.tsx';
 import { DeliveryLink } from '../deliveries/delivery-link.tsx';
@@ -25,18 +26,21 @@ export function SendTest({ endpoint, onClose }: Props) {
   });
   const id = send.data?.id;
   const delivery = useQuery({ ...deliveryQuery(environment, id ?? ''), enabled: id !== undefined });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.mutate();
+  };
   return (
-    <Stack>
+    <Stack component="form" onSubmit={submit}>
       <Text size="sm">
         An invented event, marked <code>sandbox</code>, is sent once, whether or not the endpoint subscribes to its
         type.
       </Text>
-      <Select
+      <SearchSelect
         label="Type"
         data={EVENT_TYPE_OPTIONS}
         value={type}
         onChange={(value) => setType((value as EventType | null) ?? type)}
-        searchable
         allowDeselect={false}
       />
       <Group justify="end">
@@ -45,7 +49,7 @@ export function SendTest({ endpoint, onClose }: Props) {
             Close
           </Button>
         )}
-        <Button loading={send.isPending} onClick={() => send.mutate()}>
+        <Button type="submit" loading={send.isPending}>
           Send it
         </Button>
       </Group>

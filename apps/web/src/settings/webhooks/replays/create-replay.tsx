@@ -1,10 +1,11 @@
-import { Alert, Button, Checkbox, Group, MultiSelect, Stack, Text } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import type { WebhookEndpoint } from '@tracking/client';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { failureOf } from '../../../app/failures.ts';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
+import { SearchMultiSelect } from '../../../values/search-select.tsx';
 import { TimeRange } from '../../../values/time-range.tsx';
 import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
 import { REPLAYED_STATUSES, optionsOf } from '../webhook-words.ts';
@@ -26,8 +27,12 @@ export function CreateReplay({ endpoint, onClose, onBegun }: Props) {
     onDone: onBegun,
     shows: () => true,
   });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    begin.mutate();
+  };
   return (
-    <Stack>
+    <Stack component="form" onSubmit={submit}>
       {begin.isError && (
         <Alert color="red" role="alert" title="No replay was begun">
           {failureOf(begin.error).message}
@@ -50,20 +55,19 @@ export function CreateReplay({ endpoint, onClose, onBegun }: Props) {
           ))}
         </Stack>
       </Checkbox.Group>
-      <MultiSelect
+      <SearchMultiSelect
         label="Event types"
         placeholder={values.event_types.length === 0 ? 'All that it subscribes to' : ''}
         data={EVENT_TYPE_OPTIONS}
         value={values.event_types}
         onChange={(types) => setValues({ ...values, event_types: types as EventType[] })}
-        searchable
         clearable
       />
       <Group justify="end">
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
-        <Button disabled={values.statuses.length === 0} loading={begin.isPending} onClick={() => begin.mutate()}>
+        <Button type="submit" disabled={values.statuses.length === 0} loading={begin.isPending}>
           Replay
         </Button>
       </Group>

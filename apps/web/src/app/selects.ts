@@ -1,2 +1,0 @@
-/** Loaded by `late-selects.tsx`. */
-export { MultiSelect, Select } from '@mantine/core';

@@ -1,0 +1,160 @@
+import {
+  MultiSelect,
+  type MultiSelectProps,
+  Select,
+  type SelectProps,
+  getOptionsLockup,
+  getParsedComboboxData,
+} from '@mantine/core';
+import { type FocusEvent, type KeyboardEvent, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type Choice, choiceOf } from './typed-choice.ts';
+
+const NO_CHOICE = 'Choose an entry from the list, or clear the field.';
+
+/** Finds the choice that a typed text means. `isEntered`: Enter was pressed; otherwise the field was left. */
+export type FindChoice = (text: string, isEntered: boolean) => Choice | undefined | Promise<Choice | undefined>;
+
+interface Typing {
+  /** The text that stands for what is chosen. */
+  readonly shown: string;
+  readonly find: FindChoice;
+  readonly onFound: (choice: Choice) => void;
+  /** The text after a choice is taken. */
+  readonly textOf: (choice: Choice) => string;
+  readonly error?: ReactNode;
+  readonly onSearchChange?: ((text: string) => void) | undefined;
+}
+
+/**
+ * Keeps the text that is typed into a searchable select. Enter, or leaving the field, takes the choice that the text means. If
+ * it means none, the text stays, with an error, and a form around the field is not submitted.
+ */
+function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typing) {
+  const [text, setText] = useState(shown);
+  const [isRefused, setIsRefused] = useState(false);
+  const wrapper = useRef<HTMLDivElement>(null);
+  const latest = useRef(text);
+  const isLeaving = useRef(false);
+  const isUntaken = text !== shown;
+  useLayoutEffect(() => {
+    const field = wrapper.current?.querySelector<HTMLInputElement>('input:not([type=hidden])');
+    field?.setCustomValidity(isUntaken ? NO_CHOICE : '');
+  }, [isUntaken]);
+
+  const change = (next: string) => {
+    latest.current = next;
+    setText(next);
+    setIsRefused(false);
+    onSearchChange?.(next);
+  };
+  const attempt = (isEntered: boolean) => {
+    const typed = latest.current;
+    const finish = (choice: Choice | undefined) => {
+      // It may have been typed further while the service was asked.
+      if (latest.current !== typed) return;
+      if (choice === undefined) return setIsRefused(true);
+      onFound(choice);
+      change(textOf(choice));
+    };
+    const found = find(typed, isEntered);
+    // What is known is taken at once: the click that left the field may submit the form.
+    if (!(found instanceof Promise)) return finish(found);
+    found.then(finish, () => finish(undefined));
+  };
+  const isField = ({ target }: { readonly target: EventTarget }) => target instanceof HTMLInputElement;
+  return {
+    searchValue: text,
+    onSearchChange: (next: string) => {
+      // A field that is left would drop its text.
+      if (!isLeaving.current) change(next);
+    },
+    error: error ?? (isRefused && isUntaken ? NO_CHOICE : undefined),
+    wrapperProps: {
+      ref: wrapper,
+      onKeyDown: (event: KeyboardEvent) => {
+        // An option that the arrow keys led to is taken already.
+        if (event.key !== 'Enter' || event.nativeEvent.isComposing || event.defaultPrevented || !isField(event)) return;
+        if (!isUntaken) return;
+        event.preventDefault();
+        attempt(true);
+      },
+      onBlurCapture: () => {
+        isLeaving.current = true;
+      },
+      onBlur: (event: FocusEvent) => {
+        isLeaving.current = false;
+        if (isUntaken && isField(event)) attempt(false);
+      },
+    },
+  };
+}
+
+interface SearchSelectProps extends Omit<
+  SelectProps,
+  'searchable' | 'searchValue' | 'wrapperProps' | 'value' | 'onChange'
+> {
+  readonly value: string | null;
+  readonly onChange: (value: string | null) => void;
+  /** How a typed text is understood; by the labels of the options by default. */
+  readonly find?: FindChoice;
+}
+
+/** A select of one entry, which is searched by typing. */
+export function SearchSelect({ value, onChange, find, error, onSearchChange, ...props }: SearchSelectProps) {
+  const choices = useChoices(props.data);
+  const shown = choices.find((choice) => choice.value === value)?.label ?? '';
+  const understand: FindChoice = (text, isEntered) => {
+    if (text.trim() === '') return value === null || props.clearable ? NOTHING : { value, label: shown };
+    return find === undefined ? choiceOf(text, choices) : find(text, isEntered);
+  };
+  const typing = useTyping({
+    shown,
+    find: understand,
+    onFound: (choice) => {
+      const next = choice === NOTHING ? null : choice.value;
+      if (next !== value) onChange(next);
+    },
+    textOf: ({ label }) => label,
+    error,
+    onSearchChange,
+  });
+  return <Select {...props} {...typing} value={value} onChange={(next) => onChange(next)} searchable />;
+}
+
+/** Stands for an emptied field. */
+const NOTHING: Choice = { value: '', label: '' };
+
+interface SearchMultiSelectProps extends Omit<
+  MultiSelectProps,
+  'searchable' | 'searchValue' | 'wrapperProps' | 'value' | 'onChange'
+> {
+  readonly value: string[];
+  readonly onChange: (value: string[]) => void;
+}
+
+/** A select of several entries, which are searched by typing. */
+export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchMultiSelectProps) {
+  const choices = useChoices(props.data);
+  const typing = useTyping({
+    shown: '',
+    find: (text) => (text.trim() === '' ? NOTHING : choiceOf(text, choices)),
+    onFound: (choice) => {
+      if (choice !== NOTHING && !value.includes(choice.value)) onChange([...value, choice.value]);
+    },
+    textOf: () => '',
+    error,
+    onSearchChange,
+  });
+  return <MultiSelect {...props} {...typing} value={value} onChange={onChange} searchable />;
+}
+
+function useChoices(data: SelectProps['data']): readonly Choice[] {
+  return useMemo(
+    () =>
+      Object.values(getOptionsLockup(getParsedComboboxData(data))).map(({ value, label }) => ({
+        value: `${value}`,
+        label,
+      })),
+    [data],
+  );
+}
