@@ -188,4 +188,28 @@ describeInBrowser('the list of shipments', () => {
     await to.press('Enter');
     await page.waitForURL(/destination_port=DEHAM/);
   });
+
+  it('and other lists are narrowed by days and times that are typed', async () => {
+    await window.goto('/shipments?sort=eta');
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('dialog').getByLabel('ETA until').focus();
+    // The same in each order of day and month.
+    await page.keyboard.type('01012027');
+    await page.keyboard.press('Enter');
+    await page.getByText('23 shipments').waitFor();
+    expect(new URL(page.url()).searchParams.get('eta_to')).toBe('2027-01-01');
+
+    await window.goto('/settings/audit-log');
+    await page.getByLabel('From').focus();
+    await page.keyboard.type('12122026');
+    await page.waitForURL(/from=2026-12-12/);
+    expect(await page.getByLabel('From').inputValue()).toBe('2026-12-12');
+
+    await window.goto('/settings/webhooks/deliveries');
+    await page.getByLabel('From').focus();
+    await page.keyboard.type('12122026');
+    await page.keyboard.type('1030AM');
+    await page.waitForURL(/since=2026-12-12T09(:|%3A)30/);
+    expect(await page.getByLabel('From').inputValue()).toBe('2026-12-12T10:30');
+  });
 });

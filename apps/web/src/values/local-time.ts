@@ -6,8 +6,8 @@ export function toLocalInput(time: string | undefined): string {
   return local.toISOString().slice(0, 16);
 }
 
-/** What such a field says, in UTC; undefined where it is empty or no time. */
-export function fromLocalInput(text: string): string | undefined {
+/** The time in such a field, in UTC; undefined if the field is empty or holds no time. */
+export function fromLocalInput(text = ''): string | undefined {
   const at = text === '' ? NaN : new Date(text).getTime();
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }

@@ -1,5 +1,6 @@
-import { Button, Group, Menu, TextInput } from '@mantine/core';
+import { Button, Group, Menu } from '@mantine/core';
 import { IconClock } from '@tabler/icons-react';
+import { DateField } from './date-field.tsx';
 import { fromLocalInput, toLocalInput } from './local-time.ts';
 
 export interface Range {
@@ -24,19 +25,19 @@ export function TimeRange({ range: { since, until }, onChange }: Props) {
   const minute = (ms: number) => new Date(Math.floor(ms / 60_000) * 60_000).toISOString();
   return (
     <Group gap="xs" align="end">
-      <TextInput
+      <DateField
         type="datetime-local"
         size="xs"
         label="From"
         value={toLocalInput(since)}
-        onChange={(event) => onChange({ since: fromLocalInput(event.currentTarget.value), until })}
+        onChange={(text) => onChange({ since: fromLocalInput(text), until })}
       />
-      <TextInput
+      <DateField
         type="datetime-local"
         size="xs"
         label="To"
         value={toLocalInput(until)}
-        onChange={(event) => onChange({ since, until: fromLocalInput(event.currentTarget.value) })}
+        onChange={(text) => onChange({ since, until: fromLocalInput(text) })}
       />
       <Menu position="bottom-start">
         <Menu.Target>

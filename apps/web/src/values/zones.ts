@@ -3,8 +3,10 @@ export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** What inputs of times take: years of more digits are no times to anybody. */
-export const TIMES = { min: '1900-01-01T00:00', max: '2999-12-31T23:59' } as const;
+/** Limits of date fields: years with fewer or more digits are typing errors. */
+export const DAYS = { min: '1900-01-01', max: '2999-12-31' } as const;
+/** Limits of fields for a date and time. */
+export const TIMES = { min: `${DAYS.min}T00:00`, max: `${DAYS.max}T23:59` } as const;
 /** By their zones: to make one takes long. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 

@@ -1,7 +1,10 @@
-import { Button, Group, Select, TextInput } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEnvironment } from '../../session/session.ts';
+import { DateField } from '../../values/date-field.tsx';
+import { SearchSelect } from '../../values/search-select.tsx';
+import { DAYS } from '../../values/zones.ts';
 import { serviceAccountsQuery } from '../api-keys/key-queries.ts';
 import { usersQuery } from '../team/team-queries.ts';
 import { calledOf } from '../team/members.ts';
@@ -17,39 +20,37 @@ export function AuditFilters({ search }: { readonly search: AuditSearch }) {
   const change = (changes: AuditSearch) => void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Audit log">
-      <Select
+      <SearchSelect
         label="By"
         placeholder="Anybody"
         data={useActors(search.actor)}
         value={search.actor ?? null}
         onChange={(actor) => change({ actor: actor ?? undefined })}
-        searchable
         clearable
         w={220}
       />
-      <Select
+      <SearchSelect
         label="What"
         placeholder="Anything"
         data={TYPES}
         value={search.type ?? null}
         onChange={(type) => change({ type: (type as AuditType | null) ?? undefined })}
-        searchable
         clearable
         w={220}
       />
-      <TextInput
+      <DateField
         label="From"
         type="date"
         value={search.from ?? ''}
-        max={search.to}
-        onChange={(event) => change({ from: event.currentTarget.value || undefined })}
+        max={search.to ?? DAYS.max}
+        onChange={(from) => change({ from })}
       />
-      <TextInput
+      <DateField
         label="To"
         type="date"
         value={search.to ?? ''}
-        min={search.from}
-        onChange={(event) => change({ to: event.currentTarget.value || undefined })}
+        min={search.from ?? DAYS.min}
+        onChange={(to) => change({ to })}
       />
       {Object.keys(search).length > 0 && (
         <Button variant="subtle" onClick={() => void navigate({ search: {} })}>

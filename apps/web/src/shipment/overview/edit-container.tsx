@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { failureOf } from '../../app/failures.ts';
 import { fieldErrors, useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
+import { DAYS } from '../../values/zones.ts';
 import { useShipment } from '../current-shipment.ts';
 import { ChangedFields } from '../meanwhile/changed-fields.tsx';
 import { ChangedMeanwhile, type Seen, guarded } from '../meanwhile/guarded.ts';
@@ -92,12 +93,14 @@ export default function EditContainer({ number, onClose }: Props) {
         <TextInput
           {...form.getInputProps('last_free_day')}
           type="date"
+          {...DAYS}
           label={CONTAINER_FIELDS.last_free_day}
           description="At the terminal, without demurrage; a day there."
         />
         <TextInput
           {...form.getInputProps('empty_return_by')}
           type="date"
+          {...DAYS}
           label={CONTAINER_FIELDS.empty_return_by}
           description="Without detention; a day there."
         />

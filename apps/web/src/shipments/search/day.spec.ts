@@ -27,6 +27,11 @@ it('gives fields for dates the day that counting leads to', () => {
   expect([isoDay('today+3', NOW), isoDay('2026-03-09', NOW)]).toEqual(['2027-01-02', '2026-03-09']);
 });
 
+it('takes a year below 100 for that year', () => {
+  expect(isoDay('0026-12-15', NOW)).toBe('0026-12-15');
+  expect(endOf('0026-12-31', NOW).getFullYear()).toBe(26);
+});
+
 it('says days as people do', () => {
   expect(['today', 'today+1', 'today-1', 'today+7', 'today-7'].map(dayLabel)).toEqual([
     'today',

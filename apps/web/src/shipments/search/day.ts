@@ -19,15 +19,16 @@ export function startOf(day: Day, now: Date): Date {
 
 /** Its last millisecond. */
 export function endOf(day: Day, now: Date): Date {
-  const start = startOf(day, now);
-  return new Date(new Date(start.getFullYear(), start.getMonth(), start.getDate() + 1).getTime() - 1);
+  const next = new Date(startOf(day, now));
+  next.setDate(next.getDate() + 1);
+  return new Date(next.getTime() - 1);
 }
 
 /** `2026-12-01`, as fields for dates take it. */
 export function isoDay(day: Day, now: Date): string {
   const date = startOf(day, now);
-  const two = (part: number) => String(part).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const digits = (count: number, part: number) => String(part).padStart(count, '0');
+  return `${digits(4, date.getFullYear())}-${digits(2, date.getMonth() + 1)}-${digits(2, date.getDate())}`;
 }
 
 export function dayLabel(day: Day): string {
@@ -44,6 +45,8 @@ export function dayLabel(day: Day): string {
 function dateOf(day: Day): Date | undefined {
   const [, year, month, date] = (ABSOLUTE.exec(day) ?? []).map(Number);
   if (year === undefined || month === undefined || date === undefined) return undefined;
-  const found = new Date(year, month - 1, date);
+  const found = new Date(2000, 0, 1);
+  // The constructor would take a year below 100 for one of the last century.
+  found.setFullYear(year, month - 1, date);
   return found.getMonth() === month - 1 && found.getDate() === date ? found : undefined;
 }

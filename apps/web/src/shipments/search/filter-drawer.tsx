@@ -1,6 +1,7 @@
 import { Button, Divider, Drawer, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { MODE_OPTIONS } from '../../values/modes.ts';
+import { DateField } from '../../values/date-field.tsx';
 import { PlaceSelect } from '../../values/place-select.tsx';
 import { STATUSES, STATUS_LABELS } from '../shipment-labels.ts';
 import { isoDay } from './day.ts';
@@ -47,10 +48,16 @@ export function FilterDrawer({ state, opened, onClose }: Props) {
 
 function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
   const [draft, setDraft] = useState<ShipmentFilters>(filtersOf(search));
+  // Clearing drops what is typed but not taken too.
+  const [clearings, setClearings] = useState(0);
   const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
   const show = () => {
     replace({ ...withoutEmpty(draft), sort: search.sort, columns: search.columns });
     onClose();
+  };
+  const clear = () => {
+    setDraft(search.q === undefined ? {} : { q: search.q });
+    setClearings((count) => count + 1);
   };
   const fields = { draft, change };
   return (
@@ -82,16 +89,18 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
         <Divider label="Ports and airports" />
         {(['origin_port', 'destination_port'] as const).map((name) => (
           <PlaceSelect
-            key={name}
+            key={`${name} ${clearings}`}
             label={FILTER_LABELS[name]}
             value={draft[name] ?? null}
             onChange={(code) => change({ [name]: code ?? undefined })}
           />
         ))}
         <Divider label="Days, in your time zone" />
-        <Days from="eta_from" to="eta_to" {...fields} />
-        <Days from="created_from" to="created_to" {...fields} />
-        <Days from="updated_since" {...fields} />
+        <Fragment key={clearings}>
+          <Days from="eta_from" to="eta_to" {...fields} />
+          <Days from="created_from" to="created_to" {...fields} />
+          <Days from="updated_since" {...fields} />
+        </Fragment>
         <Divider label="Numbers, whole" />
         {[...NUMBERS, ...PARTIES].map((name) => (
           <TextInput
@@ -103,7 +112,7 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
           />
         ))}
         <Group justify="end">
-          <Button variant="default" onClick={() => setDraft(search.q === undefined ? {} : { q: search.q })}>
+          <Button variant="default" onClick={clear}>
             Clear
           </Button>
           <Button type="submit">Show</Button>
@@ -146,12 +155,12 @@ function Days({ from, to, draft, change }: FieldsProps & { readonly from: DayFil
   return (
     <Group grow gap="xs">
       {names.map((name) => (
-        <TextInput
+        <DateField
           key={name}
           type="date"
           label={FILTER_LABELS[name]}
           value={draft[name] === undefined ? '' : isoDay(draft[name], new Date())}
-          onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+          onChange={(day) => change({ [name]: day })}
         />
       ))}
     </Group>
