@@ -212,4 +212,34 @@ describeInBrowser('the list of shipments', () => {
     await page.waitForURL(/since=2026-12-12T09(:|%3A)30/);
     expect(await page.getByLabel('From').inputValue()).toBe('2026-12-12T10:30');
   });
+
+  it('asks before something done to several is stopped, and tells what became of each', async () => {
+    await window.goto('/shipments?q=po-123&sort=eta');
+    await row('PO-1230').waitFor();
+    for (let n = 1230; n < 1236; n += 1) await page.getByLabel(`Select PO-${n}`).check();
+    const gate = Promise.withResolvers<void>();
+    let begun = 0;
+    await page.route('**/v1/shipments/*/cancel', async (route) => {
+      begun += 1;
+      const isRefused = begun === 2;
+      await gate.promise;
+      const json = { error: { type: 'conflict', code: 'x', message: 'It was delivered.' } };
+      await (isRefused ? route.fulfill({ status: 409, json }) : route.continue());
+    });
+    await page.getByLabel('What to do with the selected shipments').getByRole('button', { name: 'Cancel…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Cancel 6 shipments' }).click();
+    await dialog.getByText('0 of 6').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.getByText('Stop it?').waitFor();
+    await window.picture('list-several-stop');
+    await dialog.getByRole('button', { name: 'Stop' }).click();
+    gate.resolve();
+    await dialog.getByText('3 of 6 cancelled, 1 not, 2 not begun').waitFor();
+    await dialog.getByText('It was delivered.').waitFor();
+    expect(begun).toBe(4);
+    await window.picture('list-several-stopped');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('3 selected').waitFor();
+  });
 });

@@ -27,5 +27,7 @@ export function useRowKeys(list: React.RefObject<HTMLElement | null>, place: Key
 
 function isForOthers({ defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent, target: Element): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey) return true;
+  // A dialog may have lost the focus to the page.
+  if (target === document.body && document.querySelector('[role=dialog]') !== null) return true;
   return target.closest(TYPED_INTO) !== null || target.closest(OVER_THE_PAGE) !== null;
 }

@@ -1,17 +1,17 @@
 import { List, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
+import { DoSeveral } from '../../app/do-several.tsx';
 import { showShipments } from '../../live/live-news.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { nameOf } from '../shipment-labels.ts';
-import { DoSeveral } from './do-several.tsx';
 
 /** Names that are told before the rest is only counted. */
 const NAMED = 5;
 
 export interface SeveralProps {
   readonly shipments: readonly Shipment[];
-  readonly onEnd: (left: readonly Shipment[]) => void;
+  readonly onDone: (done: readonly Shipment[]) => void;
   readonly onClose: () => void;
 }
 
@@ -23,7 +23,16 @@ export function CancelSeveral({ shipments, ...props }: SeveralProps) {
   };
   const label = shipments.length === 1 ? 'Cancel the shipment' : `Cancel ${shipments.length} shipments`;
   return (
-    <DoSeveral shipments={shipments} action={{ label, color: 'red' }} write={cancel} done="cancelled" {...props}>
+    <DoSeveral
+      title="Cancel shipments"
+      items={shipments}
+      nameOf={nameOf}
+      action={{ label, color: 'red' }}
+      cancel="Leave it"
+      write={cancel}
+      done="cancelled"
+      {...props}
+    >
       <Text size="sm">
         Those that were delivered stay as they are. A cancelled shipment can be reopened on its page.
       </Text>

@@ -1,6 +1,7 @@
 import { Select, Text, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Shipment } from '@tracking/client';
+import { DoSeveral } from '../../app/do-several.tsx';
 import {
   EXCEPTION_LABELS,
   type ExceptionType,
@@ -9,8 +10,8 @@ import {
 } from '../../exceptions/exception-labels.ts';
 import { useApi } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
+import { nameOf } from '../shipment-labels.ts';
 import { Names, type SeveralProps } from './cancel-several.tsx';
-import { DoSeveral } from './do-several.tsx';
 
 const optionsOf = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
@@ -38,7 +39,16 @@ export function OpenExceptions({ shipments, ...props }: SeveralProps) {
   };
   const label = shipments.length === 1 ? 'Open the exception' : `Open ${shipments.length} exceptions`;
   return (
-    <DoSeveral shipments={shipments} action={{ label }} write={open} done="opened" {...props}>
+    <DoSeveral
+      title="Open an exception"
+      items={shipments}
+      nameOf={nameOf}
+      action={{ label }}
+      cancel="Leave it"
+      write={open}
+      done="opened"
+      {...props}
+    >
       <Names shipments={shipments} />
       <SearchSelect
         {...form.getInputProps('type')}

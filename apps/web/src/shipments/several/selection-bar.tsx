@@ -1,12 +1,12 @@
-import { ActionBar, Button, Modal, Text } from '@mantine/core';
+import { ActionBar, Button, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
-import { useState } from 'react';
+import { type Dispatch, type SetStateAction, useState } from 'react';
 import { onDemand } from '../../app/on-demand.tsx';
 import { May } from '../../session/may.tsx';
 import { useWrite } from '../../app/write.ts';
 import { exportCsv } from './export-csv.ts';
 import classes from './selection-bar.module.css';
-import { NOTHING, type Selection } from './selection.ts';
+import { NOTHING, type Selection, without } from './selection.ts';
 
 const OpenExceptions = onDemand(async () => (await import('./open-exceptions.tsx')).OpenExceptions);
 
@@ -14,18 +14,17 @@ const CancelSeveral = onDemand(async () => (await import('./cancel-several.tsx')
 
 interface Props {
   readonly selected: readonly Shipment[];
-  readonly onSelect: (selection: Selection) => void;
+  readonly onSelect: Dispatch<SetStateAction<Selection>>;
 }
 
 type Dialog = { readonly kind: 'cancel' | 'exceptions'; readonly shipments: readonly Shipment[] };
-const TITLES = { cancel: 'Cancel shipments', exceptions: 'Open an exception' } as const;
 
 /** What can be done to those that are selected. It lies over the end of the list: no row moves. */
 export function SelectionBar({ selected, onSelect }: Props) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   const exporting = useWrite({ write: () => exportCsv([selected]), done: `${selected.length} exported.` });
-  const onEnd = (left: readonly Shipment[]) => onSelect(new Set(left.map(({ id }) => id)));
+  const onDone = (done: readonly Shipment[]) => onSelect((selection) => without(selection, done));
   const ask = (kind: Dialog['kind']) => setDialog({ kind, shipments: selected });
   return (
     <>
@@ -52,15 +51,8 @@ export function SelectionBar({ selected, onSelect }: Props) {
         </May>
         <ActionBar.CloseButton aria-label="Select none" onClick={() => onSelect(NOTHING)} />
       </ActionBar>
-      <Modal
-        opened={dialog !== undefined}
-        onClose={close}
-        title={dialog && TITLES[dialog.kind]}
-        closeOnClickOutside={false}
-      >
-        {dialog?.kind === 'cancel' && <CancelSeveral shipments={dialog.shipments} onEnd={onEnd} onClose={close} />}
-        {dialog?.kind === 'exceptions' && <OpenExceptions shipments={dialog.shipments} onEnd={onEnd} onClose={close} />}
-      </Modal>
+      {dialog?.kind === 'cancel' && <CancelSeveral shipments={dialog.shipments} onDone={onDone} onClose={close} />}
+      {dialog?.kind === 'exceptions' && <OpenExceptions shipments={dialog.shipments} onDone={onDone} onClose={close} />}
     </>
   );
 }

@@ -10,6 +10,13 @@ export function toggled(selection: Selection, id: string): Selection {
   return next;
 }
 
+/** Without these; all others stay selected. */
+export function without(selection: Selection, shipments: readonly Shipment[]): Selection {
+  const next = new Set(selection);
+  for (const { id } of shipments) next.delete(id);
+  return next;
+}
+
 /** With all rows from one to the other, whichever comes first. */
 export function withRange(selection: Selection, rows: readonly Shipment[], from: number, to: number): Selection {
   const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1);

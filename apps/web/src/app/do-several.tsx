@@ -1,0 +1,183 @@
+import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useBlocker } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { failureOf } from './failures.ts';
+import { forEachOf, type Tally } from './for-each.ts';
+
+/** Failures that are listed one by one. */
+const MOST_LISTED = 50;
+
+interface Props<Item> {
+  readonly title: ReactNode;
+  readonly items: readonly Item[];
+  readonly nameOf: (item: Item) => string;
+  /** What is asked for before it begins. */
+  readonly children: ReactNode;
+  readonly action: { readonly label: string; readonly color?: string };
+  /** Label of the button that closes the dialog before it begins. */
+  readonly cancel: string;
+  readonly write: (item: Item) => Promise<unknown>;
+  /** "cancelled" */
+  readonly done: string;
+  /** Called at the end of each run with the items that are done. */
+  readonly onDone: (done: readonly Item[]) => void;
+  readonly onClose: () => void;
+}
+
+/** The state of the dialog; `of` is the number of items of the run. */
+type State<Item> =
+  { readonly is: 'asking' } | { readonly is: 'running' | 'ended'; readonly of: number; readonly tally: Tally<Item> };
+
+/**
+ * A dialog that does one thing to several items, one request for each. Closing it during the run asks, and stops the run. The
+ * outcome is always shown.
+ */
+export function DoSeveral<Item extends { readonly id: string }>(props: Props<Item>) {
+  const { title, items, nameOf, children, action, cancel, write, done, onDone, onClose } = props;
+  const [state, setState] = useState<State<Item>>({ is: 'asking' });
+  const [isAsked, setIsAsked] = useState(false);
+  const run = useRef<AbortController>(undefined);
+  const isShown = useRef(false);
+  const isRunning = state.is === 'running';
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+      run.current?.abort();
+    };
+  }, []);
+  useBlocker({
+    shouldBlockFn: () => !globalThis.confirm('This is not finished. Leave, and stop it?'),
+    enableBeforeUnload: true,
+    disabled: !isRunning,
+  });
+
+  const begin = async (some: readonly Item[]) => {
+    const stop = (run.current = new AbortController());
+    const onProgress = (tally: Tally<Item>) => setState({ is: 'running', of: some.length, tally });
+    onProgress({ done: [], failed: [], left: some.length });
+    setIsAsked(false);
+    const tally = await forEachOf(some, { write, onProgress, signal: stop.signal });
+    onDone(tally.done);
+    const isWhole = tally.done.length === some.length;
+    if (isShown.current && !isWhole) return setState({ is: 'ended', of: some.length, tally });
+    const message = [outcomeText(tally, some.length, done), ...tally.failed.slice(0, 1).map(failureText)].join('. ');
+    notifications.show({ message, color: isWhole ? 'green' : 'red', ...(!isWhole && { autoClose: 10_000 }) });
+    if (isShown.current) onClose();
+  };
+  const failureText = ({ item, error }: Tally<Item>['failed'][number]) =>
+    `${nameOf(item)}: ${failureOf(error).message}`;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void begin(items);
+  };
+  return (
+    <Modal
+      opened
+      onClose={isRunning ? () => setIsAsked(true) : onClose}
+      title={title}
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {state.is === 'asking' && (
+        <form onSubmit={submit}>
+          <Stack>
+            {children}
+            <Group justify="end">
+              <Button variant="default" onClick={onClose}>
+                {cancel}
+              </Button>
+              <Button type="submit" color={action.color}>
+                {action.label}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+      {state.is !== 'asking' && (
+        <Stack>
+          <Progress
+            value={(100 * (state.of - state.tally.left)) / state.of}
+            aria-label="Progress"
+            animated={isRunning}
+          />
+          <Text size="sm" role="status">
+            {isRunning
+              ? `${state.of - state.tally.left} of ${state.of}`
+              : `${outcomeText(state.tally, state.of, done)}.`}
+          </Text>
+          {state.tally.failed.length > 0 && (
+            <Alert color="red" role="alert" title="Not done">
+              <List size="sm">
+                {state.tally.failed.slice(0, MOST_LISTED).map((failure) => (
+                  <List.Item key={failure.item.id}>{failureText(failure)}</List.Item>
+                ))}
+              </List>
+              {state.tally.failed.length > MOST_LISTED && (
+                <Text size="sm">And {state.tally.failed.length - MOST_LISTED} more.</Text>
+              )}
+            </Alert>
+          )}
+          {isRunning ? (
+            <Running isAsked={isAsked} onGoOn={() => setIsAsked(false)} onStop={() => run.current?.abort()} />
+          ) : (
+            <Group justify="end">
+              {state.tally.failed.length > 0 && (
+                <Button variant="default" onClick={() => void begin(state.tally.failed.map(({ item }) => item))}>
+                  Try these again
+                </Button>
+              )}
+              <Button onClick={onClose} autoFocus>
+                Done
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+interface RunningProps {
+  readonly isAsked: boolean;
+  readonly onGoOn: () => void;
+  readonly onStop: () => void;
+}
+
+function Running({ isAsked, onGoOn, onStop }: RunningProps) {
+  const [isStopping, setIsStopping] = useState(false);
+  const stop = () => {
+    setIsStopping(true);
+    onStop();
+  };
+  return (
+    <>
+      {isAsked && !isStopping && (
+        <Text size="sm" role="alert">
+          Stop it? What is done stays done; the rest is left as it is.
+        </Text>
+      )}
+      <Group justify="end">
+        {isAsked && !isStopping && (
+          <Button variant="default" onClick={onGoOn} autoFocus>
+            Go on
+          </Button>
+        )}
+        <Button variant={isAsked ? 'filled' : 'default'} loading={isStopping} onClick={stop} autoFocus>
+          Stop
+        </Button>
+      </Group>
+    </>
+  );
+}
+
+/** "3 of 6 cancelled, 1 not, 2 not begun" */
+function outcomeText({ done: { length: count }, failed, left }: Tally<unknown>, of: number, done: string): string {
+  const parts = [
+    `${count} of ${of} ${done}`,
+    ...(failed.length > 0 ? [`${failed.length} not`] : []),
+    ...(left > 0 ? [`${left} not begun`] : []),
+  ];
+  return parts.join(', ');
+}
