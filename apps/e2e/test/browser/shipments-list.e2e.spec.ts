@@ -190,7 +190,7 @@ describeInBrowser('the list of shipments', () => {
   });
 
   it('and other lists are narrowed by days and times that are typed', async () => {
-    await window.goto('/shipments?sort=eta');
+    await window.goto('/shipments?q=po-10&sort=eta');
     await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByRole('dialog').getByLabel('ETA until').focus();
     // The same in each order of day and month.
@@ -241,5 +241,43 @@ describeInBrowser('the list of shipments', () => {
     await window.picture('list-several-stopped');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByText('3 selected').waitFor();
+  });
+
+  it('gets no more of an import that is given up in another tab', async () => {
+    await window.goto('/shipments/import');
+    const buffer = Buffer.from(
+      ['Order no,Mode', ...Array.from({ length: 250 }, (_, n) => `IMP-${n},ocean`)].join('\n'),
+    );
+    await page.setInputFiles('input[type=file]', { name: 'orders.csv', mimeType: 'text/csv', buffer });
+    const gate = Promise.withResolvers<void>();
+    let batches = 0;
+    await page.route('**/v1/shipments/bulk', async (route) => {
+      batches += 1;
+      if (batches === 2) await gate.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Import 250 shipments' }).click();
+    await page.getByText('100 of 250 shipments sent').waitFor();
+
+    const other = await window.context.newPage();
+    await other.goto(page.url());
+    await other.getByRole('button', { name: 'Go on' }).click();
+    await other.getByText('Another tab of this browser is sending this import.').waitFor();
+    await other.getByRole('button', { name: 'Pause' }).click();
+    await other.getByRole('button', { name: 'Give up the rest' }).click();
+    await other.getByRole('region', { name: 'Import of orders.csv' }).waitFor({ state: 'detached' });
+
+    gate.resolve();
+    await page.getByText('This import was given up in another tab.').waitFor();
+    await window.picture('import-given-up');
+    expect(await page.getByText('Finished', { exact: true }).count()).toBe(0);
+    expect(batches).toBe(2);
+    await other.reload();
+    await other
+      .getByText('Drop a CSV file here')
+      .or(other.locator('input[type=file]'))
+      .first()
+      .waitFor({ state: 'attached' });
+    expect(await other.getByRole('region', { name: 'Import of orders.csv' }).count()).toBe(0);
   });
 });

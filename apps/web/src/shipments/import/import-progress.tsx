@@ -108,7 +108,7 @@ interface ActionsProps {
   readonly onRemoved: () => void;
 }
 
-function Actions({ state: { record, phase }, run, onRun, onRemoved }: ActionsProps) {
+function Actions({ state: { record, phase, isLost = false }, run, onRun, onRemoved }: ActionsProps) {
   const environment = useEnvironment();
   const save = useWrite({ write: () => downloadWrong(record) });
   if (isUnderWay(phase)) {
@@ -120,14 +120,14 @@ function Actions({ state: { record, phase }, run, onRun, onRemoved }: ActionsPro
   }
   return (
     <Group>
-      {phase === 'stopped' && <Button onClick={() => onRun(startRun(record, environment))}>Go on</Button>}
+      {phase === 'stopped' && !isLost && <Button onClick={() => onRun(startRun(record, environment))}>Go on</Button>}
       {record.wrong.length > 0 && (
         <Button variant="default" onClick={() => save.mutate()}>
           Download the rows with errors
         </Button>
       )}
       <Button variant="subtle" color="gray" onClick={() => void importStore.remove(record).then(onRemoved)}>
-        {phase === 'done' ? 'Remove from this list' : 'Give up the rest'}
+        {phase === 'done' || isLost ? 'Remove from this list' : 'Give up the rest'}
       </Button>
     </Group>
   );

@@ -22,12 +22,18 @@ function planned() {
 
 /** What a browser keeps. */
 function storeOf({ record, batches }: ReturnType<typeof planned>) {
-  const kept = { record };
+  const kept: { record: ImportRecord | undefined; batches: (readonly SentItem[] | undefined)[] } = {
+    record,
+    batches: [...batches],
+  };
   return {
     kept,
     get: async () => kept.record,
-    batch: async (_id: string, index: number) => batches[index],
-    answered: async (after: ImportRecord) => void (kept.record = after),
+    batch: async (_id: string, index: number) => kept.batches[index],
+    answered: async (after: ImportRecord, index: number) => {
+      if (kept.record?.done === index) kept.record = after;
+      return kept.record;
+    },
   };
 }
 
@@ -58,12 +64,12 @@ const lostAnswer = () => new ConnectionError('It broke.', { outcomeUnknown: true
 describe('an import', () => {
   it('is sent batch by batch, and tells what was refused, by row', async () => {
     const [store, { api, sender, calls }] = [storeOf(planned()), service()];
-    const run = new ImportRun(store.kept.record, { api, sender, store, wait: async () => undefined });
+    const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
     await run.run();
     expect(run.state().phase).toBe('done');
     expect(calls).toEqual(['import-i1-0', 'import-i1-1', 'import-i1-2']);
     expect(store.kept.record).toMatchObject({ sent: 250, created: 249, changed: 0, done: 3 });
-    expect(wrongRows(store.kept.record)).toEqual({
+    expect(wrongRows(store.kept.record as ImportRecord)).toEqual({
       headers: ['Ref', 'Row', 'Error'],
       rows: [
         ['PO-7', '9', 'House bill Is too long.'],
@@ -77,7 +83,7 @@ describe('an import', () => {
     const tooMany = new RateLimitError({ status: 429, headers, error: {} });
     const [store, { api, sender, calls, byKey }] = [storeOf(planned()), service([undefined, lostAnswer(), tooMany])];
     const waits: number[] = [];
-    const run = new ImportRun(store.kept.record, {
+    const run = new ImportRun(planned().record, {
       api,
       sender,
       store,
@@ -92,7 +98,7 @@ describe('an import', () => {
 
   it('goes on from the first batch that nobody heard the answer of', async () => {
     const [store, there] = [storeOf(planned()), service([undefined, lostAnswer()])];
-    const first: ImportRun = new ImportRun(store.kept.record, { ...there, store, wait: async () => first.stop() });
+    const first: ImportRun = new ImportRun(planned().record, { ...there, store, wait: async () => first.stop() });
     await first.run();
     expect(first.state().phase).toBe('stopped');
     expect(store.kept.record).toMatchObject({ done: 1, sent: 100 });
@@ -102,10 +108,39 @@ describe('an import', () => {
     expect(store.kept.record).toMatchObject({ sent: 250, created: 249 });
   });
 
+  it.each([
+    { what: 'it is removed', change: () => ({ record: undefined, batches: [] }), why: 'given up in another tab' },
+    { what: 'a batch is gone', change: (kept: object) => ({ ...kept, batches: [] }), why: 'Choose the file again' },
+  ])('stops when $what while it is sent, and sends nothing more', async ({ change, why }) => {
+    const [store, { api, calls }] = [storeOf(planned()), service()];
+    const sender = async () => {
+      if (calls.length === 1) Object.assign(store.kept, change(store.kept));
+      return WHOSE.owner;
+    };
+    const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
+    await run.run();
+    expect(run.state()).toMatchObject({ phase: 'stopped', isLost: true, why: expect.stringContaining(why) });
+    expect(calls).toHaveLength(2);
+    expect(run.state().record.sent).toBeLessThan(ROWS);
+  });
+
+  it('counts a batch once that another tab has recorded meanwhile', async () => {
+    const [store, there] = [storeOf(planned()), service()];
+    const parts = { ...there, store, wait: async () => undefined };
+    const other = new ImportRun(planned().record, parts);
+    const sender = async () => {
+      if (there.calls.length === 1) await other.run();
+      return WHOSE.owner;
+    };
+    const run = new ImportRun(planned().record, { ...parts, sender });
+    await run.run();
+    expect(run.state()).toMatchObject({ phase: 'done', record: { sent: 250, created: 249, done: 3 } });
+  });
+
   it('sends nothing once somebody else is signed in with the browser', async () => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
     const sender = async () => (calls.length < 2 ? WHOSE.owner : 'bob');
-    const run = new ImportRun(store.kept.record, { api, sender, store, wait: async () => undefined });
+    const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
     await run.run();
     expect(run.state()).toMatchObject({ phase: 'stopped', why: expect.stringContaining('Somebody else') });
     expect(calls).toHaveLength(2);

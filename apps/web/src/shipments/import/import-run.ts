@@ -14,6 +14,9 @@ import type { ImportRecord, ImportStore, OddRow, SentItem } from './import-store
 /** Before it is tried again where nobody says when. */
 const AGAIN_SECONDS = 3;
 const OF_ANOTHER = 'Somebody else is signed in with this browser now: it goes on when you are.';
+const REMOVED = 'This import was given up in another tab. What was sent until then stays; nothing more is sent.';
+const INCOMPLETE = 'This browser no longer has the rest of the file. Choose the file again to import what is missing.';
+const ELSEWHERE = 'Another tab of this browser is sending this import. It goes on here if that tab stops.';
 /** Warnings that are kept. */
 const MOST_WARNINGS = 500;
 
@@ -23,6 +26,8 @@ export interface RunState {
   readonly phase: Phase;
   /** Why it waits or stopped. */
   readonly why?: string;
+  /** What is left of it is gone: it cannot go on. */
+  readonly isLost?: boolean;
 }
 type Answers = AnswerOf<'upsertShipments'>['data'];
 type Api = Pick<TrackingClient, 'shipments'>;
@@ -34,6 +39,9 @@ export interface RunParts {
   /** Resolves after so long, or when it is ended. */
   readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 }
+
+/** What is still to be sent is no longer there. */
+class Lost extends Error {}
 
 /**
  * Sends what is left of an import, batch by batch. Each goes under a key of its own, made of the import and its place: sent again
@@ -64,22 +72,38 @@ export class ImportRun {
     this.show({ phase: 'stopped', why: 'It goes on when you say so.' });
   };
 
+  /** Aborted when the run is stopped. */
+  get signal(): AbortSignal {
+    return this.ended.signal;
+  }
+
+  /** Shows that another tab is at it. */
+  readonly waitForOtherTab = (): void => this.show({ phase: 'waiting', why: ELSEWHERE });
+
   /** Resolves when nothing is left, or it had to stop. Never rejects. */
   async run(): Promise<void> {
+    const { store } = this.parts;
+    const { id } = this.now.record;
     try {
-      // Another tab may have come further than the list told.
-      const record = (await this.parts.store.get(this.now.record.id)) ?? this.now.record;
-      this.show({ record, phase: 'running' });
-      for (let index = record.done; index < record.batches; index += 1) {
-        const items = (await this.parts.store.batch(record.id, index)) ?? [];
+      // Another tab may have come further than the list showed, or have removed the import.
+      let record = await store.get(id);
+      while (record !== undefined && record.done < record.batches) {
+        this.show({ record, phase: 'running' });
+        const index = record.done;
+        const items = await store.batch(id, index);
+        if (items === undefined) {
+          record = await store.get(id);
+          if (record?.done === index) throw new Lost(INCOMPLETE);
+          continue;
+        }
         const answers = await this.send(items, index);
-        const after = withAnswers(this.now.record, items, answers);
-        await this.parts.store.answered(after, index);
-        this.show({ record: after, phase: 'running' });
+        record = await store.answered(withAnswers(record, items, answers), index);
       }
-      this.show({ phase: 'done' });
+      if (record === undefined) throw new Lost(REMOVED);
+      this.show({ record, phase: 'done' });
     } catch (error) {
-      if (!this.ended.signal.aborted) this.show({ phase: 'stopped', why: stopReason(error) });
+      if (!this.ended.signal.aborted)
+        this.show({ phase: 'stopped', why: stopReason(error), isLost: error instanceof Lost });
     }
   }
 

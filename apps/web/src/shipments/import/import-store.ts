@@ -105,12 +105,24 @@ export class ImportStore {
     return this.read('batches', (store) => store.get([id, index]));
   }
 
-  /** A batch was answered: what it held is not needed any more. */
-  answered(record: ImportRecord, index: number): Promise<void> {
-    return this.write((store) => {
-      store('imports').put(record);
-      store('batches').delete([record.id, index]);
+  /**
+   * Keeps the record of an import after the answer to a batch, and drops the batch. Changes nothing if the import was removed,
+   * or if another tab has recorded this batch already.
+   * @returns the record that is kept; undefined if the import was removed
+   */
+  async answered(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
+    let kept: ImportRecord | undefined;
+    await this.write((store) => {
+      const request: IDBRequest<ImportRecord | undefined> = store('imports').get(record.id);
+      request.onsuccess = () => {
+        kept = request.result;
+        if (kept?.done !== index) return;
+        kept = record;
+        store('imports').put(record);
+        store('batches').delete([record.id, index]);
+      };
     });
+    return kept;
   }
 
   remove({ id }: ImportRecord): Promise<void> {

@@ -17,15 +17,22 @@ export function startRun(record: ImportRecord, environment: Environment): Import
   const sender = async () => ownerOf(await client.session.get());
   const run = new ImportRun(record, { api: client, sender, store: importStore, wait });
   runs.set(record.id, run);
-  void alone(`import-${record.id}`, () => run.run());
+  void alone(`import-${record.id}`, run);
   return run;
 }
 
 /** Waits while another tab is at it. Pages without https have no locks: there the keys of requests suffice. */
-async function alone(name: string, work: () => Promise<void>): Promise<void> {
+async function alone(name: string, run: ImportRun): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
-  if (locks === undefined) return work();
-  await locks.request(name, work);
+  if (locks === undefined) return run.run();
+  const isRun = await locks.request(name, { ifAvailable: true }, async (lock) => {
+    if (lock !== null) await run.run();
+    return lock !== null;
+  });
+  if (isRun) return;
+  run.waitForOtherTab();
+  // Stopped while it waits, it does not begin.
+  await locks.request(name, { signal: run.signal }, () => run.run()).catch(() => undefined);
 }
 
 function wait(seconds: number, signal: AbortSignal): Promise<void> {
