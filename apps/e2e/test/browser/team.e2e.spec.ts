@@ -1,3 +1,4 @@
+import { eventually } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
 import { emailOf, newAdmin, signIn, type Person } from '../people.ts';
 import { sharedStandalone, type Subject } from '../subject.ts';
@@ -171,6 +172,32 @@ describeInBrowser('people', () => {
     expect((await elsewhere.api.get('/v1/session')).status).toBe(401);
     expect(eve.complaints).toEqual([]);
     await eve.close();
+  });
+
+  it('end all other sessions of theirs, also after one that is gone and one that cannot be ended', async () => {
+    const email = emailOf('finn');
+    const finn = await accepted(await invited(email, 'Viewer'), 'Finn');
+    const { page } = finn;
+    const others = [];
+    for (let n = 0; n < 4; n += 1) others.push(await signIn(subject, email, PASSWORD));
+    await finn.goto('/settings/account');
+    const ends = page.getByRole('button', { name: /^Sign out .*127\.0\.0\.1/ });
+    await ends.nth(3).waitFor();
+    let deletions = 0;
+    await page.route('**/v1/sessions/*', async (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue();
+      deletions += 1;
+      const json = { error: { type: 'invalid_request', code: 'x', message: 'Not now.' } };
+      if (deletions === 1) return route.fulfill({ status: 404, json });
+      return deletions === 2 ? route.fulfill({ status: 400, json }) : route.continue();
+    });
+    await page.getByRole('button', { name: 'Sign out everywhere else…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out there' }).click();
+    await page.getByText('Not now.').waitFor();
+    await eventually(async () => expect(await ends.count()).toBe(2));
+    expect(deletions).toBe(4);
+    expect(finn.complaints).toEqual([]);
+    await finn.close();
   });
 
   it('who try too often are told how long to wait', async () => {

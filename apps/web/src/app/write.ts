@@ -9,7 +9,7 @@ export interface WriteParts<Input, Output> {
   readonly write: (input: Input) => Promise<Output>;
   /** Told when it is done. */
   readonly done?: string | ((output: Output) => string);
-  /** What was read of it before and is to be read anew: every query whose key begins so. */
+  /** Queries that are read again at the end, also after a failure: all whose key begins so. */
   readonly touches?: readonly QueryKey[];
   readonly onDone?: (output: Output, input: Input) => void;
   /** Failures that the caller shows in its own place; all others are told as a notification. */
@@ -20,19 +20,23 @@ export interface WriteParts<Input, Output> {
 export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input, Output>) {
   const queries = useQueryClient();
   const { write, done, touches = [], onDone, shows } = parts;
+  const readAgain = () => Promise.all(touches.map((queryKey) => queries.invalidateQueries({ queryKey })));
   return useMutation({
     mutationFn: write,
     // Secrets that are shown once, and passwords, are not kept when what showed them is closed.
     gcTime: 0,
     onSuccess: async (output, input) => {
-      await Promise.all(touches.map((queryKey) => queries.invalidateQueries({ queryKey })));
+      await readAgain();
       if (done !== undefined)
         notifications.show({ message: typeof done === 'string' ? done : done(output), color: 'green' });
       onDone?.(output, input);
     },
     onError: (error) => {
       // They are asked to sign in again.
-      if (isSignedOut(error) || shows?.(error)) return;
+      if (isSignedOut(error)) return;
+      // Part of it may be done, or it was refused because what the page shows is outdated.
+      void readAgain();
+      if (shows?.(error)) return;
       const { title, message } = failureOf(error);
       notifications.show({ title, message, color: 'red', autoClose: 10_000 });
     },

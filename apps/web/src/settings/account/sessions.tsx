@@ -1,6 +1,8 @@
 import { Badge, Button, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { NotFoundError } from '@tracking/client';
 import { askFirst } from '../../app/ask-first.tsx';
+import { forEachOf } from '../../app/for-each.ts';
 import { Waiting } from '../../app/waiting.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
@@ -12,7 +14,17 @@ export function Sessions() {
   const [client, sessions] = [useApi(), useQuery(sessionsQuery(useEnvironment()))];
   const end = useWrite({
     write: async (ended: readonly OwnSession[]) => {
-      for (const { id } of ended) await client.session.end(id);
+      const endOne = async ({ id }: OwnSession) => {
+        try {
+          await client.session.end(id);
+        } catch (error) {
+          // It has ended already, as wanted.
+          if (!(error instanceof NotFoundError)) throw error;
+        }
+      };
+      const never = new AbortController().signal;
+      const { failed } = await forEachOf(ended, { write: endOne, onProgress: () => undefined, signal: never });
+      if (failed[0] !== undefined) throw failed[0].error;
     },
     done: 'Signed out there.',
     touches: [['sessions']],
