@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/client';
 import type { Browser, Page } from 'playwright-core';
 import { newAdmin, type Person } from '../people.ts';
 import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
+import { all, newWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 /** More than two pages of the API. */
@@ -241,6 +241,31 @@ describeInBrowser('the list of shipments', () => {
     await window.picture('list-several-stopped');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByText('3 selected').waitFor();
+  });
+
+  it('is exported whole while rows of it change', async () => {
+    await window.goto('/shipments?sort=-updated_at');
+    await page.getByText('100 and more').waitFor();
+    const whole = await all<Shipment>(admin.api, '/v1/shipments', { sort: '-updated_at' });
+    let pages = 0;
+    await page.route(
+      (url) => url.pathname === '/v1/shipments' && url.searchParams.get('limit') === '200',
+      async (route) => {
+        pages += 1;
+        const answer = await route.fetch();
+        // Rows of the second page move to the first, after that was read.
+        const moved = pages === 1 ? whole.slice(-5) : [];
+        for (const { id } of moved) await admin.api.patch(`/v1/shipments/${id}`, { booking_number: 'B-1' });
+        await route.fulfill({ response: answer });
+      },
+    );
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n').slice(1);
+    expect(pages).toBe(2);
+    expect(lines.map((line) => line.split(',')[0]).toSorted()).toEqual(whole.map(({ id }) => id).toSorted());
   });
 
   it('gets no more of an import that is given up in another tab', async () => {

@@ -42,6 +42,12 @@ export function queueQuery(environment: Environment, { at: _at, ...search }: Que
   });
 }
 
+/** The rows of all pages, each once: one whose severity changed meanwhile may be on two pages. */
+export function rowsOf(list: InfiniteData<QueuePage> | undefined): readonly ShipmentException[] {
+  const all = list?.pages.flatMap(({ data }) => data) ?? [];
+  return [...new Map(all.map((exception) => [exception.id, exception])).values()];
+}
+
 function listing(search: QueueSearch, me: string, opened: Opened) {
   const { status, type, severity, ...filter } = filterOf(search, me);
   const { sort = '-severity' } = search;
@@ -61,12 +67,12 @@ async function dueFirst(
   query: ReturnType<typeof listing>,
   signal: AbortSignal,
 ): Promise<QueuePage> {
-  const data: ShipmentException[] = [];
-  for await (const page of api(environment).exceptions.list(query, { signal }).pages()) {
-    data.push(...page.data);
-    if (data.length >= MOST_DUE) break;
+  const found = new Map<string, ShipmentException>();
+  for await (const { data } of api(environment).exceptions.list(query, { signal }).pages()) {
+    for (const exception of data) found.set(exception.id, exception);
+    if (found.size >= MOST_DUE) break;
   }
-  return { data: data.sort(byDue), next: undefined };
+  return { data: [...found.values()].sort(byDue), next: undefined };
 }
 
 /** How many wait, up to `MOST_COUNTED`; the API counts none. */

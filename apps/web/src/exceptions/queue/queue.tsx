@@ -12,7 +12,7 @@ import type { Act } from './act-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
 import { useQueueKeys } from './queue-keys.ts';
 import { useQueueNews } from './queue-news.ts';
-import { queueQuery } from './queue-queries.ts';
+import { queueQuery, rowsOf } from './queue-queries.ts';
 import { QueueRows } from './queue-rows.tsx';
 import type { QueueSearch } from './queue-address.ts';
 import { isNarrowed } from './queue-search.ts';
@@ -34,7 +34,7 @@ export function Queue({ search, me }: Props) {
   const navigate = useNavigate({ from: '/exceptions' });
   const query = queueQuery(environment, search, me);
   const list = useInfiniteQuery(query);
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = rowsOf(list.data);
   const news = useQueueNews(search, me, new Set(rows.map(({ id }) => id)));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [act, setAct] = useState<{ readonly act: Act; readonly exceptions: readonly ShipmentException[] }>();

@@ -4,6 +4,7 @@ import { useRef, useState } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import type { ListQuery } from '../search/list-query.ts';
+import { type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
 import { exportCsv } from './export-csv.ts';
 
 const PAGE = 200;
@@ -18,7 +19,7 @@ export function ExportAll({ query, disabled }: { readonly query: ListQuery; read
       const { signal } = (stopped.current = new AbortController());
       setCount(0);
       try {
-        const pages = client.shipments.list({ ...query, limit: PAGE }, { signal }).pages();
+        const pages = client.shipments.list({ ...query, sort: fixedSort(query), limit: PAGE }, { signal }).pages();
         await exportCsv(dataOf(pages), setCount);
       } finally {
         setCount(undefined);
@@ -42,6 +43,12 @@ export function ExportAll({ query, disabled }: { readonly query: ListQuery; read
       <Modal opened={count !== undefined} onClose={stop} title="Export CSV" closeOnClickOutside={false}>
         <Stack>
           <Text role="status">{(count ?? 0).toLocaleString()} shipments so far …</Text>
+          {fixedSort(query) !== (query.sort ?? USUAL_SORT) && (
+            <Text size="sm" c="dimmed">
+              The file is in the order of creation: in others, a row that changes meanwhile would be left out or
+              repeated.
+            </Text>
+          )}
           <Group justify="end">
             <Button variant="default" onClick={stop}>
               Stop
@@ -51,6 +58,11 @@ export function ExportAll({ query, disabled }: { readonly query: ListQuery; read
       </Modal>
     </>
   );
+}
+
+/** An order in which no row moves while pages are read. */
+function fixedSort({ sort = USUAL_SORT }: ListQuery): ShipmentSort {
+  return sort === 'created_at' || sort === '-created_at' ? sort : '-created_at';
 }
 
 async function* dataOf<Row>(pages: AsyncIterable<{ readonly data: readonly Row[] }>) {
