@@ -268,6 +268,29 @@ describeInBrowser('the list of shipments', () => {
     expect(lines.map((line) => line.split(',')[0]).toSorted()).toEqual(whole.map(({ id }) => id).toSorted());
   });
 
+  it('of one environment is neither shown nor selected while that of the other loads', async () => {
+    await window.goto('/shipments');
+    const boxes = page.getByRole('checkbox', { name: /^Select PO-/ });
+    await boxes.first().check();
+    await page.getByText('1 selected').waitFor();
+    const gate = Promise.withResolvers<void>();
+    await page.route('**/v1/shipments?*', async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    const environment = page.getByRole('radiogroup', { name: 'Environment' });
+    await environment.getByText('Test').click();
+    await page.getByLabel('Loading shipments').waitFor();
+    expect(await boxes.count()).toBe(0);
+    await page.getByText('1 selected').waitFor({ state: 'detached' });
+    await window.picture('list-other-environment');
+    gate.resolve();
+    await page.getByText('No shipments yet').waitFor();
+    await environment.getByText('Live').click();
+    await boxes.first().waitFor();
+    expect(await boxes.first().isChecked()).toBe(false);
+  });
+
   it('gets no more of an import that is given up in another tab', async () => {
     await window.goto('/shipments/import');
     const buffer = Buffer.from(

@@ -71,7 +71,8 @@ export function Shell() {
         </nav>
         <main id="content" className={classes['main']}>
           <Offline />
-          <Outlet />
+          {/* Selections, placeholders and dialogs belong to one environment. */}
+          <Outlet key={environment} />
         </main>
       </div>
     </LiveContext>
