@@ -119,6 +119,41 @@ describeInBrowser('the queue of exceptions', () => {
     await window.close();
   });
 
+  it('still names the shipments of rows that were out of view for long', async () => {
+    const shipments = Array.from({ length: 50 }, (_, n) => ({ external_id: `LONG-${n}`, mode: 'ocean' }));
+    const { data } = await admin.api.post<{ data: { shipment: { id: string } }[] }>('/v1/shipments/bulk', {
+      shipments,
+    });
+    for (const { shipment: made } of data.data)
+      await admin.api.post(`/v1/shipments/${made.id}/exceptions`, { type: 'freight_hold', severity: 'low' });
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await page.clock.install();
+    await window.goto('/exceptions?type=freight_hold&severity=low');
+    const row = (index: number) => page.locator(`[data-index="${index}"]`);
+    await row(0)
+      .getByText(/^LONG-/)
+      .waitFor();
+    await row(0).getByRole('link').first().focus();
+    // The last rows are read with the first ones.
+    await page
+      .locator('[data-index="0"]')
+      .evaluate((element) => element.closest('[role=table]')?.parentElement?.scrollTo(0, 1e6));
+    await row(49)
+      .getByText(/^LONG-/)
+      .waitFor();
+    await row(0).waitFor({ state: 'detached' });
+    await page.clock.fastForward('10:00');
+    await page
+      .locator('[data-index="49"]')
+      .evaluate((element) => element.closest('[role=table]')?.parentElement?.scrollTo(0, 0));
+    await row(0)
+      .getByText(/^LONG-/)
+      .waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('whoever may only read sees it, without what they may not do', async () => {
     await opened('lost', { title: 'To be read' });
     const email = emailOf('viewer');

@@ -9,7 +9,7 @@ export function shipmentQuery(environment: Environment, id: string) {
   });
 }
 
-/** Reads several at once, 100 at most, and keeps each as if it had been read alone. */
+/** Reads several at once, 100 at most, and also keeps each as if it had been read alone. */
 export function shipmentsQuery(queries: QueryClient, environment: Environment, ids: readonly string[]) {
   return queryOptions({
     queryKey: ['shipments-by-id', environment, ids],
@@ -22,7 +22,7 @@ export function shipmentsQuery(queries: QueryClient, environment: Environment, i
           known !== undefined && known.version > shipment.version ? known : shipment,
         );
       }
-      return data.length;
+      return data;
     },
   });
 }

@@ -2,7 +2,7 @@ import { Checkbox, Text } from '@mantine/core';
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import type { ShipmentException } from '@tracking/client';
+import type { Shipment, ShipmentException } from '@tracking/client';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
 import { nameOf } from '../../shipment/current-shipment.ts';
@@ -47,7 +47,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
-  useShipmentsOf(rows, items[0]?.index ?? 0, last);
+  const shipments = useShipmentsOf(rows, items[0]?.index ?? 0, last);
   useEffect(() => {
     if (more && last >= rows.length - AHEAD) onEnd();
   }, [more, last, rows.length, onEnd]);
@@ -104,6 +104,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
                 index={index}
                 start={start}
                 exception={exception}
+                shipment={shipments.get(exception.shipment_id)}
                 isOpened={index === opened}
                 isMine={exception.assignee === me}
                 isSelected={selected.has(exception.id)}
@@ -121,12 +122,14 @@ interface RowProps extends Pick<Props, 'onSelect'> {
   readonly index: number;
   readonly start: number;
   readonly exception: ShipmentException;
+  /** Undefined until it is read. */
+  readonly shipment: Shipment | undefined;
   readonly isOpened: boolean;
   readonly isMine: boolean;
   readonly isSelected: boolean;
 }
 
-function Row({ index, start, exception, isOpened, isMine, isSelected, onSelect }: RowProps) {
+function Row({ index, start, exception, shipment, isOpened, isMine, isSelected, onSelect }: RowProps) {
   const { id, title, detail, container_number, severity, status, assignee, opened_at } = exception;
   const isOver = status === 'resolved';
   return (
@@ -171,7 +174,7 @@ function Row({ index, start, exception, isOpened, isMine, isSelected, onSelect }
         </div>
       </div>
       <div role="cell">
-        <ShipmentName id={exception.shipment_id} />
+        <ShipmentName id={exception.shipment_id} read={shipment} />
       </div>
       <div role="cell">
         {assignee === null ? (
@@ -195,21 +198,27 @@ function Row({ index, start, exception, isOpened, isMine, isSelected, onSelect }
   );
 }
 
-/** Reads what the rows from one to another are about, with those beside them. */
-function useShipmentsOf(rows: readonly ShipmentException[], from: number, to: number): void {
+/** The shipments of the rows from one to another, with those beside them, as far as they are read. */
+function useShipmentsOf(rows: readonly ShipmentException[], from: number, to: number): ReadonlyMap<string, Shipment> {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const begins: number[] = [];
   for (let begin = from - (from % NAMED); begin <= Math.min(to, rows.length - 1); begin += NAMED) begins.push(begin);
-  useQueries({
+  return useQueries({
     queries: begins.map((begin) => {
       const ids = new Set(rows.slice(begin, begin + NAMED).map(({ shipment_id }) => shipment_id));
       return { ...shipmentsQuery(queries, environment, [...ids]), staleTime: 300_000 };
     }),
+    combine: byId,
   });
 }
 
-function ShipmentName({ id }: { readonly id: string }) {
-  const { data } = useQuery({ ...shipmentQuery(useEnvironment(), id), enabled: false });
+function byId(read: readonly { readonly data: readonly Shipment[] | undefined }[]): ReadonlyMap<string, Shipment> {
+  return new Map(read.flatMap(({ data = [] }) => data.map((shipment) => [shipment.id, shipment])));
+}
+
+function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipment | undefined }) {
+  // What is read alone changes by itself, but is forgotten while the row is out of view.
+  const { data = read } = useQuery({ ...shipmentQuery(useEnvironment(), id), enabled: false });
   return (
     <Link
       to="/shipments/$id"
