@@ -162,6 +162,27 @@ describeInBrowser('people', () => {
     await Promise.all([dan.close(), other.close()]);
   });
 
+  it('are told why a new password is refused for a field that the form does not have', async () => {
+    const email = emailOf('gus');
+    await (await accepted(await invited(email, 'Viewer'), 'Gus')).close();
+    await window.goto('/settings/team');
+    await choose('Gus', 'Link for a new password…');
+    await window.page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+    const link = await window.page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
+    const gus = await Window.open(browser, subject);
+    await gus.goto(`/invitation${new URL(link).hash}`);
+    await gus.page.route('**/v1/invitations/*', (route) => {
+      const details = [{ param: 'name', code: 'required', message: 'Must not be empty.' }];
+      const error = { type: 'invalid_request', code: 'validation_failed', message: 'Not valid.', details };
+      return route.request().method() === 'POST' ? route.fulfill({ status: 400, json: { error } }) : route.continue();
+    });
+    await gus.page.locator('input[type=password]').fill(PASSWORD);
+    await gus.page.getByRole('button', { name: 'Go on' }).click();
+    await gus.page.getByRole('alert').getByText('name: Must not be empty.').waitFor();
+    expect(gus.complaints).toEqual([]);
+    await gus.close();
+  });
+
   it('end sessions of theirs', async () => {
     const email = emailOf('eve');
     const eve = await accepted(await invited(email, 'Viewer'), 'Eve');

@@ -1,4 +1,4 @@
-import { ApiError, AuthenticationError, ConflictError, ConnectionError } from '@tracking/client';
+import { ApiError, AuthenticationError, ConflictError, ConnectionError, InvalidRequestError } from '@tracking/client';
 import { PageNotLoaded } from './page-not-loaded.ts';
 
 /** What a person is told of a failure: one line, and what to name when asking for help. */
@@ -28,6 +28,20 @@ export function failureOf(error: unknown): Failure {
     title: 'Something is wrong with this page',
     message: error instanceof Error ? error.message : String(error),
   };
+}
+
+/** The errors of a refused form by the names of its fields; undefined if it was refused for another reason. */
+export function fieldErrors(error: unknown): Readonly<Record<string, string>> | undefined {
+  if (!(error instanceof InvalidRequestError) || error.details.length === 0) return undefined;
+  return Object.fromEntries(error.details.map(({ param, message }) => [param, message]));
+}
+
+/** The failure of a form that has these fields, as far as none of them shows it; undefined if they show all of it. */
+export function failureBeside(error: unknown, fields: readonly string[]): string | undefined {
+  const errors = fieldErrors(error);
+  if (errors === undefined) return failureOf(error).message;
+  const others = Object.entries(errors).filter(([param]) => !fields.includes(param));
+  return others.map(([param, message]) => `${param}: ${message}`).join(' ') || undefined;
 }
 
 /** The code of a part of the page did not come; each browser says so in its words. */

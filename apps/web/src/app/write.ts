@@ -1,9 +1,8 @@
 import { notifications } from '@mantine/notifications';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import { InvalidRequestError } from '@tracking/client';
 import { failureOf, isSignedOut } from './failures.ts';
 
-export { isOutdated } from './failures.ts';
+export { fieldErrors, isOutdated } from './failures.ts';
 
 export interface WriteParts<Input, Output> {
   readonly write: (input: Input) => Promise<Output>;
@@ -41,10 +40,4 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input
       notifications.show({ title, message, color: 'red', autoClose: 10_000 });
     },
   });
-}
-
-/** The faulty fields of a refused form, by their names, as forms show them; undefined where it was refused for another reason. */
-export function fieldErrors(error: unknown): Readonly<Record<string, string>> | undefined {
-  if (!(error instanceof InvalidRequestError) || error.details.length === 0) return undefined;
-  return Object.fromEntries(error.details.map(({ param, message }) => [param, message]));
 }

@@ -5,10 +5,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { NotFoundError } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { failureOf } from '../app/failures.ts';
+import { fieldErrors } from '../app/failures.ts';
 import { Narrow } from '../app/narrow.tsx';
+import { Refused } from '../app/refused.tsx';
 import { Waiting } from '../app/waiting.tsx';
-import { fieldErrors } from '../app/write.ts';
 import { api } from './api.ts';
 import { PASSWORD_ABOUT, passwordFault } from './password-rules.ts';
 import { ROLE_LABELS } from './role-labels.ts';
@@ -102,11 +102,11 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
         <Text c="dimmed">
           {link.workspace.name} · {ROLE_LABELS[link.role]}
         </Text>
-        {accept.isError && fieldErrors(accept.error) === undefined && (
-          <Alert color="red" role="alert" title="Not accepted">
-            {failureOf(accept.error).message}
-          </Alert>
-        )}
+        <Refused
+          error={accept.error}
+          fields={['email', 'password', ...(asksName ? ['name'] : [])]}
+          title="Not accepted"
+        />
         <TextInput
           {...form.getInputProps('email')}
           key={form.key('email')}

@@ -1,5 +1,6 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { Refused } from '../../app/refused.tsx';
 import { fieldErrors, useWrite } from '../../app/write.ts';
 import { useApi, useSession } from '../../session/session.ts';
 
@@ -16,13 +17,13 @@ export function ChangeName() {
     touches: [['session'], ['users']],
     onDone: (_, values) => form.resetDirty(values),
     shows: (error) => {
-      const errors = fieldErrors(error);
-      form.setErrors(errors ?? {});
-      return errors !== undefined;
+      form.setErrors(fieldErrors(error) ?? {});
+      return true;
     },
   });
   return (
     <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
+      <Refused error={change.error} fields={['name']} title="Not changed" />
       <Group align="end" gap="xs">
         <TextInput {...form.getInputProps('name')} label="Name" autoComplete="name" maxLength={100} w={280} />
         <Button type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>

@@ -1,7 +1,7 @@
-import { Alert, Button, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { RateLimitError } from '@tracking/client';
-import { failureOf } from '../../app/failures.ts';
+import { Refused } from '../../app/refused.tsx';
 import { fieldErrors, useWrite } from '../../app/write.ts';
 import { PASSWORD_ABOUT, passwordFault } from '../../session/password-rules.ts';
 import { useApi, useSession } from '../../session/session.ts';
@@ -22,10 +22,9 @@ export function ChangePassword() {
     touches: [['sessions']],
     onDone: () => form.reset(),
     shows: (error) => {
-      const errors = fieldErrors(error);
-      form.setErrors(errors ?? {});
+      form.setErrors(fieldErrors(error) ?? {});
       waitAfter(error);
-      return errors !== undefined || error instanceof RateLimitError;
+      return true;
     },
   });
   return (
@@ -34,10 +33,8 @@ export function ChangePassword() {
         <Text size="sm" c="dimmed">
           Another password ends every other session of yours. Keys stay valid.
         </Text>
-        {wait > 0 && (
-          <Alert color="red" role="alert" title="Not changed">
-            {failureOf(change.error).message}
-          </Alert>
+        {(wait > 0 || !(change.error instanceof RateLimitError)) && (
+          <Refused error={change.error} fields={['current_password', 'new_password']} title="Not changed" />
         )}
         {/* For password managers, which then know whose it is. */}
         <input type="email" autoComplete="username" value={user?.email ?? ''} readOnly hidden />

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { failureOf } from '../../app/failures.ts';
+import { Refused } from '../../app/refused.tsx';
 import { fieldErrors, isOutdated, useWrite } from '../../app/write.ts';
 import { RoleChoice } from '../../session/role-choice.tsx';
 import type { Role } from '../../session/role-labels.ts';
@@ -37,12 +37,12 @@ export function AccountForm({ account, onClose, onMade }: Props) {
   return (
     <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
       <Stack>
-        {save.isError && fieldErrors(save.error) === undefined && (
+        {isOutdated(save.error) ? (
           <Alert color="red" role="alert" title="Not saved">
-            {isOutdated(save.error)
-              ? 'Somebody else changed it since you opened this. Close it, and look at what it is now.'
-              : failureOf(save.error).message}
+            Somebody else changed it since you opened this. Close it, and look at what it is now.
           </Alert>
+        ) : (
+          <Refused error={save.error} fields={['name']} title="Not saved" />
         )}
         <TextInput {...form.getInputProps('name')} label="Name" placeholder="TMS" required data-autofocus />
         <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />

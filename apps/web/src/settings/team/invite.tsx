@@ -1,6 +1,6 @@
-import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { failureOf } from '../../app/failures.ts';
+import { Refused } from '../../app/refused.tsx';
 import { fieldErrors, useWrite } from '../../app/write.ts';
 import { RoleChoice } from '../../session/role-choice.tsx';
 import type { Role } from '../../session/role-labels.ts';
@@ -29,11 +29,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
   return (
     <form onSubmit={form.onSubmit((values) => invite.mutate(values))}>
       <Stack>
-        {invite.isError && fieldErrors(invite.error) === undefined && (
-          <Alert color="red" role="alert" title="Not invited">
-            {failureOf(invite.error).message}
-          </Alert>
-        )}
+        <Refused error={invite.error} fields={['email']} title="Not invited" />
         <TextInput {...form.getInputProps('email')} label="E-mail" type="email" required data-autofocus />
         <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
         <Group justify="end">

@@ -1,0 +1,21 @@
+import { InvalidRequestError } from '@tracking/client';
+import { failureBeside } from './failures.ts';
+
+const refusedFor = (...params: string[]) =>
+  new InvalidRequestError({
+    status: 400,
+    headers: {},
+    error: {
+      message: 'It is not valid.',
+      details: params.map((param) => ({ param, code: 'invalid', message: `Not this ${param}.` })),
+    },
+  } as never);
+
+it.each([
+  { of: refusedFor('password'), is: undefined },
+  { of: refusedFor('password', 'name', 'token'), is: 'name: Not this name. token: Not this token.' },
+  { of: refusedFor(), is: 'It is not valid.' },
+  { of: new Error('It broke.'), is: 'It broke.' },
+])('shows beside a form with a password: $is', ({ of, is }) => {
+  expect(failureBeside(of, ['email', 'password'])).toBe(is);
+});
