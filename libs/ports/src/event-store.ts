@@ -54,8 +54,8 @@ export class InvalidPosition extends Error {
   }
 }
 
-/** Of data and metadata of the events of one append, as JSON in UTF-8. Leaves a megabyte room for the events' names. */
-export const MAX_APPEND_BYTES = 1_000_000;
+/** Most bytes of data and metadata in one append, as JSON in UTF-8. EventStoreDB takes 1 MiB by default. */
+export const MAX_APPEND_BYTES = 1_010_000;
 
 /** How much of {@link MAX_APPEND_BYTES} an event takes. */
 export function bytesOf({ data, metadata }: Pick<NewEvent, 'data' | 'metadata'>): number {

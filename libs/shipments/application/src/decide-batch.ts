@@ -1,5 +1,5 @@
 import { DomainError, isInScope } from '@tracking/contracts';
-import { MAX_APPEND_BYTES, type NewEvent, bytesOf } from '@tracking/ports';
+import { type NewEvent, bytesOf } from '@tracking/ports';
 import {
   type DecideContext,
   type ShipmentCommand,
@@ -30,12 +30,14 @@ export interface BatchDecision {
   readonly proven: boolean;
 }
 
-/** Of what several commands store in one append: half of what a store takes. */
-const SHARED_APPEND_BYTES = MAX_APPEND_BYTES / 2;
+/** Most bytes of data and metadata that one command stores. An append has room for more: an import adds to metadata. */
+export const MAX_COMMAND_BYTES = 1_000_000;
+/** Most bytes that several commands store in one append. */
+const SHARED_APPEND_BYTES = MAX_COMMAND_BYTES / 2;
 
-/** What one request stores: the change, and for an update what was there before. */
+/** Refuses a command: its events hold the change and, for an update, the former values. */
 export function tooLarge(): DomainError {
-  return new DomainError('body_too_large', `What this request would store is larger than ${MAX_APPEND_BYTES} bytes.`);
+  return new DomainError('body_too_large', `What this request would store is larger than ${MAX_COMMAND_BYTES} bytes.`);
 }
 
 /** What decisions on a shipment need to know beside it. */
@@ -55,7 +57,7 @@ export function decideBatch(
   loaded: LoadedShipment | undefined,
   basis: DecisionBasis,
 ): BatchDecision {
-  const batch = new Batch(loaded, commands.length > 1);
+  const batch = new Batch(loaded);
   for (const command of commands) {
     if (!batch.add(command, contextFor(command, basis))) break;
   }
@@ -71,11 +73,7 @@ class Batch {
   private bytes = 0;
   private wrote = 0;
 
-  /** @param isShared whether several commands are appended together */
-  constructor(
-    private readonly loaded: LoadedShipment | undefined,
-    private readonly isShared: boolean,
-  ) {
+  constructor(private readonly loaded: LoadedShipment | undefined) {
     this.state = loaded?.state;
     this.revision = loaded?.revision ?? -1;
   }
@@ -100,13 +98,10 @@ class Batch {
     const after = fold(made, this.state);
     if (after === undefined) throw new Error(`${command.type} made no shipment`);
     const stored = made.map(toNewEvent);
-    if (this.isShared) {
-      const bytes = stored.reduce((sum, event) => sum + bytesOf(event), 0);
-      // Alone it is refused by the store; among others it must not take them with it.
-      if (bytes > MAX_APPEND_BYTES) throw tooLarge();
-      this.bytes += bytes;
-      if (this.events.length > 0 && this.bytes > SHARED_APPEND_BYTES) return false;
-    }
+    const bytes = stored.reduce((sum, event) => sum + bytesOf(event), 0);
+    if (bytes > MAX_COMMAND_BYTES) throw tooLarge();
+    this.bytes += bytes;
+    if (this.events.length > 0 && this.bytes > SHARED_APPEND_BYTES) return false;
     this.outcomes.push({ kind: 'answered', answer: answerTo(command, decision, decision.warnings, after) });
     this.events.push(...stored);
     this.state = after;

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
 import { type EventStore, MAX_APPEND_BYTES, bytesOf } from '@tracking/ports';
+import { MAX_COMMAND_BYTES } from './decide-batch.ts';
 import { milestones, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
 import { eventTransfer } from './event-transfer.ts';
@@ -40,6 +42,12 @@ const asImported = (event: ExportedEvent): ExportedEvent => ({
   ...event,
   metadata: { ...event.metadata, imported: true },
 });
+
+/** The event under a new id, with a note that makes its data and metadata this large. */
+function ofSize(event: ExportedEvent, bytes: number): ExportedEvent {
+  const padded = (note: string) => ({ ...event, id: randomUUID(), data: { ...event.data, note } });
+  return padded('x'.repeat(bytes - bytesOf(padded(''))));
+}
 
 const refused = async (importing: Promise<unknown>) => {
   const error: unknown = await importing.catch((reason: unknown) => reason);
@@ -98,6 +106,49 @@ describe('events from one store to another', () => {
         await eventTransfer(to).importEvents({ events });
         await eventTransfer(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
+      });
+    });
+  });
+
+  it.each([2_200, 4_000])('are stored where 500 of %i bytes in one request fill several appends', async (bytes) => {
+    await withStore(async (from) => {
+      await written(from, 1, 1);
+      const [created, recorded] = await everything(from, 500);
+      if (!created || !recorded) throw new Error('too few events');
+      const more = Array.from({ length: 499 }, (_, n) => ofSize({ ...recorded, revision: n + 1 }, bytes));
+      const events = [created, ...more];
+      await withStore(async (to) => {
+        await eventTransfer(to).importEvents({ events });
+        await eventTransfer(to).importEvents({ events });
+        expect(await everything(to, 500)).toEqual(events.map(asImported));
+      });
+    });
+  });
+
+  it('are stored where one is as large as a command may store', async () => {
+    await withStore(async (from) => {
+      await written(from, 1, 1);
+      const [first] = await everything(from, 500);
+      if (!first) throw new Error('too few events');
+      const events = [ofSize(first, MAX_COMMAND_BYTES)];
+      await withStore(async (to) => {
+        await eventTransfer(to).importEvents({ events });
+        await eventTransfer(to).importEvents({ events });
+        expect(await everything(to, 500)).toEqual(events.map(asImported));
+      });
+    });
+  });
+
+  it('are refused where the stream has the first of them and then another history', async () => {
+    await withStore(async (from) => {
+      await written(from, 1, 3);
+      const [first, second, third] = await everything(from, 500);
+      if (!first || !second || !third) throw new Error('too few events');
+      const other = { ...second, id: randomUUID() };
+      await withStore(async (to) => {
+        await eventTransfer(to).importEvents({ events: [first, other] });
+        await refused(eventTransfer(to).importEvents({ events: [first, second, third] }));
+        expect(await everything(to, 500)).toEqual([first, other].map(asImported));
       });
     });
   });

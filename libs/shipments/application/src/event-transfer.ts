@@ -60,7 +60,7 @@ export function eventTransfer(store: EventStore): EventTransfer {
         const some = streams.get(event.stream) ?? [];
         streams.set(event.stream, some);
         if (some.length > 0 && event.revision !== (some.at(-1)?.revision ?? 0) + 1) throw gap(event);
-        some.push(event);
+        some.push(asImported(event));
       }
       const waiting = streams.values();
       const work = async () => {
@@ -86,7 +86,12 @@ function asExported({ position: _, ...event }: StoredEvent): ExportedEvent {
   return event;
 }
 
-/** What was stored by several appends may be more than one takes. */
+/** The marker counts towards the size of an append, so it is set before events are distributed over appends. */
+function asImported(event: ExportedEvent): ExportedEvent {
+  return { ...event, metadata: { ...event.metadata, imported: true } };
+}
+
+/** Distributes events of one stream over as many appends as their size needs. */
 function appendable(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
   const pieces: ExportedEvent[][] = [];
   let room = 0;
@@ -111,7 +116,7 @@ async function append(store: EventStore, events: readonly ExportedEvent[]): Prom
     await store.append(
       first.stream,
       expected,
-      events.map(({ id, type, data, metadata }) => ({ id, type, data, metadata: { ...metadata, imported: true } })),
+      events.map(({ id, type, data, metadata }) => ({ id, type, data, metadata })),
     );
   } catch (error) {
     if (!(error instanceof VersionConflict)) throw error;
