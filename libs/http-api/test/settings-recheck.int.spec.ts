@@ -81,14 +81,19 @@ async function held(key = admin): Promise<string> {
 
 const stored = (id: string): Promise<readonly StoredEvent[]> =>
   api.storage.eventStore.read(`shipment-${id.slice('shp_'.length)}`);
+type ExceptionData = {
+  readonly exception?: ShipmentException;
+  readonly exception_id?: string;
+  readonly resolution?: ShipmentException['resolution'];
+};
 /** Events of exceptions of the type, in short. */
 async function told(id: string, type: string): Promise<readonly string[]> {
-  const events = await stored(id);
-  return events.flatMap((event) => {
-    const { exception } = event.data as unknown as { readonly exception?: ShipmentException };
-    if (exception?.type !== type) return [];
-    const { severity, resolution } = exception;
-    return [`${event.type} ${resolution === null ? severity : resolution.code}`];
+  const ids = new Set<string>();
+  return (await stored(id)).flatMap((event) => {
+    const { exception, exception_id, resolution } = event.data as unknown as ExceptionData;
+    if (exception?.type === type) ids.add(exception.id);
+    if (!ids.has(exception?.id ?? exception_id ?? '')) return [];
+    return [`${event.type} ${exception?.severity ?? resolution?.code}`];
   });
 }
 
@@ -101,7 +106,7 @@ it('a type that is disabled has its exceptions resolved, and enabled opened agai
   await eventually(async () => expect(await shown()).toMatchObject({ state: 'done', etag: '"3"' }));
   expect(await told(id, 'customs_hold')).toEqual([
     'exception.opened.v1 high',
-    'exception.resolved.v1 auto_cleared',
+    'exception.resolved.v2 auto_cleared',
     'exception.opened.v1 high',
   ]);
   const { body } = await api.call('GET', `/v1/shipments/${id}`, { key: admin });
@@ -127,7 +132,7 @@ it('what is open of a shipment that has ended changes too', async () => {
   start();
   await patch({ movement_after_cancel: { enabled: false } });
   await done(1);
-  expect((await told(id, 'movement_after_cancel')).slice(1)).toEqual(['exception.resolved.v1 auto_cleared']);
+  expect((await told(id, 'movement_after_cancel')).slice(1)).toEqual(['exception.resolved.v2 auto_cleared']);
 });
 
 it('a threshold that is shorter opens, and one that is longer resolves', async () => {
@@ -142,7 +147,7 @@ it('a threshold that is shorter opens, and one that is longer resolves', async (
   expect(await told(late, 'departure_overdue')).toEqual(['exception.opened.v1 medium']);
   await patch({ departure_overdue: { after_hours: 48 } });
   await eventually(async () => expect(await shown()).toMatchObject({ state: 'done', etag: '"3"' }));
-  const opened = ['exception.opened.v1 medium', 'exception.resolved.v1 auto_cleared'];
+  const opened = ['exception.opened.v1 medium', 'exception.resolved.v2 auto_cleared'];
   expect([await told(late, 'departure_overdue'), await told(later, 'departure_overdue')]).toEqual([opened, opened]);
 });
 

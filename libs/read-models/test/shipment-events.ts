@@ -196,7 +196,9 @@ export class Writer {
   /** As it is now; resolved where its status says so. */
   changeException(n: number, changed: ShipmentException): Promise<Position> {
     if (changed.status === 'resolved') {
-      return this.append(n, { type: 'exception.resolved.v1', data: { exception: changed, open_exceptions_count: 0 } });
+      const { id: exception_id, resolution, resolved_at } = changed;
+      const data = { exception_id, resolution, resolved_at, open_exceptions_count: 0 };
+      return this.append(n, { type: 'exception.resolved.v2', data });
     }
     // What it was before, nobody who folds it looks at.
     const data = { exception: changed, previous: changed, note: null };

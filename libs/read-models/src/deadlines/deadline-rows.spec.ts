@@ -101,8 +101,8 @@ describe('rows of deadlines', () => {
       exceptionOf(1, 'exception.opened.v1', 1),
       exceptionOf(2, 'exception.opened.v1', 2),
       updated(3, null, status('pending', 'completed')),
-      exceptionOf(4, 'exception.resolved.v1', 1),
-      exceptionOf(5, 'exception.resolved.v1', 0),
+      exceptionOf(4, 'exception.resolved.v2', 1),
+      exceptionOf(5, 'exception.resolved.v2', 0),
     );
     expect(rows.map((row) => row && [row.ended, row.has_open_exceptions, row.over])).toEqual([
       [false, false, false],

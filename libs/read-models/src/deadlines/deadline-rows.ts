@@ -60,7 +60,7 @@ function isEndedAfter(event: ShipmentEvent, before: DeadlineRow | undefined): bo
 }
 
 function hasOpenAfter({ type, data }: ShipmentEvent, before: DeadlineRow | undefined): boolean {
-  const isAboutOne = type === 'exception.opened.v1' || type === 'exception.resolved.v1';
+  const isAboutOne = type === 'exception.opened.v1' || type === 'exception.resolved.v2';
   return isAboutOne ? data.open_exceptions_count > 0 : (before?.has_open_exceptions ?? false);
 }
 

@@ -21,8 +21,17 @@ const hold = exception(1, 'a');
 const opened = event(1, 'exception.opened.v1', { exception: hold, open_exceptions_count: 1 });
 const annsNow = { ...hold, status: 'acknowledged', assignee: 'ann', severity: 'critical' } as const;
 const updated = event(2, 'exception.updated.v1', { exception: annsNow, previous: hold, note: null });
-const over = { ...annsNow, status: 'resolved', resolved_at: '2026-03-03T00:00:00.000Z' } as const;
-const resolved = event(3, 'exception.resolved.v1', { exception: over, open_exceptions_count: 0 });
+const by = { type: 'user', id: 'usr_1' } as const;
+const resolution = { code: 'fixed', note: null, by } as const;
+const over = { ...annsNow, status: 'resolved', resolution, resolved_at: '2026-03-03T00:00:00.000Z' } as const;
+const { id: exception_id, resolved_at } = over;
+const resolved = event(3, 'exception.resolved.v2', {
+  exception_id,
+  resolution,
+  resolved_at,
+  open_exceptions_count: 0,
+});
+const formerResolved = event(3, 'exception.resolved.v1', { exception: over, open_exceptions_count: 0 });
 
 describe('rows of exceptions', () => {
   it('given one that opened, then a row of its shipment and scope', () => {
@@ -45,9 +54,19 @@ describe('rows of exceptions', () => {
   it('given what became of it, then its row says that', () => {
     const annsRow = { status: 'acknowledged', assignee: 'ann', severity: 'critical', exception: annsNow, revision: 2 };
     expect(fold(opened, updated)).toEqual([expect.objectContaining(annsRow)]);
-    expect(fold(opened, updated, resolved)).toEqual([
-      expect.objectContaining({ ...annsRow, status: 'resolved', exception: over, revision: 3 }),
-    ]);
+    const resolvedRow = { ...annsRow, status: 'resolved', exception: over, revision: 3 };
+    expect(fold(opened, updated, resolved)).toEqual([expect.objectContaining(resolvedRow)]);
+    expect(fold(opened, updated, formerResolved)).toEqual([expect.objectContaining(resolvedRow)]);
+  });
+
+  it('given a resolution again, then nothing more', () => {
+    const [row] = fold(opened, updated, resolved);
+    expect(exceptionsModel.reads?.(resolved)).toEqual([hold.id]);
+    expect(exceptionsModel.apply(resolved, () => row)).toEqual([]);
+  });
+
+  it('given the resolution of one that was never opened, then it refuses', () => {
+    expect(() => fold(resolved)).toThrow('was never opened');
   });
 
   it('given another one, then a row of its own', () => {

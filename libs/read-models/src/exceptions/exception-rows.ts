@@ -6,7 +6,7 @@ import type {
   ShipmentException,
   Timestamp,
 } from '@tracking/contracts';
-import { exceptionOf } from '@tracking/shipments-domain';
+import { exceptionAfter, exceptionChange, isWholeException } from '@tracking/shipments-domain';
 import type { ReadModel, ReadModelRow } from '../read-model.ts';
 import { SCOPE_FIELDS, scopeOf } from '../scope.ts';
 
@@ -46,10 +46,20 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
   ],
   scoped: true,
 
-  apply({ event, scope }) {
-    const exception = exceptionOf(event);
-    if (exception === undefined) return [];
+  weight: ({ exception }) => 1 + Math.round(JSON.stringify(exception).length / 1_000),
+
+  reads({ event }) {
+    const change = exceptionChange(event);
+    return change === undefined || isWholeException(change) ? [] : [change.id];
+  },
+
+  apply({ event, scope }, row) {
+    const change = exceptionChange(event);
+    if (change === undefined) return [];
     if (!scope) throw new Error('a stream that does not begin with a shipment');
+    const before = isWholeException(change) ? undefined : row(change.id);
+    if (before !== undefined && before.revision >= event.revision) return [];
+    const exception = exceptionAfter(change, before?.exception);
     const { id, shipment_id, status, type, severity, assignee, opened_at } = exception;
     return [
       {

@@ -1,7 +1,15 @@
 import { NEWEST_API_VERSION } from '@tracking/contracts';
-import type { JsonObject, PublicAddresses, PublishedEvent, Shipment, ShipmentRecord } from '@tracking/contracts';
+import type {
+  JsonObject,
+  PublicAddresses,
+  PublishedEvent,
+  Shipment,
+  ShipmentException,
+  ShipmentRecord,
+} from '@tracking/contracts';
 import type { Announcement, HistoryNote } from './events/descriptor.ts';
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
+import { exceptionChange } from './evolve.ts';
 
 /** An event's place, from which its public form can be made again. */
 export interface EventReference {
@@ -31,6 +39,8 @@ export interface Snapshot {
   readonly workspace_id: string;
   readonly environment: PublishedEvent['environment'];
   readonly record: ShipmentRecord;
+  /** At least those that are not resolved and the one that the event changed. */
+  readonly exceptions: readonly ShipmentException[];
 }
 
 /**
@@ -41,9 +51,12 @@ export function announcementOf({ type, data }: ShipmentEvent): Announcement | un
   return descriptorOf(type).announce?.(data);
 }
 
-/** What a shipment's history tells of a stored event; undefined for one that clients see nothing of. */
-export function tellOf({ type, data }: ShipmentEvent): HistoryNote | undefined {
-  return descriptorOf(type).tell?.(data);
+/**
+ * What a shipment's history tells of a stored event; undefined for one that clients see nothing of.
+ * @param exception right after the event, needed for an event that sets some fields of one
+ */
+export function tellOf({ type, data }: ShipmentEvent, exception?: ShipmentException): HistoryNote | undefined {
+  return descriptorOf(type).tell?.(data, exception);
 }
 
 export function publicEventId(storedEventId: string): string {
@@ -64,8 +77,10 @@ export function publicEvent(
   const announcement = announcementOf(event);
   if (announcement === undefined) return undefined;
   const { workspace_id, environment, record } = after;
+  const changed = exceptionChange(event);
+  const exception = changed && after.exceptions.find(({ id }) => id === changed.id);
   const about = { shipment_id: record.id, external_id: record.external_id, shipment_version: record.version };
-  const data = { ...about, ...announcement.data(shipmentResource(record, addresses.appUrl), addresses) };
+  const data = { ...about, ...announcement.data(shipmentResource(record, addresses.appUrl), addresses, exception) };
   return {
     id: publicEventId(storedEventId),
     type: announcement.type,

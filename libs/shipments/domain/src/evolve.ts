@@ -1,4 +1,5 @@
-import { type ShipmentException, latestOf } from '@tracking/contracts';
+import { latestOf } from '@tracking/contracts';
+import { type ExceptionChange, putException } from './events/exception-change.ts';
 import { type ShipmentEvent, type ShipmentEventBody, descriptorOf } from './events/stored-events.ts';
 import { nextCheckOf } from './events/event-data.ts';
 import { type StoredDocument, putDocuments } from './events/stored-document.ts';
@@ -41,6 +42,8 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   const changes = milestoneChanges(event);
   if (changes !== undefined) putMilestone(draft.timeline, changes, revision);
   putDocuments(draft, ...documentsOf(event));
+  const exception = exceptionChange(event);
+  if (exception !== undefined) putException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, revision);
   // A command may be carried out late, with the time of its first attempt: news that came since stays the last.
   if (descriptor.isNews?.(data) === true) draft.heardAt = latestOf(metadata.recorded_at, draft.heardAt ?? '');
@@ -54,8 +57,8 @@ export function milestoneChanges({ type, data, metadata }: ShipmentEvent): Miles
   return changes && { ...changes, at: metadata.recorded_at };
 }
 
-/** The exception that an event opens or changes, as it is then; undefined for one that touches none. */
-export function exceptionOf({ type, data }: ShipmentEvent): ShipmentException | undefined {
+/** What an event sets of an exception; undefined for one that touches none. */
+export function exceptionChange({ type, data }: ShipmentEventBody): ExceptionChange | undefined {
   return descriptorOf(type).exception?.(data);
 }
 

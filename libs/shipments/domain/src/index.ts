@@ -44,12 +44,13 @@ export {
 export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
 export { noSuchShipment } from './decision.ts';
 export type { Announcement } from './events/descriptor.ts';
+export { type ExceptionChange, exceptionAfter, isWholeException } from './events/exception-change.ts';
 export type * from './events/event-data.ts';
 export { nextCheckOf } from './events/event-data.ts';
 export type { ReceivedObject, StoredDocument } from './events/stored-document.ts';
 export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events/stored-events.ts';
 export type { GivenOfContainer, TakenOff } from './given-of-container.ts';
-export { documentsOf, evolve, exceptionOf, fold, milestoneChanges } from './evolve.ts';
+export { documentsOf, evolve, exceptionChange, fold, milestoneChanges } from './evolve.ts';
 export { explain } from './explanation/explain.ts';
 export { evolveRecord, weightOfRecord } from './evolve-record.ts';
 export { expiresAt } from './pending-uploads.ts';

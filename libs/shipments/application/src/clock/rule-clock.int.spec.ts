@@ -165,7 +165,7 @@ describe('the clock over the embedded engines', () => {
     elapsed += 600_000;
     await sweep();
     expect(await opened(id)).toHaveLength(1);
-    expect(await eventsOf(id, 'exception.resolved.v1')).toHaveLength(1);
+    expect(await eventsOf(id, 'exception.resolved.v2')).toHaveLength(1);
   });
 
   it('keeps what it did while the time was an hour ahead, and does it no second time', async () => {
@@ -179,11 +179,11 @@ describe('the clock over the embedded engines', () => {
     expect(await openNow(early)).toBe('unchanged');
     for (; now < NOON + 4 * HOUR_MS; now += 10 * 60_000) await sweep();
     expect(await timesOpened([early, later])).toEqual([1]);
-    expect(await eventsOf(early, 'exception.resolved.v1')).toEqual([]);
+    expect(await eventsOf(early, 'exception.resolved.v2')).toEqual([]);
     await replica(engine.store).recordMilestone(
       milestone(early, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
     );
-    expect(await eventsOf(early, 'exception.resolved.v1')).toHaveLength(1);
+    expect(await eventsOf(early, 'exception.resolved.v2')).toHaveLength(1);
   });
 
   it('opens on time what an hour behind made late, once the time is right again', async () => {

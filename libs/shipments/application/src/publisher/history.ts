@@ -1,8 +1,11 @@
+import type { ShipmentException } from '@tracking/contracts';
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
   type ShipmentEvent,
   type Snapshot,
   evolveRecord,
+  exceptionAfter,
+  exceptionChange,
   weightOfRecord,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
@@ -13,8 +16,9 @@ export interface Folded extends Snapshot {
 }
 
 /** Share of a cache that a shipment takes; an ordinary one takes 1. */
-export function weightOf({ record }: Folded): number {
-  return weightOfRecord(record);
+export function weightOf({ record, exceptions }: Folded): number {
+  const characters = exceptions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
+  return weightOfRecord(record) + Math.round(characters / 1_000);
 }
 
 /** @throws Error when the event is not the next one: the snapshot would look whole and not be */
@@ -24,7 +28,23 @@ export function foldNext(before: Folded | undefined, event: ShipmentEvent): Fold
   const scope = event.type === 'shipment.created.v1' ? event.data : before;
   if (scope === undefined) throw new Error(`${event.type} of no shipment`);
   const { workspace_id, environment } = scope;
-  return { workspace_id, environment, record: evolveRecord(before?.record, event), revision: event.revision };
+  const record = evolveRecord(before?.record, event);
+  return { workspace_id, environment, record, exceptions: exceptionsAfter(before, event), revision: event.revision };
+}
+
+/** A resolved exception never changes again, so it is forgotten with the next change of another one. */
+function exceptionsAfter(before: Folded | undefined, event: ShipmentEvent): readonly ShipmentException[] {
+  const known = before?.exceptions ?? [];
+  const change = exceptionChange(event);
+  if (change === undefined) return known;
+  const others = known.filter(({ id, status }) => id !== change.id && status !== 'resolved');
+  return [
+    ...others,
+    exceptionAfter(
+      change,
+      known.find(({ id }) => id === change.id),
+    ),
+  ];
 }
 
 /** Events of a stream read at once. One may be a megabyte. */

@@ -1,12 +1,27 @@
-import type { EtaChange, EtaSetBy } from '@tracking/contracts';
+import type { EtaChange, EtaSetBy, ShipmentException } from '@tracking/contracts';
 import type { StoredEvent } from '@tracking/ports';
-import { type ShipmentEvent, publicEventId, tellOf, toShipmentEvent } from '@tracking/shipments-domain';
+import {
+  type ShipmentEvent,
+  exceptionChange,
+  isWholeException,
+  publicEventId,
+  tellOf,
+  toShipmentEvent,
+} from '@tracking/shipments-domain';
 import type { UnnamedHistoryEntry } from './shipment-reads.ts';
 
-/** What an event tells of the shipment's history. */
-export function historyEntry(stored: StoredEvent): UnnamedHistoryEntry | undefined {
+/**
+ * What an event tells of the shipment's history.
+ * @param findException a resolved exception, which never changes again
+ */
+export async function historyEntry(
+  stored: StoredEvent,
+  findException: (id: string) => Promise<ShipmentException | undefined>,
+): Promise<UnnamedHistoryEntry | undefined> {
   const event = toShipmentEvent(stored);
-  const told = tellOf(event);
+  const change = exceptionChange(event);
+  const needed = change !== undefined && !isWholeException(change);
+  const told = tellOf(event, needed ? await findException(change.id) : undefined);
   if (told === undefined) return undefined;
   const { recorded_at: at, actor } = event.metadata;
   const by = { type: actor.type, id: actor.id };

@@ -78,7 +78,14 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
       return state && milestonePage(state, request);
     },
 
-    listHistory: (request) => backwards(request, historyEntry),
+    listHistory(request) {
+      let loaded: ReturnType<typeof current> | undefined;
+      const findException = async (id: string) => {
+        const { state } = (await (loaded ??= current(request))) ?? {};
+        return state?.exceptions.find((exception) => exception.id === id);
+      };
+      return backwards(request, (event) => historyEntry(event, findException));
+    },
     listEtaHistory: (request) => backwards(request, etaChange),
 
     async explainShipment(request) {

@@ -7,7 +7,7 @@ const PIECE = 100;
 const PER_PAGE = 2_000;
 
 /** What an event tells; undefined for nothing. `before`: up to the one before it, those of its command among them. */
-export type TellOf<T> = (event: StoredEvent, before: readonly StoredEvent[]) => T | undefined;
+export type TellOf<T> = (event: StoredEvent, before: readonly StoredEvent[]) => T | undefined | Promise<T | undefined>;
 
 /**
  * A page of what the events of a stream tell, the newest first. Reads only the part of the stream that the page is about.
@@ -29,7 +29,7 @@ export async function pageBackwards<T>(
     for (let index = events.length - 1; index >= 0; index--) {
       const event = events[index];
       if (event === undefined || event.revision < first) break;
-      const told = tell(event, events.slice(Math.max(0, index - BEFORE), index));
+      const told = await tell(event, events.slice(Math.max(0, index - BEFORE), index));
       if (told === undefined) continue;
       items.push(told);
       if (items.length === page.limit) return { items, next: event.revision > 0 ? [event.revision] : null };

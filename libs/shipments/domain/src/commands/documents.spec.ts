@@ -527,7 +527,7 @@ describe('what is told of documents', () => {
       ['document.requested.v1', none, none, none, 'document.requested', none, 'pending_upload'],
       ['document.expired.v1', none, none, none, 'document.expired', 'pending_upload', 'expired'],
     ]);
-    expect(JSON.stringify(scenario.events.map(tellOf))).not.toContain('object-1');
+    expect(JSON.stringify(scenario.events.map((event) => tellOf(event)))).not.toContain('object-1');
   });
 
   it('moves nothing else of the shipment: that is not announced as changed', () => {

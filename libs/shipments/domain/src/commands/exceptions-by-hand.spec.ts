@@ -282,7 +282,7 @@ describe('acknowledging', () => {
     scenario.post('customs_hold', day(20));
     scenario.settings = SILENT;
     const done = scenario.acknowledge(scenario.state!.exceptions[0]!, { note: 'Seen.' });
-    expect(types(done)).toEqual(['exception.updated.v1', 'exception.resolved.v1']);
+    expect(types(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
     expect(done.exception).toMatchObject({ status: 'resolved', acknowledged_at: expect.any(String) });
   });
 });
@@ -292,10 +292,15 @@ describe('resolving by hand', () => {
     const scenario = voyage();
     const previous = scenario.openByHand('shortage').exception;
     const done = scenario.resolve(previous, { code: 'waived', note: 'Counted again.' });
-    expect([done.outcome, types(done)]).toEqual(['resolved', ['exception.resolved.v1']]);
+    expect([done.outcome, types(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
     const resolution = { code: 'waived', note: 'Counted again.', by: ME };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: scenario.record.updated_at };
-    expect(dataOf(done, 'exception.resolved.v1')).toEqual({ exception, open_exceptions_count: 0 });
+    expect(dataOf(done, 'exception.resolved.v2')).toEqual({
+      exception_id: previous.id,
+      resolution,
+      resolved_at: scenario.record.updated_at,
+      open_exceptions_count: 0,
+    });
     expect([scenario.record.open_exceptions_count, done.exception]).toEqual([0, exception]);
   });
 
@@ -316,7 +321,7 @@ describe('resolving by hand', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     const done = scenario.resolve(scenario.state!.exceptions[0]!);
-    expect(types(done)).toEqual(['exception.resolved.v1']);
+    expect(types(done)).toEqual(['exception.resolved.v2']);
     scenario.post('customs_inspection', day(21));
     expect(scenario.open).toEqual([]);
     scenario.post('import_customs_cleared', day(22));
@@ -338,7 +343,7 @@ describe('resolving by hand', () => {
     scenario.resolve(scenario.state!.exceptions[0]!);
     const again = scenario.openByHand('customs_hold');
     expect([again.outcome, again.exception.rule]).toEqual(['opened', null]);
-    expect(types(scenario.resolve(again.exception))).toEqual(['exception.resolved.v1']);
+    expect(types(scenario.resolve(again.exception))).toEqual(['exception.resolved.v2']);
     expect(types(scenario.post('gated_in', day(21)))).not.toContain('exception.conditions_ended.v1');
     expect(scenario.open).toEqual([]);
     scenario.post('import_customs_cleared', day(22));
@@ -348,7 +353,7 @@ describe('resolving by hand', () => {
 
   it('of what no rule looks for ends nothing that it would be told of', () => {
     const scenario = voyage();
-    expect(types(scenario.resolve(scenario.openByHand('lost').exception))).toEqual(['exception.resolved.v1']);
+    expect(types(scenario.resolve(scenario.openByHand('lost').exception))).toEqual(['exception.resolved.v2']);
     expect(types(scenario.post('gated_in', day(2)))).not.toContain('exception.conditions_ended.v1');
   });
 
@@ -357,7 +362,7 @@ describe('resolving by hand', () => {
     scenario.settings = SILENT;
     const { exception } = scenario.openByHand('other');
     scenario.settings = DEFAULT_RULE_SETTINGS;
-    expect(types(scenario.resolve(exception))).toEqual(['exception.resolved.v1', 'exception.opened.v1']);
+    expect(types(scenario.resolve(exception))).toEqual(['exception.resolved.v2', 'exception.opened.v1']);
     expect(scenario.exceptions).toEqual(['other resolved fixed', 'customs_hold open']);
     expect(scenario.record.open_exceptions_count).toBe(1);
   });

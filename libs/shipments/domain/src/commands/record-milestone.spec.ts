@@ -63,7 +63,7 @@ describe('recording', () => {
     expect(types(scenario.post('delivered', day(5)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
-      'exception.resolved.v1',
+      'exception.resolved.v2',
     ]);
   });
 

@@ -35,13 +35,14 @@ export const resolveException: CommandHandler<
     const resolution = { code, note, by: actor };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: at } as const;
     const open_exceptions_count = state.record.open_exceptions_count - 1;
-    const event = { type: 'exception.resolved.v1', data: { exception, open_exceptions_count } } as const;
+    const data = { exception_id, resolution, resolved_at: at, open_exceptions_count };
+    const event = { type: 'exception.resolved.v2', data } as const;
     const after = withException(state, exception, open_exceptions_count);
     return { ...common, outcome: 'resolved', ...withConsequences(at, after, [event], context) };
   },
   resultOf(events, { exception_id }) {
     const isResolved = events.some(
-      ({ type, data }) => type === 'exception.resolved.v1' && data.exception.id === exception_id,
+      ({ type, data }) => type === 'exception.resolved.v2' && data.exception_id === exception_id,
     );
     return isResolved ? { outcome: 'resolved', exceptionId: exception_id } : undefined;
   },

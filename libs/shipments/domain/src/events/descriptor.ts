@@ -10,6 +10,7 @@ import type {
 } from '@tracking/contracts';
 import type { ShipmentDraft } from '../state.ts';
 import type { MilestoneChanges } from '../timeline.ts';
+import type { ExceptionChange } from './exception-change.ts';
 import type { StoredDocument } from './stored-document.ts';
 
 interface EventBody {
@@ -28,8 +29,11 @@ export interface FormerVersion {
 /** What clients are told of a stored event. */
 export interface Announcement {
   readonly type: EventType;
-  /** @returns what the public event holds beside what each holds. The same JSON text for the same arguments. */
-  readonly data: (after: Shipment, addresses: PublicAddresses) => object;
+  /**
+   * @param exception right after the event, where the event opens or changes one
+   * @returns what the public event holds beside what each holds. The same JSON text for the same arguments.
+   */
+  readonly data: (after: Shipment, addresses: PublicAddresses, exception?: ShipmentException) => object;
 }
 
 /** What the history of a shipment tells of a stored event. */
@@ -56,14 +60,17 @@ export interface StoredEventDescriptor<Event extends EventBody> {
   applyToState?(draft: ShipmentDraft, data: Event['data'], revision: number): void;
   /** What it changes on the timeline. */
   milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
-  /** The exception that it opens or changes, as it is then. */
-  exception?(data: Event['data']): ShipmentException;
+  /** The exception that it opens or changes: the whole exception, or the fields that it sets. */
+  exception?(data: Event['data']): ExceptionChange;
   /** The documents that it adds or changes, as they are then. */
   documents?(data: Event['data']): readonly StoredDocument[];
   /** Whether something was heard of the shipment: a milestone, or an estimated arrival. */
   isNews?(data: Event['data']): boolean;
   /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */
   announce?(data: Event['data']): Announcement | undefined;
-  /** What the history tells of it; undefined where clients see nothing of it. */
-  tell?(data: Event['data']): HistoryNote | undefined;
+  /**
+   * What the history tells of it; undefined where clients see nothing of it.
+   * @param exception right after the event, needed for an event that sets some fields of one
+   */
+  tell?(data: Event['data'], exception: ShipmentException | undefined): HistoryNote | undefined;
 }

@@ -10,9 +10,6 @@ export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
   type: 'exception.opened.v1',
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
   exception: ({ exception }) => exception,
-  applyToState(draft, { exception }) {
-    draft.exceptions.push(exception);
-  },
   tell: ({ exception }) => ({ type: 'exception.opened', changes: { exception: { from: null, to: exception } } }),
   announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
 };

@@ -16,11 +16,8 @@ export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
   type: 'exception.updated.v1',
   exception: ({ exception }) => exception,
   applyToState(draft, { exception, note }) {
-    const place = draft.exceptions.findIndex(({ id }) => id === exception.id);
-    draft.exceptions[place] = exception;
-    if (note !== null) {
-      draft.acknowledgementNotes = new Map([...draft.acknowledgementNotes, [exception.id, note]]);
-    }
+    if (note === null) return;
+    draft.acknowledgementNotes = new Map([...draft.acknowledgementNotes, [exception.id, note]]);
   },
   tell: ({ exception, previous, note }) => ({
     type: 'exception.updated',

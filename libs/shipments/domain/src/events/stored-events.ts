@@ -64,7 +64,7 @@ const DESCRIPTORS: {
   'shipment.checked.v1': shipmentChecked,
   'exception.opened.v1': exceptionOpened,
   'exception.updated.v1': exceptionUpdated,
-  'exception.resolved.v1': exceptionResolved,
+  'exception.resolved.v2': exceptionResolved,
   'exception.conditions_ended.v1': exceptionConditionsEnded,
   'document.requested.v1': documentRequested,
   'document.received.v1': documentReceived,

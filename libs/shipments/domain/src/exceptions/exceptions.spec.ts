@@ -34,13 +34,10 @@ describe('opening and resolving', () => {
     expect(dataOf(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
     expect(scenario.record.open_exceptions_count).toBe(1);
     const resolved = scenario.post('import_customs_cleared', day(21));
-    expect(dataOf(resolved, 'exception.resolved.v1')).toEqual({
-      exception: {
-        ...exception,
-        status: 'resolved',
-        resolution: { code: 'auto_cleared', note: null, by: { type: 'system', id: 'system' } },
-        resolved_at: '2026-06-01T00:03:00.000Z',
-      },
+    expect(dataOf(resolved, 'exception.resolved.v2')).toEqual({
+      exception_id: exception.id,
+      resolution: { code: 'auto_cleared', note: null, by: { type: 'system', id: 'system' } },
+      resolved_at: '2026-06-01T00:03:00.000Z',
       open_exceptions_count: 0,
     });
     expect(scenario.record.open_exceptions_count).toBe(0);
@@ -97,7 +94,7 @@ describe('opening and resolving', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20), box(A));
     const decision = scenario.upsert({ container_numbers: [B] });
-    expect(types(decision)).toContain('exception.resolved.v1');
+    expect(types(decision)).toContain('exception.resolved.v2');
     expect(scenario.exceptions).toEqual([`customs_hold ${A} resolved auto_cleared`]);
     scenario.upsert({ container_numbers: [A, B] });
     expect(scenario.open).toEqual(['customs_hold']);
@@ -500,8 +497,8 @@ describe('cancelling', () => {
     expect(types(scenario.cancel())).toEqual([
       'shipment.cancelled.v1',
       'shipment.changed.v1',
-      'exception.resolved.v1',
-      'exception.resolved.v1',
+      'exception.resolved.v2',
+      'exception.resolved.v2',
     ]);
     scenario.post('import_customs_cleared', day(5));
     scenario.reopen();
@@ -605,7 +602,7 @@ describe('movement_after_cancel', () => {
     scenario.post('in_transit_checkpoint', day(4));
     expect(scenario.exceptions).toEqual(['movement_after_cancel open']);
     const decision = scenario.reopen();
-    expect(types(decision)).toContain('exception.resolved.v1');
+    expect(types(decision)).toContain('exception.resolved.v2');
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
   });
 

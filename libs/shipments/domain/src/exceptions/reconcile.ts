@@ -187,11 +187,9 @@ class Reconciliation {
 
   private resolve(exception: ShipmentException, code: 'auto_cleared' | 'shipment_cancelled'): void {
     const resolution = { code, note: null, by: SYSTEM };
-    const resolved = { ...exception, status: 'resolved', resolution, resolved_at: this.occasion.at } as const;
-    this.events.push({
-      type: 'exception.resolved.v1',
-      data: { exception: resolved, open_exceptions_count: --this.open },
-    });
+    const { id: exception_id } = exception;
+    const data = { exception_id, resolution, resolved_at: this.occasion.at, open_exceptions_count: --this.open };
+    this.events.push({ type: 'exception.resolved.v2', data });
   }
 
   private isDue({ finding }: RuleFinding): boolean {

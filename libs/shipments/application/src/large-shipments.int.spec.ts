@@ -1,0 +1,57 @@
+import { MANUAL_EXCEPTION_TYPES } from '@tracking/contracts';
+import { bytesOf } from '@tracking/ports';
+import { SHIPMENT_LIMITS } from '@tracking/shipments-domain';
+import { cancel, open, scope, upsert } from '../test/builders.ts';
+import { TestEngine, replica } from '../test/engine.ts';
+import { eventMaker } from './publisher/event-maker.ts';
+
+/** The longest text that a client may give, of characters that take three bytes. */
+const LONG = '貨'.repeat(1_000);
+
+describe('a shipment with as many open exceptions as it may have, of the longest texts', () => {
+  it('is cancelled, and its history and events hold each exception whole', async () => {
+    const engine = await TestEngine.open();
+    try {
+      const service = replica(engine.store, { commandsPerShipment: SHIPMENT_LIMITS.exceptions });
+      const container_numbers = Array.from({ length: 32 }, (_, n) => `MSCU${1_000_000 + n}`);
+      const { answer } = await service.upsertShipment(upsert({ external_id: 'T-1', container_numbers }));
+      const { id, open_exceptions_count } = answer.shipment;
+      // One of each type for each container.
+      const texts = { title: LONG, detail: LONG, assignee: LONG };
+      const all = container_numbers.flatMap((container_number) =>
+        MANUAL_EXCEPTION_TYPES.map((type) => ({ ...texts, type, container_number })),
+      );
+      const opened = await Promise.all(
+        all
+          .slice(0, SHIPMENT_LIMITS.exceptions - open_exceptions_count)
+          .map((each) => service.openException(open(id, each))),
+      );
+
+      const cancelled = await service.cancelShipment(cancel(id));
+      expect(cancelled.answer.shipment).toMatchObject({ status: 'cancelled', open_exceptions_count: 0 });
+      const resolved = (await engine.store.read(`shipment-${id.slice(4)}`)).filter(
+        ({ type }) => type === 'exception.resolved.v2',
+      );
+      expect(opened.length).toBeGreaterThan(300);
+      expect(resolved).toHaveLength(open_exceptions_count + opened.length);
+      expect(resolved.reduce((sum, event) => sum + bytesOf(event), 0)).toBeLessThan(500_000);
+
+      const expected = new Map(opened.map(({ answer: { exception } }) => [exception.id, exception]));
+      const history = await service.listHistory({ ...scope, shipment_id: id, limit: 200 });
+      for (const { changes } of history?.items.filter(({ type }) => type === 'exception.resolved') ?? []) {
+        const { from, to } = changes.exception ?? {};
+        expect(from).toEqual(expected.get(String((to as { id: string }).id)));
+        expect(to).toMatchObject({ title: LONG, status: 'resolved', resolution: { code: 'shipment_cancelled' } });
+      }
+
+      const addresses = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
+      const make = eventMaker({ eventStore: engine.store, addresses });
+      const [last] = resolved.slice(-1);
+      if (last === undefined) throw new Error('nothing was resolved');
+      const [published] = await make([{ ...last, id: `evt_${last.id}` }]);
+      expect(published?.data['exception']).toMatchObject({ detail: LONG, status: 'resolved' });
+    } finally {
+      await engine.close();
+    }
+  });
+});
