@@ -117,6 +117,16 @@ export interface Scan extends Query {
   readonly sort: NonNullable<Query['sort']>;
   /** Most entries that are looked at. */
   readonly visit: number;
+  /** Most bytes of JSON of all documents together. The first document is returned whatever its size. */
+  readonly maxBytes?: number;
+}
+
+/** The first documents of a query. */
+export interface FirstDocuments<T extends Document> {
+  /** In the sort's order. */
+  readonly documents: readonly T[];
+  /** Whether it ended before the limit because the next document would have been too much. */
+  readonly isCut: boolean;
 }
 
 export interface ScannedStretch<T extends Document> {
@@ -124,6 +134,8 @@ export interface ScannedStretch<T extends Document> {
   readonly documents: readonly T[];
   /** What to go on `after`; undefined where the range of the index has ended. */
   readonly next: readonly Scalar[] | undefined;
+  /** Whether it ended because the next document would have been more than `maxBytes`. */
+  readonly isCut?: boolean;
 }
 
 export interface CountOptions {
@@ -160,6 +172,11 @@ export interface Collection<T extends Document> {
   /** Those that exist, in no particular order. */
   getMany(ids: readonly string[]): Promise<readonly T[]>;
   find(query: Query): Promise<readonly T[]>;
+  /**
+   * The same, but ends before the document with which the JSON of all is larger than `maxBytes`. The first document is
+   * returned whatever its size. Documents of an engine in another form count with about that many bytes.
+   */
+  findWithin(query: Query, maxBytes: number): Promise<FirstDocuments<T>>;
   count(filter: Filter, options?: CountOptions): Promise<number>;
   /**
    * At most `visit` entries of the index after `after`, in the sort's order: of them those documents that match the filter,

@@ -19,11 +19,23 @@ export interface RowPage<R> {
   readonly next: SortValues | undefined;
 }
 
+/** Most bytes of JSON in one page, whatever `limit` allows. */
+export const PAGE_BYTES = 8 * 1_048_576;
+/** The least share of these bytes that one of many ranges may read, so that pages of large documents make progress. */
+const LEAST_SHARE = 1 / 8;
+
+/** What each of several ranges may read for a page. */
+function shareOf(bytes: number, ranges: number): number {
+  return bytes * Math.max(LEAST_SHARE, 1 / ranges);
+}
+
 /** What a part of a page may cost. */
 export interface WalkBounds {
   /** Most entries that one stretch looks at, all ranges together; each looks at one at least. */
   readonly visit: number;
   readonly stretches: number;
+  /** About how many bytes of JSON its rows may have. */
+  readonly bytes: number;
 }
 
 /**
@@ -60,15 +72,16 @@ export async function walked<R extends Document>(
   let documents: readonly R[] = [];
   let { after } = part;
   const visit = Math.ceil(bounds.visit / part.filters.length);
+  const maxBytes = shareOf(bounds.bytes, part.filters.length);
   for (let stretch = 0; stretch < bounds.stretches; stretch += 1) {
     const rest = { ...part, after };
     const scans = await statusByStatus(part.filters, (filter) =>
-      rows.scan({ ...queryOf(rest, filter, wanted - documents.length), visit }),
+      rows.scan({ ...queryOf(rest, filter, wanted - documents.length), visit, maxBytes }),
     );
     const merged = mergedOf(scans, part);
     documents = different([...documents, ...merged.documents]);
     after = merged.next;
-    if (after === undefined || documents.length >= wanted) break;
+    if (after === undefined || documents.length >= wanted || scans.some(({ isCut }) => isCut)) break;
   }
   return { documents: documents.slice(0, wanted), next: after };
 }
@@ -91,8 +104,28 @@ export async function statusByStatus<T>(
   return all;
 }
 
+/**
+ * All rows of the ranges, in the order of the part: they are few, and nobody needs to walk them.
+ * Ends where a range was cut because its rows are large.
+ */
+export async function sorted<R extends Document>(
+  rows: Pick<Collection<R>, 'findWithin'>,
+  part: ListPart,
+  limit: number,
+  bytes: number,
+): Promise<ScannedStretch<R>> {
+  const maxBytes = shareOf(bytes, part.filters.length);
+  const found = await statusByStatus(part.filters, (filter) => rows.findWithin(queryOf(part, filter, limit), maxBytes));
+  const stretches = found.map(({ documents, isCut }) => {
+    const last = documents.at(-1);
+    return { documents, next: isCut && last !== undefined ? valuesOf(last, part) : undefined };
+  });
+  const { documents, next } = mergedOf(stretches, part);
+  return { documents: documents.slice(0, limit), next };
+}
+
 /** Of one range. */
-export function queryOf({ index, sort, after }: ListPart, filter: Filter, limit: number) {
+function queryOf({ index, sort, after }: ListPart, filter: Filter, limit: number) {
   return { index, filter, sort, limit, ...(after !== undefined && { after }) };
 }
 
@@ -107,7 +140,7 @@ function mergedOf<R extends Document>(stretches: readonly ScannedStretch<R>[], p
 }
 
 /** Each row once, in the order of the part. */
-export function inOrderOf<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
+function inOrderOf<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
   return different(rows).sort((one, other) => compare(valuesOf(one, part), valuesOf(other, part), part));
 }
 

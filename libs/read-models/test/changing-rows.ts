@@ -36,7 +36,7 @@ export class ChangingRows {
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly rows: Pick<Collection<ShipmentRow>, 'find' | 'count' | 'scan' | 'writeMany'>,
+    private readonly rows: Pick<Collection<ShipmentRow>, 'findWithin' | 'count' | 'scan' | 'writeMany'>,
     private readonly random: () => number,
   ) {}
 
@@ -86,10 +86,10 @@ export class ChangingRows {
   private looking(): Listed['rows'] {
     const { rows } = this;
     return {
-      find: (query) =>
+      findWithin: (query, maxBytes) =>
         this.look(
-          () => rows.find(query),
-          (found) => found,
+          () => rows.findWithin(query, maxBytes),
+          ({ documents }) => documents,
         ),
       count: (filter, options) =>
         this.look(

@@ -12,7 +12,10 @@ import type {
 import { holds, type StoredField } from '@tracking/testing';
 
 /** Rows in memory with the indexes of their read model, each an order of its entries; counts what is looked at. */
-export class CountedRows<R extends Document> implements Pick<Collection<R>, 'getMany' | 'find' | 'count' | 'scan'> {
+export class CountedRows<R extends Document> implements Pick<
+  Collection<R>,
+  'getMany' | 'find' | 'findWithin' | 'count' | 'scan'
+> {
   visits = 0;
   readonly used = new Set<string>();
 
@@ -37,6 +40,12 @@ export class CountedRows<R extends Document> implements Pick<Collection<R>, 'get
     return Promise.resolve(found.slice(0, query.limit));
   }
 
+  async findWithin(query: Query, maxBytes: number) {
+    const found = await this.find(query);
+    const documents = firstOf(found, maxBytes);
+    return { documents, isCut: documents.length < found.length };
+  }
+
   count(filter: Filter, { atMost = Infinity, index }: CountOptions = {}): Promise<number> {
     const counted = this.entries({ filter, limit: 0, ...(index !== undefined && { index }) }).slice(0, atMost);
     const key = JSON.stringify(filter);
@@ -49,7 +58,7 @@ export class CountedRows<R extends Document> implements Pick<Collection<R>, 'get
   }
 
   scan(query: Scan) {
-    const { filter, sort, visit, limit, index } = query;
+    const { filter, sort, visit, limit, index, maxBytes = Infinity } = query;
     const { fields } = this.indexNamed(index);
     const from = fields.indexOf(sort.fields[0] ?? '');
     const isInOrder = sort.fields.every((field, at) => fields[from + at] === field);
@@ -59,8 +68,11 @@ export class CountedRows<R extends Document> implements Pick<Collection<R>, 'get
     const fits = matching(filter);
     const documents: R[] = [];
     let visited = 0;
+    let isCut = false;
     for (const row of rest) {
       if (visited === visit || documents.length === limit) break;
+      isCut = fits(row) && firstOf([...documents, row], maxBytes).length <= documents.length;
+      if (isCut) break;
       visited += 1;
       if (fits(row)) documents.push(row);
     }
@@ -69,6 +81,7 @@ export class CountedRows<R extends Document> implements Pick<Collection<R>, 'get
     return Promise.resolve({
       documents,
       next: visited < rest.length && last !== undefined ? valuesOf(last, sort.fields) : undefined,
+      isCut,
     });
   }
 
@@ -166,4 +179,12 @@ function compare(one: readonly Scalar[], other: readonly Scalar[]): number {
   if (at < 0) return 0;
   if (one[at] === null || other[at] === null) throw new Error('null is no sort key');
   return String(one[at]) < String(other[at]) ? -1 : 1;
+}
+
+/** The first rows whose JSON has no more bytes; one at least. */
+function firstOf<R>(rows: readonly R[], maxBytes: number): readonly R[] {
+  if (maxBytes === Infinity) return rows;
+  let left = maxBytes;
+  const beyond = rows.findIndex((row, index) => (left -= JSON.stringify(row).length) < 0 && index > 0);
+  return beyond === -1 ? rows : rows.slice(0, beyond);
 }

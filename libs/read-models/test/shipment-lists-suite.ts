@@ -26,8 +26,8 @@ const PAIRS = FILTERS.flatMap((one, at) =>
   FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
 /** All are looked at and sorted; and all is walked. */
-const FEW_ROWS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1 };
-const MANY_ROWS = { few: 5, compared: 50, stretch: 30, stretches: 2 };
+const FEW_ROWS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
+const MANY_ROWS = { few: 5, compared: 50, stretch: 30, stretches: 2, bytes: 60_000 };
 
 /** Read while rows change: by a sort's index, a term's, words, and what few have. */
 const IN_ONE_RANGE: readonly ShipmentListFilter[] = [
@@ -49,10 +49,10 @@ const IN_SEVERAL_RANGES: readonly ShipmentListFilter[] = [
 ];
 /** So that walks have many stretches; and that ways change while a list is read, since what was few is so no longer. */
 const SHORT_STRETCHES: readonly ListBounds[] = [
-  { few: 5, compared: 1_000, stretch: 30, stretches: 2 },
-  { few: 45, compared: 60, stretch: 10, stretches: 3 },
+  { few: 5, compared: 1_000, stretch: 30, stretches: 2, bytes: 30_000 },
+  { few: 45, compared: 60, stretch: 10, stretches: 3, bytes: 60_000 },
 ];
-const ALL_ARE_FEW: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2 };
+const ALL_ARE_FEW: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
 
 /** Each filter is asked in every order by CI, else in two of them, by turns. */
 const EVERY = ORDERS.length / rounds(ORDERS.length);

@@ -23,6 +23,7 @@ export function troubled(store: DocumentStore, trouble: Trouble): DocumentStore 
         get: (id) => through('read', () => inner.get(id)),
         getMany: (ids) => through('read', () => inner.getMany(ids)),
         find: (query) => through('read', () => inner.find(query)),
+        findWithin: (query, maxBytes) => through('read', () => inner.findWithin(query, maxBytes)),
         count: (filter, options) => through('read', () => inner.count(filter, options)),
         scan: (query) => through('read', () => inner.scan(query)),
         insert: (document) => through('write', () => inner.insert(document)),

@@ -119,12 +119,52 @@ export function documentStoreScanTests(current: () => Collection<Thing>): void {
       expect(next?.[1]).toBe(order[2]);
     });
 
+    describe('of large documents', () => {
+      /** Each has some 10 kB. */
+      const LARGE = Array.from({ length: 9 }, (_, n) => ({
+        id: `large${n}`,
+        owner: 'large',
+        made_at: `2026-04-1${n}`,
+        note: '貨'.repeat(3_333),
+      }));
+      const all = ids(LARGE);
+      const query = { index: 'by_owner', filter: { owner: 'large' }, sort: sorted(false), limit: 100 };
+      beforeEach(() => things.writeMany(LARGE.map((document) => ({ kind: 'insert', document }))));
+
+      it('scans end before they have too many bytes, and go on there', async () => {
+        const seen: string[][] = [];
+        for (let after: readonly Scalar[] | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
+          const scan = { ...query, visit: 100, maxBytes: 35_000, ...(after && { after }) };
+          const { documents, next, isCut } = await things.scan(scan);
+          expect(isCut).toBe(documents.length === 3 && seen.flat().length < 6);
+          seen.push(ids(documents));
+          after = next;
+        }
+        expect(seen).toEqual([all.slice(0, 3), all.slice(3, 6), all.slice(6)]);
+      });
+
+      it('queries end before they have too many bytes, and say so', async () => {
+        const cut = await things.findWithin(query, 35_000);
+        expect([ids(cut.documents), cut.isCut]).toEqual([all.slice(0, 3), true]);
+        const whole = await things.findWithin(query, 1_000_000);
+        expect([ids(whole.documents), whole.isCut]).toEqual([all, false]);
+        const limited = await things.findWithin({ ...query, limit: 2 }, 35_000);
+        expect([ids(limited.documents), limited.isCut]).toEqual([all.slice(0, 2), false]);
+      });
+
+      it('the first one comes whatever its size', async () => {
+        expect(ids((await things.findWithin(query, 1)).documents)).toEqual(all.slice(0, 1));
+        const { documents, next } = await things.scan({ ...query, visit: 100, maxBytes: 1 });
+        expect([ids(documents), next?.[1]]).toEqual([all.slice(0, 1), 'large0']);
+      });
+    });
+
     it('end where the range does, and in one that is empty', async () => {
       const scan = { index: 'by_owner', sort: sorted(false), limit: 100, visit: 100 };
       expect((await things.scan({ ...scan, filter: many })).next).toBeUndefined();
-      expect(await things.scan({ ...scan, filter: { owner: 'no one' } })).toEqual({ documents: [], next: undefined });
-      const beyond = { ...scan, filter: many, after: ['2027', ''] };
-      expect(await things.scan(beyond)).toEqual({ documents: [], next: undefined });
+      const empty = { documents: [], next: undefined };
+      expect(await things.scan({ ...scan, filter: { owner: 'no one' } })).toMatchObject(empty);
+      expect(await things.scan({ ...scan, filter: many, after: ['2027', ''] })).toMatchObject(empty);
     });
 
     it('miss nothing that stays while others come and go', async () => {

@@ -6,6 +6,7 @@ import {
   type CountOptions,
   type Document,
   type Filter,
+  type FirstDocuments,
   type Query,
   type Scan,
   type ScannedStretch,
@@ -58,6 +59,13 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return isPointQuery(this.layout, query) ? this.readHere(sql) : this.readElsewhere<T>(sql);
   }
 
+  async findWithin(query: Query, maxBytes: number): Promise<FirstDocuments<T>> {
+    const sql = findSql(this.layout, query);
+    if (matchesNothing(query.filter)) return { documents: [], isCut: false };
+    const { json, isCut } = await this.storage.readers.read({ kind: 'rows', sql, maxBytes });
+    return { documents: JSON.parse(json) as T[], isCut };
+  }
+
   async count(filter: Filter, options?: CountOptions): Promise<number> {
     const sql = countSql(this.layout, filter, options);
     if (matchesNothing(filter)) return 0;
@@ -66,15 +74,16 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   async scan(query: Scan): Promise<ScannedStretch<T>> {
-    const { limit, visit, filter } = query;
+    const { limit, visit, filter, maxBytes } = query;
     if (matchesNothing(filter)) return { documents: [], next: undefined };
-    const { json, next } = await this.storage.readers.read({
+    const { json, next, isCut } = await this.storage.readers.read({
       kind: 'scan',
       sql: scanSql(this.layout, query),
       limit,
       visit,
+      maxBytes,
     });
-    return { documents: JSON.parse(json) as T[], next: next?.map(decodeValue) };
+    return { documents: JSON.parse(json) as T[], next: next?.map(decodeValue), isCut };
   }
 
   insert(document: T): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import type { Sql, SqlValue } from './storage-protocol.ts';
+import type { SqlValue } from './storage-protocol.ts';
 
 /** SQLite's own default. */
 export const PAGE_BYTES = 4_096;
@@ -68,13 +68,6 @@ export class Database {
   /** Rows one by one, where one may stop early. */
   each(text: string, values: readonly SqlValue[] = []): Iterable<readonly SqlValue[]> {
     return this.prepare(text).iterate(...values) as unknown as Iterable<readonly SqlValue[]>;
-  }
-
-  /** The first column of all rows, each of which is JSON, as one JSON array. */
-  jsonArray(sql: Sql): string {
-    return `[${this.rows(sql.text, sql.values)
-      .map(([json]) => json)
-      .join(',')}]`;
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import type {
   EventsRequest,
   ReadRequest,
   RowsAnswer,
+  RowsRequest,
   ScanAnswer,
   ScanRequest,
   SqlValue,
@@ -49,19 +50,55 @@ function eventJson([position, stream, revision, id, type, data, metadata]: reado
   return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
 }
 
-function scan(database: Database, { sql, visit, limit }: ScanRequest): ScanAnswer {
-  const documents: SqlValue[] = [];
+function scan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest): ScanAnswer {
+  const documents = new BoundedJson(maxBytes);
   let last: readonly SqlValue[] = [];
   let visited = 0;
   for (const row of database.each(sql.text, sql.values)) {
     const [document = null] = row;
+    if (document !== null && !documents.add(document)) break;
     last = row;
     visited += 1;
-    if (document !== null) documents.push(document);
-    if (documents.length >= limit) break;
+    if (documents.count >= limit) break;
   }
-  const hasEnded = visited < visit && documents.length < limit;
-  return { json: `[${documents.join(',')}]`, next: hasEnded ? null : last.slice(1) };
+  const { json, isCut } = documents;
+  const hasEnded = !isCut && visited < visit && documents.count < limit;
+  return { json, next: hasEnded ? null : last.slice(1), isCut };
+}
+
+function rows(database: Database, { sql, maxBytes }: RowsRequest): RowsAnswer {
+  const found = new BoundedJson(maxBytes);
+  for (const [json = null] of database.each(sql.text, sql.values)) if (!found.add(json)) break;
+  return { json: found.json, isCut: found.isCut };
+}
+
+/** A JSON array of values that are JSON already, of bounded size. */
+class BoundedJson {
+  private readonly parts: SqlValue[] = [];
+  private bytes = 0;
+  private readonly maxBytes: number;
+  isCut = false;
+
+  // No parameter property: worker threads run this file with its types stripped.
+  constructor(maxBytes = Infinity) {
+    this.maxBytes = maxBytes;
+  }
+
+  get count(): number {
+    return this.parts.length;
+  }
+
+  get json(): string {
+    return `[${this.parts.join(',')}]`;
+  }
+
+  /** Returns false, and adds nothing, where there is no room. */
+  add(value: SqlValue): boolean {
+    if (this.maxBytes < Infinity) this.bytes += Buffer.byteLength(String(value));
+    this.isCut = this.parts.length > 0 && this.bytes > this.maxBytes;
+    if (!this.isCut) this.parts.push(value);
+    return !this.isCut;
+  }
 }
 
 /** What a request asks for, read in one go. */
@@ -70,7 +107,7 @@ export function answerRead(database: Database, request: ReadRequest): EventsAnsw
     case 'events':
       return events(database, request);
     case 'rows':
-      return { json: database.jsonArray(request.sql) };
+      return rows(database, request);
     case 'scan':
       return scan(database, request);
   }

@@ -177,9 +177,12 @@ export interface EventsAnswer {
 export interface RowsRequest {
   readonly kind: 'rows';
   readonly sql: Sql;
+  /** Ends before the row with which all are larger; not before the first one. */
+  readonly maxBytes?: number | undefined;
 }
 export interface RowsAnswer {
   readonly json: string;
+  readonly isCut: boolean;
 }
 /**
  * Of each row the JSON of the document, or null where it does not match, then the values of the sort. Ends with the limit of
@@ -190,12 +193,15 @@ export interface ScanRequest {
   readonly sql: Sql;
   readonly visit: number;
   readonly limit: number;
+  /** Ends before the document with which all are larger; not before the first one. */
+  readonly maxBytes?: number | undefined;
 }
 export interface ScanAnswer {
   /** JSON array of the documents. */
   readonly json: string;
   /** Of the last row that was looked at; null where there are no more. */
   readonly next: readonly SqlValue[] | null;
+  readonly isCut: boolean;
 }
 export interface ReadAnswerByKind {
   readonly events: EventsAnswer;

@@ -159,11 +159,15 @@ function fault(watched: Watched): string | undefined {
 
 // Every collection that a test's engine opens is one of these.
 type Watching = Collection<Document> & { readonly layout: { readonly spec: CollectionSpec } };
-const { find, count, scan, claim } = SqliteCollection.prototype as Collection<Document>;
+const { find, findWithin, count, scan, claim } = SqliteCollection.prototype as Collection<Document>;
 Object.assign(SqliteCollection.prototype, {
   find(this: Watching, query: Query) {
     watch(this.layout.spec, query);
     return find.call(this, query);
+  },
+  findWithin(this: Watching, query: Query, maxBytes: number) {
+    watch(this.layout.spec, query);
+    return findWithin.call(this, query, maxBytes);
   },
   count(this: Watching, filter: Filter, options: CountOptions = {}) {
     const { atMost = PAGE, ...by } = options;

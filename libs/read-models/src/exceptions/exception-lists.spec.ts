@@ -16,8 +16,8 @@ const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
 );
 /** By which a page is one stretch, and by which it is many small ones. */
 const BOUNDS: readonly [string, WalkBounds][] = [
-  ['few rows', { visit: 2_000, stretches: 2 }],
-  ['many rows', { visit: 20, stretches: 2 }],
+  ['few rows', { visit: 2_000, stretches: 2, bytes: 60_000 }],
+  ['many rows', { visit: 20, stretches: 2, bytes: 8_000 }],
 ];
 
 describe.each(BOUNDS)('lists of %s', (_title, bounds) => {

@@ -26,7 +26,7 @@ describe('lists of stored exceptions', () => {
   const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
     EXCEPTION_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
   );
-  const LITTLE_AT_A_TIME = { visit: 30, stretches: 2 };
+  const LITTLE_AT_A_TIME = { visit: 30, stretches: 2, bytes: 30_000 };
   let world: World;
   let rows: Collection<ExceptionRow>;
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { Scope, ShipmentException } from '@tracking/contracts';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage, SortValues } from '../read-model.ts';
-import { type WalkBounds, pageOfParts, walked } from '../walked-ranges.ts';
+import { PAGE_BYTES, type WalkBounds, pageOfParts, walked } from '../walked-ranges.ts';
 import { type ExceptionListFilter, type ExceptionSort, partsOf } from './exception-ranges.ts';
 import type { ExceptionRow } from './exception-rows.ts';
 
@@ -15,7 +15,7 @@ export interface ExceptionListQuery {
 }
 
 /** Of a whole page: parts share it. */
-const BOUNDS: WalkBounds = { visit: 2_000, stretches: 2 };
+const BOUNDS: WalkBounds = { visit: 2_000, stretches: 2, bytes: PAGE_BYTES };
 
 /** Exceptions as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class ExceptionQueries {
@@ -35,7 +35,10 @@ export class ExceptionQueries {
     const parts = partsOf(scope, filter, sort, after);
     const { stretches } = this.bounds;
     const visit = Math.ceil(this.bounds.visit / parts.length);
-    const page = await pageOfParts(parts, limit, (part, wanted) => walked(rows, part, wanted, { visit, stretches }));
+    const bytes = this.bounds.bytes / parts.length;
+    const page = await pageOfParts(parts, limit, (part, wanted) =>
+      walked(rows, part, wanted, { visit, stretches, bytes }),
+    );
     return { items: page.rows.map(({ exception }) => exception), next: page.next };
   }
 }

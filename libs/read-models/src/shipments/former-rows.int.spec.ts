@@ -48,7 +48,7 @@ describe.each(FORMER)('lists of rows that version $version made', (formerModel) 
     const active = new ActiveRows(model, { ...parts, checkpoints, maxWaiters: 10 });
     const metrics = new ProjectionMetrics(noMetrics);
     const lifecycle = new Lifecycle(active as never, { ...world.parts(), ...parts, metrics, cachedRows: 100 });
-    const queries = new ShipmentQueries(active, { few: 7, compared: 20, stretch: 20, stretches: 2 });
+    const queries = new ShipmentQueries(active, { few: 7, compared: 20, stretch: 20, stretches: 2, bytes: 20_000 });
     const list = async (filter: ShipmentListQuery['filter'], order?: ShipmentListQuery['order']) => {
       const ids: string[] = [];
       for (let after: ShipmentListQuery['after']; ;) {

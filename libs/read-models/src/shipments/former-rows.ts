@@ -22,13 +22,14 @@ export async function formerPage(
 ): Promise<QueryPage<ShipmentRecord>> {
   if (order.field !== 'created_at') throw madeAnew();
   const { created_at } = conditions.ranges;
-  const found = await rows.find({
+  const asked = {
     index: 'by_created_at',
     filter: { ...scope, ...(created_at !== undefined && { created_at }) },
     sort: { fields: ['created_at', 'id'], descending: order.descending },
     ...(after !== undefined && { after }),
     limit: bounds.few,
-  });
+  };
+  const { documents: found, isCut } = await rows.findWithin(asked, bounds.bytes);
   const items: ShipmentRecord[] = [];
   let place: SortValues | undefined;
   for (const { record } of found) {
@@ -36,5 +37,5 @@ export async function formerPage(
     place = [record.created_at, record.id];
     if (fulfils(record, conditions)) items.push(record);
   }
-  return { items, next: found.length < bounds.few ? undefined : place };
+  return { items, next: found.length < bounds.few && !isCut ? undefined : place };
 }

@@ -1,14 +1,5 @@
-import type { ScannedStretch } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
-import {
-  type ListPart,
-  type RowPage,
-  inOrderOf,
-  pageOfParts,
-  queryOf,
-  statusByStatus,
-  walked,
-} from '../walked-ranges.ts';
+import { type ListPart, type RowPage, pageOfParts, sorted, walked } from '../walked-ranges.ts';
 import type { ListPlan, Listed } from './list-plan.ts';
 import type { ShipmentOrder } from './list-query.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
@@ -22,8 +13,10 @@ export function pageOf(
 ): Promise<RowPage<ShipmentRow>> {
   const { visit } = plan;
   const { stretches } = bounds;
-  return pageOfParts(partsOf(plan, order, after), limit, (part, wanted) =>
-    plan.few ? sorted(rows, part, wanted) : walked(rows, part, wanted, { visit, stretches }),
+  const parts = partsOf(plan, order, after);
+  const bytes = bounds.bytes / parts.length;
+  return pageOfParts(parts, limit, (part, wanted) =>
+    plan.few ? sorted(rows, part, wanted, bytes) : walked(rows, part, wanted, { visit, stretches, bytes }),
   );
 }
 
@@ -45,10 +38,4 @@ function partsOf(
   };
   if (after?.[0] === null) return [withoutEta];
   return [{ ...whole, filters: filters.map((filter) => ({ ...filter, eta: { gte: '' } })) }, withoutEta];
-}
-
-/** All rows of the ranges are looked at. */
-async function sorted(rows: Listed['rows'], part: ListPart, limit: number): Promise<ScannedStretch<ShipmentRow>> {
-  const all = await statusByStatus(part.filters, (filter) => rows.find(queryOf(part, filter, limit)));
-  return { documents: inOrderOf(part, all.flat()).slice(0, limit), next: undefined };
 }

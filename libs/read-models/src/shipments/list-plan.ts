@@ -2,6 +2,7 @@ import type { Collection, Filter } from '@tracking/ports';
 import { type Conditions, type Lead, filtersBy, filtersOfLead, leadsOf } from './list-conditions.ts';
 import type { ShipmentOrder, ShipmentSortField } from './list-query.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
+import { PAGE_BYTES } from '../walked-ranges.ts';
 
 /** How the rows of a list are reached. */
 export interface ListPlan {
@@ -24,9 +25,17 @@ export interface ListBounds {
   readonly stretch: number;
   /** Most stretches that are walked for a page, of each part of the list. */
   readonly stretches: number;
+  /** About how many bytes of JSON the rows of a page may have. */
+  readonly bytes: number;
 }
 
-export const LIST_BOUNDS: ListBounds = { few: 1_000, compared: 10_000, stretch: 1_000, stretches: 2 };
+export const LIST_BOUNDS: ListBounds = {
+  few: 1_000,
+  compared: 10_000,
+  stretch: 1_000,
+  stretches: 2,
+  bytes: PAGE_BYTES,
+};
 
 /**
  * A term is one look into its index, the beginning of a word is looked for among all terms of a row: so many times fewer
@@ -37,7 +46,7 @@ const WALKED_FOR_WORDS = 5;
 
 /** The rows of a scope, and what a page of them may cost. */
 export interface Listed {
-  readonly rows: Pick<Collection<ShipmentRow>, 'find' | 'count' | 'scan'>;
+  readonly rows: Pick<Collection<ShipmentRow>, 'findWithin' | 'count' | 'scan'>;
   readonly scope: Filter;
   readonly bounds: ListBounds;
 }

@@ -9,26 +9,49 @@ import type { ShipmentRow } from './shipment-rows.ts';
 interface Named {
   readonly rows: Pick<Collection<ShipmentRow>, 'getMany'>;
   readonly scope: Scope;
+  /** Most bytes of JSON of the page. */
+  readonly bytes: number;
+}
+
+/** Rows read at a time: bounds what is in memory beside the page. */
+const ROWS_AT_ONCE = 10;
+
+interface Kept {
+  readonly record: ShipmentRecord;
+  readonly bytes: number;
 }
 
 /** A page of shipments that are named by their ids: all of these are read for it, whatever else is stored. */
 export async function namedPage(
-  { rows, scope }: Named,
+  { rows, scope, bytes: maxBytes }: Named,
   ids: readonly string[],
   conditions: Conditions,
   { order, limit, after }: ShipmentListQuery & { readonly order: ShipmentOrder },
 ): Promise<QueryPage<ShipmentRecord>> {
   const { field, descending } = order;
   const placeOf = (record: ShipmentRecord) => [record[field], record.id] as const;
-  const found = await rows.getMany([...new Set(ids)]);
-  const rest = found
-    .filter((row) => isInScope(row, scope) && fulfils(row.record, conditions))
-    .map(({ record }) => record)
-    .filter((record) => after === undefined || compare(placeOf(record), after, descending) > 0)
-    .sort((one, other) => compare(placeOf(one), placeOf(other), descending));
-  const items = rest.slice(0, limit);
-  const last = items.at(-1);
-  return { items, next: rest.length > limit && last !== undefined ? placeOf(last) : undefined };
+  const wanted = [...new Set(ids)];
+  let kept: readonly Kept[] = [];
+  let hasMore = false;
+  for (let from = 0; from < wanted.length; from += ROWS_AT_ONCE) {
+    const found = await rows.getMany(wanted.slice(from, from + ROWS_AT_ONCE));
+    const fitting = found
+      .filter((row) => isInScope(row, scope) && fulfils(row.record, conditions))
+      .filter(({ record }) => after === undefined || compare(placeOf(record), after, descending) > 0)
+      .map(({ record }) => ({ record, bytes: Buffer.byteLength(JSON.stringify(record)) }));
+    const all = [...kept, ...fitting].sort((a, b) => compare(placeOf(a.record), placeOf(b.record), descending));
+    kept = all.slice(0, Math.min(limit, countWithin(all, maxBytes)));
+    hasMore ||= kept.length < all.length;
+  }
+  const last = kept.at(-1)?.record;
+  return { items: kept.map(({ record }) => record), next: hasMore && last ? placeOf(last) : undefined };
+}
+
+/** How many of the first ones fit; one at least. */
+function countWithin(all: readonly Kept[], maxBytes: number): number {
+  let left = maxBytes;
+  const beyond = all.findIndex(({ bytes }, index) => (left -= bytes) < 0 && index > 0);
+  return beyond === -1 ? all.length : beyond;
 }
 
 /** What has no value comes last, whichever way the list is sorted; ids go the way of the list. */

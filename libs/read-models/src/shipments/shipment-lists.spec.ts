@@ -12,8 +12,8 @@ const RECORDS = ROWS.filter(
 ).map(({ record }) => record);
 /** By which all is read that there is, and by which everything is walked, a little at a time. */
 const BOUNDS: readonly [string, ListBounds][] = [
-  ['few rows', { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1 }],
-  ['many rows', { few: 5, compared: 100, stretch: 20, stretches: 2 }],
+  ['few rows', { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 }],
+  ['many rows', { few: 5, compared: 100, stretch: 20, stretches: 2, bytes: 25_000 }],
 ];
 const alone = FILTERS.map((filter) => [titleOf(filter), filter] as const);
 const PAIRS = FILTERS.flatMap((one, at) =>

@@ -54,7 +54,8 @@ export class ShipmentQueries {
     if (conditions.statuses?.length === 0) return { items: [], next: undefined };
     const listed = { rows, scope: inScope(scope), bounds: this.bounds };
     const { ids } = query.filter;
-    if (ids !== undefined) return namedPage({ rows, scope }, ids, conditions, { ...query, order });
+    if (ids !== undefined)
+      return namedPage({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
     if (this.active.areFormer) return formerPage(listed, conditions, { ...query, order });
     const plan = await planOf(listed, conditions, order);
     const { rows: found, next } = await pageOf(listed, plan, order, query);
@@ -94,19 +95,15 @@ export class ShipmentQueries {
         }
       }
     };
-    const find = (those: readonly string[], limit: number) =>
-      rows.find({
-        filter: among(
-          scope,
-          those.map((value) => term(field, value)),
-        ),
-        limit,
-      });
+    const find = (those: readonly string[], limit: number) => {
+      const terms = those.map((value) => term(field, value));
+      return rows.findWithin({ filter: among(scope, terms), limit }, this.bounds.bytes);
+    };
     for (const some of portions([...new Set(values)], REFERENCES_AT_ONCE)) {
-      const all = await find(some, some.length * atMost);
+      const { documents, isCut } = await find(some, some.length * atMost);
       // Where one value may have taken the places of others, each is asked for alone.
-      if (all.length < some.length * atMost) found(some, all);
-      else await Promise.all(some.map(async (value) => found([value], await find([value], atMost))));
+      if (!isCut && documents.length < some.length * atMost) found(some, documents);
+      else for (const value of some) found([value], (await find([value], atMost)).documents);
     }
     return ids;
   }

@@ -33,6 +33,7 @@ export class FlakyProcess extends MortalProcess {
       get: (id) => this.call(() => inner.get(id)),
       getMany: (ids) => this.call(() => inner.getMany(ids)),
       find: (query) => this.call(() => inner.find(query)),
+      findWithin: (query, maxBytes) => this.call(() => inner.findWithin(query, maxBytes)),
       count: (filter, options) => this.call(() => inner.count(filter, options)),
       scan: (query) => this.call(() => inner.scan(query)),
       insert: async (document) => {

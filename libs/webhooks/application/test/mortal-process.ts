@@ -149,6 +149,7 @@ export class MortalProcess {
       get: (id) => this.look(() => collection.get(id)),
       getMany: (ids) => this.look(() => collection.getMany(ids)),
       find: (query) => this.look(() => collection.find(query)),
+      findWithin: (query, maxBytes) => this.look(() => collection.findWithin(query, maxBytes)),
       count: (filter, options) => this.look(() => collection.count(filter, options)),
       scan: (query) => this.look(() => collection.scan(query)),
       insert: (document) => this.step(() => collection.insert(document)),

@@ -8,13 +8,14 @@ import {
   type CountOptions,
   type Document,
   type Filter,
+  type FirstDocuments,
   type Query,
   type Scalar,
   type Scan,
   type ScannedStretch,
   type CollectionWrite,
 } from '@tracking/ports';
-import type { AnyBulkWriteOperation, Collection as DriverCollection } from 'mongodb';
+import { BSON, type AnyBulkWriteOperation, type Collection as DriverCollection, type FindCursor } from 'mongodb';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ID_INDEX, refusedWrites, violatedIndex } from './mongo-errors.ts';
 import { guarded, mongoFilter, mongoHint, mongoQuery, mongoSort, stored } from './mongo-filter.ts';
@@ -47,11 +48,16 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   async getMany(ids: readonly string[]): Promise<readonly T[]> {
-    return ids.length === 0 ? [] : this.list({ filter: { id: { in: ids } }, limit: ids.length });
+    return ids.length === 0 ? [] : (await this.list({ filter: { id: { in: ids } }, limit: ids.length })).documents;
   }
 
   async find(query: Query): Promise<readonly T[]> {
-    return query.limit <= 0 || matchesNothing(query.filter) ? [] : this.list(query);
+    return query.limit <= 0 || matchesNothing(query.filter) ? [] : (await this.list(query)).documents;
+  }
+
+  async findWithin(query: Query, maxBytes: number): Promise<FirstDocuments<T>> {
+    if (query.limit <= 0 || matchesNothing(query.filter)) return { documents: [], isCut: false };
+    return this.list(query, maxBytes);
   }
 
   async count(filter: Filter, { atMost: limit, index }: CountOptions = {}): Promise<number> {
@@ -62,7 +68,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   /** Where the stretch ends the index itself tells, without a look at a document. */
   async scan(scan: Scan): Promise<ScannedStretch<T>> {
-    const { index, visit, limit, sort, filter } = scan;
+    const { index, visit, limit, sort, filter, maxBytes } = scan;
     if (matchesNothing(filter)) return { documents: [], next: undefined };
     const range = scannedRange(this.spec, scan);
     const order = mongoSort(sort);
@@ -72,11 +78,12 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const valuesOf = (row: Readonly<Record<string, unknown>>) => sort.fields.map((field) => row[stored(field)] ?? null);
     const within = scannedDocuments(this.spec, scan, last && valuesOf(last));
     const options = { ...this.reading(index), sort: order, limit, batchSize: limit + 1 };
-    const found = await this.run((documents) => documents.find(within, options).toArray());
-    const end = found.length < limit ? last : found.at(-1);
+    const { found, isCut } = await this.run((documents) => firstWithin(documents.find(within, options), maxBytes));
+    const end = found.length < limit && !isCut ? last : found.at(-1);
     return {
       documents: found.map((document) => fromStored<T>(document)),
       next: end && (valuesOf(end) as Scalar[]),
+      isCut,
     };
   }
 
@@ -142,15 +149,13 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return { ids, found };
   }
 
-  private list(query: Query): Promise<readonly T[]> {
+  private async list(query: Query, maxBytes?: number): Promise<FirstDocuments<T>> {
     const { limit, sort, index } = query;
     const condition = mongoQuery(this.spec, query);
     // One more than can come, so that the first answer is the last.
     const options = { ...this.reading(index), sort: mongoSort(sort), limit, batchSize: limit + 1 };
-    return this.run(async (documents) => {
-      const stored = await documents.find(condition, options).toArray();
-      return stored.map((document) => fromStored<T>(document));
-    });
+    const { found, isCut } = await this.run((documents) => firstWithin(documents.find(condition, options), maxBytes));
+    return { documents: found.map((document) => fromStored<T>(document)), isCut };
   }
 
   /** @param index by which to go, where that is said */
@@ -225,6 +230,19 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       ),
     );
   }
+}
+
+/** The first documents of a cursor. The server sends them in batches of at most 16 MiB. */
+async function firstWithin(cursor: FindCursor<MongoDocument>, maxBytes: number | undefined) {
+  if (maxBytes === undefined) return { found: await cursor.toArray(), isCut: false };
+  const found: MongoDocument[] = [];
+  let bytes = 0;
+  for await (const document of cursor) {
+    bytes += BSON.calculateObjectSize(document);
+    if (found.length > 0 && bytes > maxBytes) return { found, isCut: true };
+    found.push(document);
+  }
+  return { found, isCut: false };
 }
 
 /** The writes so that those of one id are in different rounds, in their order. */

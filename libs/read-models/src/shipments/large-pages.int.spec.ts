@@ -1,0 +1,52 @@
+import { ACME, token } from '../../test/shipment-events.ts';
+import { World, caughtUp } from '../../test/world.ts';
+import type { ReadModels } from '../read-models.ts';
+import type { SortValues } from '../read-model.ts';
+import { PAGE_BYTES } from '../walked-ranges.ts';
+import type { ShipmentListQuery } from './list-query.ts';
+
+const many = <T>(one: (n: number) => T): readonly T[] => Array.from({ length: 50 }, (_, n) => one(n));
+/** Some 600 kB. */
+const LARGE = {
+  metadata: Object.fromEntries(many((n) => [`${'貨'.repeat(990)}${n}`, '船'.repeat(1_000)])),
+  references: many(() => ({ type: '港'.repeat(1_000), value: '海'.repeat(1_000) })),
+};
+/** More than one page takes. */
+const IDS = Array.from({ length: 15 }, (_, n) => `shp_${token(n)}`);
+
+describe('pages of large shipments', () => {
+  let world: World;
+  let models: ReadModels;
+  beforeAll(async () => {
+    world = await World.open();
+    models = await world.start();
+    await models.ready;
+    for (const [n] of IDS.entries()) {
+      const eta = n % 2 === 0 ? null : '2026-05-01T00:00:00.000Z';
+      await world.writer.create(n, { ...LARGE, eta, house_bill: 'HB-1', status: n % 3 === 0 ? 'booked' : 'pending' });
+    }
+    await caughtUp(models);
+  });
+  afterAll(() => world.close());
+
+  it.each<[string, Omit<ShipmentListQuery, 'limit' | 'after'>]>([
+    ['all', { filter: {} }],
+    ['all, by their arrival', { filter: {}, order: { field: 'eta', descending: false } }],
+    ['those of some statuses', { filter: { status: ['booked', 'pending'] } }],
+    ['those that are named', { filter: { ids: IDS }, order: { field: 'created_at', descending: false } }],
+    ['those of one house bill', { filter: { house_bill: 'HB-1' }, order: { field: 'eta', descending: true } }],
+  ])('end by their size, and go on with the next: %s', async (_title, query) => {
+    const seen: string[] = [];
+    let pages = 0;
+    for (let after: SortValues | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
+      const { items, next } = await models.queries.shipments.list(ACME, { ...query, limit: 200, after });
+      expect(items.length).toBeGreaterThan(0);
+      expect(Buffer.byteLength(JSON.stringify(items))).toBeLessThanOrEqual(PAGE_BYTES);
+      seen.push(...items.map(({ id }) => id));
+      after = next;
+      pages += 1;
+    }
+    expect(pages).toBeGreaterThan(1);
+    expect([...seen].sort()).toEqual([...IDS].sort());
+  });
+});
