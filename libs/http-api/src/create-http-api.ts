@@ -20,6 +20,7 @@ import { OPERATIONS } from './operations/operations.ts';
 import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
 import { Admission } from './server/admission.ts';
 import { createFastifyAdapter } from './server/fastify-adapter.ts';
+import { AnswersUnderWay } from './server/answers-under-way.ts';
 import { boundLargeBodies } from './server/large-bodies.ts';
 import { nestLogger } from './server/nest-logger.ts';
 import { Observation } from './server/observation.ts';
@@ -77,6 +78,8 @@ export async function createHttpApi(
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   receiveForms(fastify, dependencies.shipments, storage);
   makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors });
+  // Last of these hooks: it counts what is sent.
+  new AnswersUnderWay().watch(fastify);
   const observation = new Observation(logger, metrics);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.answered(request, reply);

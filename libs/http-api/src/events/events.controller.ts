@@ -14,6 +14,7 @@ import { eventFilter } from './event-filter.ts';
 import { EventPageResource, EventResource } from './event.resource.ts';
 import type { EventsService } from './events-service.ts';
 import { ListEventsDto } from './list-events.dto.ts';
+import { roomForPage } from '../server/answers-under-way.ts';
 
 @ApiTags('Events')
 @Controller('v1/events')
@@ -43,6 +44,7 @@ export class EventsController {
     return page(query, listing, this.cursors, async (limit, after) => {
       await this.allOwnAreThere(request);
       if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) throw unknownAfter();
+      await roomForPage(request);
       return this.events.list(scope, { filter, limit, after, newestFirst });
     });
   }

@@ -15,6 +15,7 @@ import { ShipmentReader } from '../shipments/shipment-reader.ts';
 import { exceptionListing } from './exception-filter.ts';
 import { ExceptionPageResource } from './exception.resource.ts';
 import { ListExceptionsDto } from './list-exceptions.dto.ts';
+import { roomForPage } from '../server/answers-under-way.ts';
 
 @ApiTags('Exceptions')
 @Controller('v1')
@@ -73,6 +74,7 @@ export class ExceptionListsController {
     query: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
     await this.readYourWrites.waitFor('exceptions', request);
+    await roomForPage(request);
     return this.readModels.queries.exceptions.list(scope, query);
   }
 }

@@ -15,6 +15,7 @@ import { ActorNames } from './actor-names.ts';
 import { ShipmentExplanationResource } from './explanation.resource.ts';
 import { EtaHistoryPageResource, HistoryPageResource } from './history.resource.ts';
 import { SHIPMENT_ID } from './shipment-id.pipe.ts';
+import { roomForPage } from '../server/answers-under-way.ts';
 
 /** What the stream of a shipment tells: of all its writes, without waiting for a read model. */
 @ApiTags('Shipments')
@@ -40,6 +41,7 @@ export class HistoryController {
     const scope = this.checked(request);
     const listing = { list: `history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
     return page(query, listing, this.cursors, async (limit, after) => {
+      await roomForPage(request);
       const { items, next } = found(
         await this.shipments.listHistory({ ...scope, shipment_id, limit, after: ended(after) }),
       );

@@ -9,6 +9,7 @@ import { notFound } from '../errors/request-error.ts';
 import type { PageContent } from '../paging/page.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { scopeOf } from '../server/request.ts';
+import { roomForPage } from '../server/answers-under-way.ts';
 
 interface MilestonesQuery extends MilestoneListQuery {
   /** As they were recorded then; as they are now where undefined. */
@@ -53,6 +54,7 @@ export class ShipmentReader {
   /** @throws RequestError `read_model_behind` */
   async list(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
     await this.readYourWrites.waitFor('shipments', request);
+    await roomForPage(request);
     const { items, next } = await this.readModels.queries.shipments.list(scopeOf(request), query);
     return { items: items.map((record) => this.resource(record)), next };
   }
@@ -66,6 +68,7 @@ export class ShipmentReader {
     if (as_of !== undefined) return this.milestonesAt(request, shipmentId, { ...query, as_of });
     const { id } = await this.get(request, shipmentId);
     await this.readYourWrites.waitFor('milestones', request);
+    await roomForPage(request);
     return this.readModels.queries.milestones.list(scopeOf(request), id, query);
   }
 

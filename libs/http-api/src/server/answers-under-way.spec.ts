@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Busy } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { AnswersUnderWay, roomForPage } from './answers-under-way.ts';
+import { MIB } from './sizes.ts';
+
+let server: FastifyInstance;
+/** Pages that are being read, by the workspace; calling one ends it. */
+let reading: { readonly workspace: string; readonly end: () => void }[];
+const open = async (atOnce: number, longestWaitMs = 60_000) => {
+  const answers = new AnswersUnderWay(atOnce, longestWaitMs);
+  reading = [];
+  server = fastify();
+  server.addHook('onRequest', (request, _reply, done) => {
+    Object.assign(request, { principal: { workspace_id: String(request.headers['workspace'] ?? 'a') } });
+    done();
+  });
+  answers.watch(server);
+  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
+  server.get('/page', async (request) => {
+    await roomForPage(request);
+    const workspace = String(request.headers['workspace'] ?? 'a');
+    await new Promise<void>((resolve) => reading.push({ workspace, end: resolve }));
+    return { workspace };
+  });
+  server.get('/large', () => 'x'.repeat(12 * MIB));
+  await server.ready();
+};
+afterEach(() => server.close());
+
+// `inject` alone begins only when somebody waits for it.
+const page = async (workspace = 'a') => await server.inject({ url: '/page', headers: { workspace } });
+/** As many turns as a request takes that waits for nothing. */
+const turns = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+};
+const workspaces = () => reading.map(({ workspace }) => workspace);
+
+it('reads as many pages at a time as have room, the others in their turn', async () => {
+  await open(32 * MIB);
+  const answers = [page(), page(), page(), page()];
+  await turns();
+  expect(workspaces()).toEqual(['a', 'a']);
+  for (let ended = 0; ended < 4; ended += 1) {
+    reading.shift()?.end();
+    await turns();
+  }
+  expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+});
+
+it('leaves room for other workspaces', async () => {
+  await open(32 * MIB);
+  const answers = [page('a'), page('a'), page('a'), page('b')];
+  await turns();
+  expect(workspaces()).toEqual(['a', 'a', 'b']);
+  while (reading.length > 0) {
+    for (const { end } of reading.splice(0)) end();
+    await turns();
+  }
+  expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+});
+
+it('refuses a page that waits for too long', async () => {
+  await open(16 * MIB, 1);
+  const first = page();
+  await turns();
+  expect((await page()).statusCode).toBe(503);
+  reading[0]?.end();
+  expect((await first).statusCode).toBe(200);
+});
+
+it('counts an answer until its client has taken it, or gone', async () => {
+  await open(32 * MIB);
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  const slow = await ask('/large');
+  const waits = page();
+  await turns();
+  expect(reading).toEqual([]);
+  slow.destroy();
+  await eventually(() => Promise.resolve(expect(reading).toHaveLength(1)));
+  reading[0]?.end();
+  expect((await waits).statusCode).toBe(200);
+});
+
+/** Asks and reads nothing of the answer but its beginning. */
+async function ask(path: string): Promise<Socket> {
+  const { port } = server.server.address() as AddressInfo;
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await once(socket, 'readable');
+  return socket;
+}
