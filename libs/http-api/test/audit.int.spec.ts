@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
 import { Identity } from '@tracking/identity';
-import { Unavailable } from '@tracking/ports';
+import { Busy, Unavailable } from '@tracking/ports';
 import { eventually, receivers } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
@@ -183,6 +183,18 @@ describe('GET /v1/audit_log', () => {
     expect(status).toBe(503);
     const requestId = (body['error'] as JsonObject)['request_id'];
     expect(await log('?limit=1')).toEqual([expect.objectContaining({ outcome: 'unknown', request_id: requestId })]);
+  });
+
+  it('says unknown when a later step of the change finds a full queue, and so does the answer', async () => {
+    making = async (make) => {
+      await make();
+      throw new Busy('document store', 'too many operations are waiting');
+    };
+    const { status, body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('half done') });
+    expect([status, body]).toMatchObject([503, { error: { code: 'unavailable' } }]);
+    expect(JSON.stringify(body)).toContain('Whether the write took effect is not known');
+    const [newest] = await log('?limit=1&type=webhook_endpoint.created');
+    expect(newest).toMatchObject({ outcome: 'unknown' });
   });
 
   it('is filtered by actor, type and time, and paged', async () => {

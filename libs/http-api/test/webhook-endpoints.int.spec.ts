@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
+import { Busy } from '@tracking/ports';
 import { eventually, receivers } from '@tracking/testing';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
@@ -367,6 +368,19 @@ describe('a hostile receiver', () => {
       await hostile.close();
     }
   });
+});
+
+it('has an unknown outcome when a later step of a write finds a full queue', async () => {
+  const { webhooks } = api.dependencies;
+  const test = () => Promise.reject(new Busy('document store', 'too many operations are waiting'));
+  const endpoints = Object.assign(Object.create(webhooks.endpoints) as typeof webhooks.endpoints, { test });
+  const by = await api.gateway({ webhooks: { ...webhooks, endpoints } });
+  const { body } = await create();
+  const answer = await by('POST', `${ENDPOINTS}/${String(body['id'])}/test`, {
+    key,
+    json: { type: 'shipment.created' },
+  });
+  expect([answer.status, answer.body]).toMatchObject([503, { error: { code: 'unavailable' } }]);
 });
 
 it('no request was answered 500', () => {

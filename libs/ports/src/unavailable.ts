@@ -7,10 +7,11 @@ export class Unavailable extends Error {
   constructor(
     /** Which engine or service, as operators know it: `event store`, `document store`, `shipments`. */
     readonly engine: string,
-    message: string,
+    /** The message without the engine. */
+    readonly reason: string,
     options?: ErrorOptions,
   ) {
-    super(`${engine}: ${message}`, options);
+    super(`${engine}: ${reason}`, options);
   }
 }
 
@@ -22,4 +23,18 @@ export class WritesRefused extends Unavailable {
 /** A bounded queue is full. Certain that nothing was done. */
 export class Busy extends Unavailable {
   override readonly name = 'Busy';
+}
+
+/** Whether the operation that threw the error certainly did nothing. Says nothing about earlier steps or attempts. */
+export function isKnownUndone(error: unknown): error is Busy | WritesRefused {
+  return error instanceof Busy || error instanceof WritesRefused;
+}
+
+/**
+ * The error for a caller whose earlier step or attempt may have taken effect: an error that {@link isKnownUndone} becomes a
+ * plain `Unavailable`. Any other error is returned as it is.
+ */
+export function withUnknownOutcome(error: unknown): unknown {
+  if (!isKnownUndone(error)) return error;
+  return new Unavailable(error.engine, error.reason, { cause: error });
 }

@@ -2,6 +2,7 @@ import {
   DuplicateKey,
   Unavailable,
   matchesNothing,
+  withUnknownOutcome,
   type Collection,
   type CountOptions,
   type Document,
@@ -109,7 +110,10 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     for (let from = 0; from < all.length; from += WRITES_AT_ONCE) {
       parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE)));
     }
-    (await Promise.all(parts)).forEach(this.refuseDuplicate);
+    const outcomes = await Promise.all(parts).catch((error: unknown) => {
+      throw parts.length === 1 ? error : withUnknownOutcome(error);
+    });
+    outcomes.forEach(this.refuseDuplicate);
   }
 
   async claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {

@@ -2,7 +2,7 @@ import { DomainError } from '@tracking/contracts';
 import type { Actor, AuditType } from '@tracking/contracts';
 import { isPasswordsBusy } from '@tracking/identity';
 import type { AuditLog, OpenAuditEntry } from '@tracking/identity';
-import type { Logger } from '@tracking/ports';
+import { type Logger, withUnknownOutcome } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { commandIdentityOf } from '../server/command-identity.ts';
@@ -58,7 +58,10 @@ export class AuditTrail {
     private readonly logger: Logger,
   ) {}
 
-  /** Runs what changes something for a request, between the two writes of its entry. */
+  /**
+   * Runs what changes something for a request, between the two writes of its entry.
+   * @throws what `work` throws; `Unavailable` in place of an error that only its last step did nothing
+   */
   async during<T>(
     request: FastifyRequest,
     { type, by, target, part }: DuringOptions,
@@ -76,7 +79,8 @@ export class AuditTrail {
     } catch (error) {
       // Certain that nothing was written; after any other error the change may have been made.
       const isRefusal = error instanceof DomainError || error instanceof RequestError || isPasswordsBusy(error);
-      if (isRefusal) await this.end(request, entry, false);
+      if (!isRefusal) throw withUnknownOutcome(error);
+      await this.end(request, entry, false);
       throw error;
     }
     const told = request.audited;

@@ -1,4 +1,5 @@
 import type { Warning } from '@tracking/contracts';
+import { Busy, Unavailable } from '@tracking/ports';
 import type { CommandContext } from '@tracking/shipments';
 import { BulkRequest } from './bulk-request.ts';
 
@@ -26,6 +27,19 @@ describe('a request of many items', () => {
       () => Promise.resolve({ status: 200, position: '', ...answer }),
     );
     expect(request.counts).toEqual({ items: '3', items_refused: '1' });
+  });
+
+  it('fails with an unknown outcome when one of its items may have been carried out', async () => {
+    const errors = [new Busy('shipments', 'full'), new Unavailable('event store', 'lost')];
+    const request = new BulkRequest<number, object>([0, 1], COMMAND, 'shipment');
+    await request.read((input) => input as number, 0);
+    await request.carryOut(
+      () => undefined,
+      (item) => Promise.reject(errors[item]!),
+    );
+    const refused = { type: 'internal', code: 'busy', message: '', param: null, details: [], request_id: '' } as const;
+    const failure = request.failure(() => ({ status: 503, error: refused }));
+    expect([failure.isOfAll, failure.error]).toEqual([true, errors[1]]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import type { ErrorBody, Warning } from '@tracking/contracts';
-import type { Position } from '@tracking/ports';
+import { type Position, isKnownUndone } from '@tracking/ports';
 import { commandIdOfItem } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 import { JSON_LIMIT } from '../server/json-body.ts';
@@ -104,7 +104,10 @@ export class BulkRequest<T, R extends object> {
     );
   }
 
-  /** Whether all or some of the items failed on our side: then a repeat may bring them about. */
+  /**
+   * Whether all or some of the items failed on our side: then a repeat may bring them about. The error is certain that
+   * nothing was done only if those of all items are.
+   */
   failure(describe: (error: unknown) => ItemRefusal): {
     readonly isOfAll: boolean;
     readonly isOfSome: boolean;
@@ -112,7 +115,8 @@ export class BulkRequest<T, R extends object> {
   } {
     for (const item of this.items) if (item.error !== undefined) item.refusal = describe(item.error);
     const failed = this.items.filter(({ refusal }) => refusal !== undefined && refusal.status >= 500);
-    return { isOfAll: failed.length === this.items.length, isOfSome: failed.length > 0, error: failed[0]?.error };
+    const { error } = failed.find((item) => !isKnownUndone(item.error)) ?? failed[0] ?? {};
+    return { isOfAll: failed.length === this.items.length, isOfSome: failed.length > 0, error };
   }
 
   /** Whether there are warnings that can be told only now. */

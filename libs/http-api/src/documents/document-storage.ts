@@ -1,7 +1,7 @@
 import { DomainError } from '@tracking/contracts';
 import type { BytesToStore, DocumentObject } from '@tracking/documents';
 import { DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from '@tracking/documents';
-import { Busy, type Logger, type Metrics, type ObjectStore, WritesRefused } from '@tracking/ports';
+import { type Logger, type Metrics, type ObjectStore, isKnownUndone } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { requestFields } from '../server/request.ts';
@@ -65,7 +65,7 @@ export class DocumentStorage {
 
 /** Whether nothing was written for certain. */
 function isCertain(error: unknown): boolean {
-  return [DomainError, RequestError, Busy, WritesRefused].some((refusal) => error instanceof refusal);
+  return error instanceof DomainError || error instanceof RequestError || isKnownUndone(error);
 }
 
 function asRequestError(error: unknown): unknown {

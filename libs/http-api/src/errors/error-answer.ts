@@ -45,11 +45,6 @@ export function answerTo(error: unknown, request: FailedRequest): ErrorAnswer {
   return { ...answer('internal_error', 'Something went wrong on our side.'), unexpected: true };
 }
 
-/** Whether it failed on our side, and it is certain that nothing was done. */
-export function isKnownUndone(error: unknown): boolean {
-  return error instanceof Busy || error instanceof WritesRefused;
-}
-
 const AFTER_LOSS: Readonly<Record<FailedRequest['progress'], string>> = {
   read: '; try again.',
   refused: '. Nothing was done; try again.',

@@ -1,10 +1,10 @@
 import { Catch } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import type { ErrorBody } from '@tracking/contracts';
-import type { Logger } from '@tracking/ports';
+import { type Logger, isKnownUndone } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestFields } from '../server/request.ts';
-import { answerTo, errorBody, isKnownUndone } from './error-answer.ts';
+import { answerTo, errorBody } from './error-answer.ts';
 import type { FailedRequest } from './error-answer.ts';
 import { PROBLEM_TYPE, problemDetails, wantsProblem } from './problem-details.ts';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Warning } from '@tracking/contracts';
-import type { Position } from '@tracking/ports';
+import { type Position, withUnknownOutcome } from '@tracking/ports';
 import type { WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import { HEAD } from '../dependencies.ts';
@@ -23,6 +23,7 @@ export class WebhookWrites {
   /**
    * @param warnings of the request's body
    * @param positionAfter asked when it is done: as which write it is answered, where it has a place in the log
+   * @throws what `run` throws; `Unavailable` in place of an error that only its last step did nothing
    */
   async write<T extends object>(
     reply: FastifyReply,
@@ -30,7 +31,10 @@ export class WebhookWrites {
     run: (command: WebhookCommand) => Promise<T>,
     positionAfter: () => Promise<Position | undefined> = () => Promise.resolve(undefined),
   ): Promise<WithWarnings<T>> {
-    const written = await run(webhookCommand(reply));
+    const written = await run(webhookCommand(reply)).catch((error: unknown) => {
+      // It writes more than one document, and tells another process.
+      throw withUnknownOutcome(error);
+    });
     await this.readYourWrites.wrote(reply, await positionAfter());
     if ('version' in written) reply.header('ETag', etagOf(Number(written.version)));
     return { ...written, warnings };

@@ -6,7 +6,7 @@ import {
   type Logger,
   Unavailable,
   VersionConflict,
-  WritesRefused,
+  isKnownUndone,
   originFields,
 } from '@tracking/ports';
 import { monotonicMs, retry, withDeadline } from '@tracking/resilience';
@@ -217,5 +217,5 @@ export class ShipmentWriter {
 }
 
 function isOutcomeUnknown(error: unknown): error is Unavailable {
-  return error instanceof Unavailable && !(error instanceof Busy) && !(error instanceof WritesRefused);
+  return error instanceof Unavailable && !isKnownUndone(error);
 }

@@ -1,6 +1,7 @@
 import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import { freePort } from '@tracking/testing';
+import { FaultyLink } from '../../test/grpc/faulty-link.ts';
 import { THINGS, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannel } from './grpc-service-channel.ts';
 import type { GrpcServiceServer } from './grpc-service-server.ts';
@@ -133,6 +134,32 @@ describe('the service channel', () => {
     const error = await errorOf(things.refuse({ error: 'busy' }));
     expect(error).toBeInstanceOf(Busy);
     expect(error).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
+  });
+
+  it('reports an unknown outcome when a call was lost and its repeat finds a full queue', async () => {
+    const replicaPort = await freePort();
+    let calls = 0;
+    const big = () => {
+      calls += 1;
+      return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(errors['busy']!);
+    };
+    const replica = await startServer({ big }, { address: `127.0.0.1:${replicaPort}` });
+    const link = await FaultyLink.open(await freePort(), replicaPort);
+    const repeating = openChannel(`dns:///127.0.0.1:${link.port}`);
+    try {
+      const { things: repeated } = repeating.client<ThingsOperations>(THINGS, LONG_MS);
+      link.cutAnswers(1);
+      const error = await errorOf(repeated.big());
+      expect(calls).toBe(2);
+      expect(error).toBeInstanceOf(Unavailable);
+      expect(error).not.toBeInstanceOf(Busy);
+      expect(error).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
+      expect(await errorOf(repeated.big())).toBeInstanceOf(Busy);
+    } finally {
+      await repeating.close();
+      await link.cut();
+      await replica.close();
+    }
   });
 
   it.each([false, true])('keeps the details of any other error to the service (at once: %s)', async (atOnce) => {

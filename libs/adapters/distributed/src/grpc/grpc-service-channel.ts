@@ -1,6 +1,14 @@
 import { Metadata, credentials, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/microservices';
-import { Busy, Unavailable, type Counter, type Logger, type Metrics, type RequestOrigin } from '@tracking/ports';
+import {
+  Busy,
+  Unavailable,
+  withUnknownOutcome,
+  type Counter,
+  type Logger,
+  type Metrics,
+  type RequestOrigin,
+} from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { firstValueFrom, type Observable } from 'rxjs';
 import { setOrigin, setToken } from './call-metadata.ts';
@@ -56,8 +64,8 @@ const LOST: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED,
 /**
  * Calls the operations of other processes, of all replicas in turn. At least once: what one has not answered when it is
  * lost is repeated on another, so requests that write carry a command id by which the service recognises them.
- * `DomainError`, `Unavailable` and `Busy` arrive as they were thrown; anything else arrives as a plain `Error` whose
- * details stay in the service's log.
+ * `DomainError`, `Unavailable` and `Busy` arrive as they were thrown, except that `Busy` becomes `Unavailable` once a lost
+ * attempt may have carried the call out; anything else arrives as a plain `Error` whose details stay in the service's log.
  */
 export class GrpcServiceChannel {
   private readonly limits: GrpcLimits;
@@ -121,37 +129,38 @@ export class GrpcServiceChannel {
     const calling = this.answerTo(callee, message);
     this.underWay.add(calling);
     try {
-      return answerOf(await calling);
+      return await calling;
     } finally {
       this.underWay.delete(calling);
     }
   }
 
-  private async answerTo(
-    { service, rpc, client, deadlineMs }: Callee,
-    message: RequestMessage,
-  ): Promise<AnswerMessage> {
+  private async answerTo({ service, rpc, client, deadlineMs }: Callee, message: RequestMessage): Promise<unknown> {
     const metadata = this.metadataOfCall();
     const end = monotonicMs() + deadlineMs;
+    let lostAttempts = 0;
     const call = async (failures: number) => {
+      lostAttempts = failures;
       if (failures > 0) this.repeats.add(1, { service });
       const deadline = Date.now() + end - monotonicMs();
       const calling = client[rpc.method]?.(message, metadata, { deadline });
       if (calling === undefined) throw new Error(`the client of ${service} has no ${rpc.name}`);
       return firstValueFrom(calling);
     };
-    try {
-      const isTransient = (error: unknown) => LOST.has((error as ServiceError).code);
-      const pauses = { firstPauseMs: FIRST_PAUSE_MS, longestPauseMs: LONGEST_PAUSE_MS };
-      const answer = await retry(call, { deadline: end, isTransient, ...pauses });
-      if (this.silent.delete(service)) this.options.logger.info({ service }, 'command channel: answers again');
-      return answer;
-    } catch (error) {
+    const isTransient = (error: unknown) => LOST.has((error as ServiceError).code);
+    const pauses = { firstPauseMs: FIRST_PAUSE_MS, longestPauseMs: LONGEST_PAUSE_MS };
+    const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
       if (code === status.UNAUTHENTICATED) throw this.unavailable(service, 'does not know the token', details);
       if (!LOST.has(code) && code !== status.DEADLINE_EXCEEDED)
         throw new Error(`${service}.${rpc.name}: ${status[code]}`);
       throw this.unavailable(service, `no answer within ${deadlineMs} ms`, details);
+    });
+    if (this.silent.delete(service)) this.options.logger.info({ service }, 'command channel: answers again');
+    try {
+      return answerOf(answer);
+    } catch (error) {
+      throw lostAttempts === 0 ? error : withUnknownOutcome(error);
     }
   }
 

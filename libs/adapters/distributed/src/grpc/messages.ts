@@ -67,9 +67,7 @@ export function errorMessage(error: unknown): AnswerMessage | undefined {
     return { refused: { code, message, details, ...(version !== null && { version }) } };
   }
   if (!(error instanceof Unavailable)) return undefined;
-  const { engine, message } = error;
-  // Whoever makes it again puts the engine before the message again.
-  const absence = { engine, message: message.slice(`${engine}: `.length) };
+  const absence = { engine: error.engine, message: error.reason };
   return error instanceof Busy ? { busy: absence } : { unavailable: absence };
 }
 

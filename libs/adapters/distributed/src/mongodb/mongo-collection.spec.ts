@@ -1,10 +1,20 @@
-import { Unavailable, type Document } from '@tracking/ports';
+import { Busy, Unavailable, type Document } from '@tracking/ports';
 import { MongoCollection } from './mongo-collection.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 
 interface Row extends Document {
   readonly n: number;
 }
+
+/** Runs `admitted` operations, each a success; refuses every later one. */
+function collectionOf(admitted: number) {
+  let left = admitted;
+  const run = () => (left-- > 0 ? Promise.resolve([]) : Promise.reject(new Busy('document store', 'full')));
+  const connection = { run, deadlineMs: 1 } as unknown as MongoConnection;
+  return new MongoCollection({ name: 'things', indexes: [] }, connection);
+}
+const inserts = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ kind: 'insert', document: { id: `${n}` } }) as const);
 
 describe('many writes of a collection', () => {
   it('get through to a server that is too slow for as many in one operation', async () => {
@@ -36,5 +46,17 @@ describe('many writes of a collection', () => {
       }
     }
     expect(Math.max(...written)).toBeLessThanOrEqual(answeredInTime);
+  });
+
+  it('have an unknown outcome once one of several operations was carried out', async () => {
+    const error: unknown = await collectionOf(1)
+      .writeMany(inserts(1_001))
+      .catch((each: unknown) => each);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).not.toBeInstanceOf(Busy);
+  });
+
+  it('are refused as not done while none was', async () => {
+    await expect(collectionOf(0).writeMany(inserts(1_001))).rejects.toBeInstanceOf(Busy);
   });
 });

@@ -3,6 +3,7 @@ import {
   DuplicateKey,
   Unavailable,
   matchesNothing,
+  withUnknownOutcome,
   type Collection,
   type CollectionSpec,
   type CountOptions,
@@ -118,13 +119,19 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
     let refusedBy: string | undefined;
     const atOnce = this.writesAtOnce;
-    for (const round of rounds(writes)) {
-      for (let from = 0; from < round.length;) {
-        const some = round.slice(from, from + atOnce);
-        const index = await this.writeSome(some);
-        refusedBy ??= index;
-        from += some.length;
+    let isBegun = false;
+    try {
+      for (const round of rounds(writes)) {
+        for (let from = 0; from < round.length;) {
+          const some = round.slice(from, from + atOnce);
+          const index = await this.writeSome(some);
+          isBegun = true;
+          refusedBy ??= index;
+          from += some.length;
+        }
       }
+    } catch (error) {
+      throw isBegun ? withUnknownOutcome(error) : error;
     }
     // Only after all writes: a caller that repeats them would otherwise fail at the same place again.
     this.writesAtOnce = Math.min(WRITES_AT_ONCE, 2 * atOnce);
@@ -186,7 +193,10 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     // As in `upsert`.
     const taken = refused.flatMap(({ at, index }) => (index === ID_INDEX ? (writes[at] ?? []) : []));
     const again = taken.filter((write) => write.kind === 'upsert' && (first || write.guard === undefined));
-    const later = again.length === 0 ? undefined : await this.writeUnordered(again, false);
+    if (again.length === 0) return refusedBy;
+    const later = await this.writeUnordered(again, false).catch((error: unknown) => {
+      throw withUnknownOutcome(error);
+    });
     return refusedBy ?? later;
   }
 

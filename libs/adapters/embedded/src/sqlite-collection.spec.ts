@@ -1,0 +1,29 @@
+import { Unavailable, WritesRefused } from '@tracking/ports';
+import { layoutOf } from './collection-layout.ts';
+import { SqliteCollection } from './sqlite-collection.ts';
+import type { SqliteStorage } from './sqlite-storage.ts';
+
+/** Commits `admitted` operations; refuses every later one for want of room. */
+function collectionOf(admitted: number) {
+  let left = admitted;
+  const run = () =>
+    left-- > 0 ? Promise.resolve({ duplicate: null }) : Promise.reject(new WritesRefused('storage', 'no room'));
+  const storage = { writer: { admit: () => undefined, run } } as unknown as SqliteStorage;
+  return new SqliteCollection(layoutOf({ name: 'things', indexes: [] }), storage);
+}
+const inserts = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ kind: 'insert', document: { id: `${n}` } }) as const);
+
+describe('many writes to SQLite', () => {
+  it('have an unknown outcome when one of several operations may have been committed', async () => {
+    const error: unknown = await collectionOf(1)
+      .writeMany(inserts(1_001))
+      .catch((each: unknown) => each);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).not.toBeInstanceOf(WritesRefused);
+  });
+
+  it('are refused as not done when they are one operation', async () => {
+    await expect(collectionOf(0).writeMany(inserts(1_000))).rejects.toBeInstanceOf(WritesRefused);
+  });
+});
