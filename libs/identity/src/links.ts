@@ -35,7 +35,7 @@ export interface LinkHolder {
 
 /** What whoever uses a link sets. */
 export interface LinkUse {
-  /** Asked for, unless the user has one already. */
+  /** Required for invitations of users without a name, and for the first admin. */
   readonly name?: string | undefined;
   readonly password: string;
   /** Asked for from the first admin alone. */

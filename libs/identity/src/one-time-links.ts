@@ -72,7 +72,7 @@ export class OneTimeLinks {
   async #settings(user: UserDocument, command: LinkCommand, { name, password }: LinkUse) {
     if (user.link?.used_by === command.id) return {};
     const named = name === undefined ? user.name : checkedName(name);
-    if (named === null) throw missing('name');
+    if (named === null && user.link?.purpose === 'invitation') throw missing('name');
     checkPassword(password, user.email);
     return { name: named, password_hash: await this.passwords.hash(password) };
   }

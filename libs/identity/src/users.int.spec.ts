@@ -185,6 +185,17 @@ describe('users', () => {
       expect(after?.password_hash).not.toBe(before?.password_hash);
     });
 
+    it('are set by a link for a user without a name, who stays without one', async () => {
+      const request = { email: 'jo@example.com', role: 'viewer', password: PASSWORD } as const;
+      const { after: user } = await identity.users.create(await command(), request);
+      const { link } = await identity.users.resetPassword(await command(), user.id);
+      const before = await stored('jo@example.com');
+      const at = new Date(world.time.now).toISOString();
+      const used = await identity.links.use({ id: 'reset', at }, link.token, { password: OTHER });
+      expect(used.after).toMatchObject({ id: user.id, name: null, status: 'active' });
+      expect((await stored('jo@example.com'))?.password_hash).not.toBe(before?.password_hash);
+    });
+
     it('are changed by who knows the current one, which ends the sessions and the link', async () => {
       const user = await active('jo@example.com');
       const { link } = await identity.users.resetPassword(await command(), user.id);

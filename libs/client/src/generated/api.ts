@@ -3640,7 +3640,7 @@ export interface components {
              */
             email?: string | null;
             /**
-             * @description What they are called; asked for, unless it is a password reset.
+             * @description The name of the user. Required, except for a password reset.
              * @example Jo Doe
              */
             name?: string;

@@ -5,7 +5,7 @@ import { Email } from './email.ts';
 @ApiSchema({ name: 'LinkUse' })
 export class LinkUseDto {
   @Text({
-    description: 'What they are called; asked for, unless it is a password reset.',
+    description: 'The name of the user. Required, except for a password reset.',
     example: 'Jo Doe',
     kept: true,
   })
