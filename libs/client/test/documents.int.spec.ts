@@ -80,8 +80,18 @@ describe('documents', () => {
       expect(put?.headers).not.toHaveProperty(name);
     }
     expect(told.at(-1)).toEqual({ loaded: file.size, total: file.size });
-    server.behave(requested, refused(409, 'conflict', 'document_not_pending'));
-    await expect(documents().upload('shp_1', { type: 'photo', file }, options)).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('above the limit get another URL when theirs expires, and are returned when they are complete already', async () => {
+    const upload = () => documents().upload('shp_1', { type: 'photo', file }, { presignedAbove: 10 });
+    server.behave(requested, refused(403, 'permission', 'invalid_upload_url'), requested, stored, ok({ id: 'doc_1' }));
+    expect(await upload()).toEqual({ id: 'doc_1' });
+    expect(server.asked[2]?.headers['idempotency-key']).toBe(server.asked[0]?.headers['idempotency-key']);
+    const notPending = refused(409, 'conflict', 'document_not_pending');
+    server.behave(requested, notPending, ok({ id: 'doc_1' }));
+    expect(await upload()).toEqual({ id: 'doc_1' });
+    server.behave(requested, notPending, notPending);
+    await expect(upload()).rejects.toMatchObject({ code: 'document_not_pending' });
   });
 
   it('come from files of this machine', async () => {

@@ -19,6 +19,19 @@ describe('documents through the client', () => {
   });
   afterAll(() => api.stop());
 
+  /** Puts to this API what is to be put to the address under which it is published. */
+  async function uploader() {
+    const { documents } = new TrackingClient({
+      baseUrl: api.url,
+      apiKey: await api.key('operator'),
+      transport: { proxy: false },
+    });
+    const put = documents.put.bind(documents);
+    documents.put = (upload, ...rest) =>
+      put({ ...upload, url: upload.url.replace('https://api.example', api.url) }, ...rest);
+    return documents;
+  }
+
   it('are sent in one request, listed, read in ranges, reviewed and deleted', async () => {
     const { documents } = client;
     const file = notes();
@@ -61,19 +74,23 @@ describe('documents through the client', () => {
   it('are sent to a presigned URL, and completed', async () => {
     const { documents } = client;
     const file = notes();
-    // The address of this API, under which it does not stand here.
-    const here = new TrackingClient({
-      baseUrl: api.url,
-      apiKey: await api.key('operator'),
-      transport: { proxy: false },
-    }).documents;
-    const put = here.put.bind(here);
-    here.put = (upload, ...rest) =>
-      put({ ...upload, url: upload.url.replace('https://api.example', api.url) }, ...rest);
-    const document = await here.upload(shipmentId, { type: 'packing_list', file }, { presignedAbove: 1_000 });
+    const document = await (
+      await uploader()
+    ).upload(shipmentId, { type: 'packing_list', file }, { presignedAbove: 1_000 });
     expect(document).toMatchObject({ status: 'uploaded', type: 'packing_list', size_bytes: file.size });
     const bytes = await (await documents.download(document.id)).bytes();
     expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  it('are the stored one when an upload by a presigned URL is repeated under its key', async () => {
+    const documents = await uploader();
+    const upload = { type: 'packing_list', file: notes() } as const;
+    const options = { presignedAbove: 1_000, idempotencyKey: randomUUID() };
+    const first = await documents.upload(shipmentId, upload, options);
+    const repeat = await documents.upload(shipmentId, upload, options);
+    expect([repeat.id, repeat.status]).toEqual([first.id, 'uploaded']);
+    await client.documents.approve(first.id);
+    expect(await documents.upload(shipmentId, upload, options)).toMatchObject({ id: first.id, status: 'approved' });
   });
 
   it('are refused by what they hold', async () => {

@@ -69,7 +69,12 @@ export class DocumentCalls {
   }
 
   /** A document that waits for these bytes, and where to send them. */
-  async requested(shipment: string, bytes: Uint8Array = PDF, differing: object = {}) {
+  async requested(
+    shipment: string,
+    bytes: Uint8Array = PDF,
+    differing: object = {},
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     const json = {
       type: 'photo',
       file_name: 'invoice.pdf',
@@ -79,7 +84,7 @@ export class DocumentCalls {
       ...differing,
     };
     const path = `/v1/shipments/${shipment}/documents/uploads`;
-    const { status, body, text } = await this.api.call('POST', path, { key: this.key, json });
+    const { status, body, text } = await this.api.call('POST', path, { key: this.key, json, headers });
     if (status !== 201) throw new Error(text);
     const { url } = body['upload'] as { readonly url: string };
     return { id: String(body['id']), path: url.replace('https://api.example', ''), body };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { DocumentCalls, PDF, sendRaw, sha256 } from './document-calls.ts';
@@ -153,6 +154,17 @@ it('writes its document alone, until it expires, and no other URL can be made of
   ahead = 15 * 60_000 + 1_000;
   const expired = await calls.put(one.path);
   expect([expired.status, codeOf(expired), await calls.objects()]).toEqual([403, 'invalid_upload_url', before]);
+});
+
+it('is signed again when its request is repeated under its Idempotency-Key', async () => {
+  const headers = { 'idempotency-key': randomUUID() };
+  const first = await calls.requested(shipment, PDF, {}, headers);
+  ahead = 20 * 60_000;
+  const repeat = await calls.requested(shipment, PDF, {}, headers);
+  expect(repeat.id).toBe(first.id);
+  expect((await calls.put(first.path)).status).toBe(403);
+  expect((await calls.put(repeat.path)).status).toBe(204);
+  expect((await calls.post(first.id, 'complete')).body['status']).toBe('uploaded');
 });
 
 it('lets nobody do anything else with it, nor complete the document of another', async () => {

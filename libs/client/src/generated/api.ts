@@ -898,7 +898,7 @@ export interface paths {
         put?: never;
         /**
          * Get a URL to send a large file to
-         * @description For a file of up to 250 MiB: `PUT` its bytes to `upload.url`, which needs no key and lives 15 minutes, then `POST /v1/documents/{id}/complete`. What is not complete after 24 hours expires. If-Match and the ETag of the answer are those of the shipment.
+         * @description For a file of up to 250 MiB: `PUT` its bytes to `upload.url`, which needs no key and lives 15 minutes, then `POST /v1/documents/{id}/complete`. What is not complete after 24 hours expires. A repeat under the same Idempotency-Key gets the same document with a URL of its own. If-Match and the ETag of the answer are those of the shipment.
          *
          *     Needs the permission `documents:write`.
          */

@@ -113,7 +113,7 @@ function headersOf(request: ApiRequest, key: string | undefined, token: string |
   };
 }
 
-/** `crypto.randomUUID` is not there on pages without TLS. */
-function newKey(): string {
+/** A new `Idempotency-Key`; `crypto.randomUUID` is not there on pages without TLS. */
+export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

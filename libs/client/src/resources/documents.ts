@@ -10,7 +10,9 @@ import {
   type DocumentContentType,
   type UploadOptions,
 } from '../documents/document-upload.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
 import type { Api } from '../http/api.ts';
+import { newKey } from '../http/requester.ts';
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from '../options.ts';
 
 type DocumentWritten = AnswerOf<'addDocument'>;
@@ -109,26 +111,42 @@ export class Documents {
     return this.api.call('getRequiredDocuments', {}, options);
   }
 
+  /** A repeat under the same key goes on with the document of the first call. */
   private async presigned(
     shipmentId: string,
     upload: ReturnType<typeof described>,
-    { idempotencyKey, ...options }: UploadOptions,
+    { idempotencyKey: given, ...options }: UploadOptions,
   ): Promise<DocumentWritten> {
     const { file, checksum_sha256, replaces_document_id, type, file_name } = upload;
     const { ifMatch, onProgress, presignedAbove: _, ...rest } = options;
-    const requested = await this.requestUpload(
-      shipmentId,
-      {
-        type,
-        file_name,
-        content_type: file.type as DocumentContentType,
-        size_bytes: file.size,
-        checksum_sha256: checksum_sha256 ?? (await sha256(file)),
-        ...(replaces_document_id !== undefined && { replaces_document_id }),
-      },
-      { ...rest, ...(ifMatch !== undefined && { ifMatch }), ...(idempotencyKey !== undefined && { idempotencyKey }) },
-    );
-    await this.put(requested.upload, file, { ...rest, ...(onProgress && { onProgress }) });
-    return this.complete(requested.id, rest);
+    const body = {
+      type,
+      file_name,
+      content_type: file.type as DocumentContentType,
+      size_bytes: file.size,
+      checksum_sha256: checksum_sha256 ?? (await sha256(file)),
+      ...(replaces_document_id !== undefined && { replaces_document_id }),
+    };
+    const idempotencyKey = given ?? newKey();
+    const request = () =>
+      this.requestUpload(shipmentId, body, { ...rest, ...(ifMatch !== undefined && { ifMatch }), idempotencyKey });
+    const putOptions = { ...rest, ...(onProgress && { onProgress }) };
+    const { id, upload: presigned } = await request();
+    // An earlier call under this key may have sent the bytes.
+    const isPending = given === undefined || (await this.get(id, rest)).status === 'pending_upload';
+    if (!isPending) return this.complete(id, rest);
+    try {
+      await this.put(presigned, file, putOptions);
+    } catch (error) {
+      // Expired while attempts failed: under the same key the same document gets another URL.
+      if (isCode(error, 'invalid_upload_url')) await this.put((await request()).upload, file, putOptions);
+      // Completed by a concurrent call.
+      else if (!isCode(error, 'document_not_pending')) throw error;
+    }
+    return this.complete(id, rest);
   }
+}
+
+function isCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof ApiError && error.code === code;
 }

@@ -30,7 +30,7 @@ export class BulkAnswers {
     request.about = bulk.counts;
     const failure = bulk.failure((error) => this.errors.ofItem(error, request));
     if (failure.isOfAll) throw failure.error;
-    request.isUnfinished = failure.isOfSome;
+    request.keepsAnswer = !failure.isOfSome;
     await this.readYourWrites.wrote(reply, bulk.position);
     if (bulk.looksForOthers) await this.readYourWrites.shownSoon(bulk.position);
     reply.type('application/json; charset=utf-8');

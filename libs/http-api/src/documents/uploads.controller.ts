@@ -31,7 +31,7 @@ export class UploadsController {
   @Post()
   @Operation('requestUpload', {
     summary: 'Get a URL to send a large file to',
-    description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` its bytes to \`upload.url\`, which needs no key and lives 15 minutes, then \`POST /v1/documents/{id}/complete\`. What is not complete after 24 hours expires. If-Match and the ETag of the answer are those of the shipment.`,
+    description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` its bytes to \`upload.url\`, which needs no key and lives 15 minutes, then \`POST /v1/documents/{id}/complete\`. What is not complete after 24 hours expires. A repeat under the same Idempotency-Key gets the same document with a URL of its own. If-Match and the ETag of the answer are those of the shipment.`,
     body: RequestUploadDto,
     conditional: 'write',
   })
@@ -50,6 +50,8 @@ export class UploadsController {
     const about = { type: 'RequestUpload', ...command, shipment_id } as const;
     const written = await this.shipments.requestUpload({ ...about, document });
     const answer = await this.writes.made(reply, written, sent.warnings);
+    // A repeat gets the same document and a URL that is signed again.
+    reply.request.keepsAnswer = false;
     return { ...answer, upload: this.uploads.issue(written.answer.document, command) };
   }
 }

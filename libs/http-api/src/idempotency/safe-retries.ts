@@ -13,8 +13,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What it carries out under an `Idempotency-Key`, until it is answered. */
     claim: IdempotencyClaim | null;
-    /** Whether some of it failed on our side, whatever the status of the whole: a repeat goes on with it. */
-    isUnfinished: boolean;
+    /**
+     * Whether its answer is the one of every repeat. False if a repeat carries the command out again: some of it failed on
+     * our side, whatever the status of the whole, or the answer expires.
+     */
+    keepsAnswer: boolean;
     /** Whether it failed on our side before anything was done. */
     isUndone: boolean;
   }
@@ -36,7 +39,7 @@ export interface SafeRetriesParts {
  */
 export function makeRetriesSafe(fastify: FastifyInstance, { claims, quota, errors }: SafeRetriesParts): void {
   fastify.decorateRequest('claim', null);
-  fastify.decorateRequest('isUnfinished', false);
+  fastify.decorateRequest('keepsAnswer', true);
   fastify.decorateRequest('isUndone', false);
   fastify.addHook('preValidation', (request, reply, done) => {
     if (!isClaimed(request)) return void done();
@@ -92,7 +95,7 @@ async function end(
   payload: unknown,
 ): Promise<unknown> {
   const { statusCode, request } = reply;
-  if (statusCode >= 500 || request.isUnfinished) {
+  if (statusCode >= 500 || !request.keepsAnswer) {
     // Where not even that can be stored, the claim counts as a dead one's.
     await claims.release(claim, request.isUndone).catch(() => undefined);
     return payload;
