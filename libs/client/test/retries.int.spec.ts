@@ -116,6 +116,21 @@ describe('a request that fails', () => {
     expect(server.asked).toHaveLength(2);
   });
 
+  it.each<[string, (one: TrackingClient) => PromiseLike<unknown>]>([
+    ['endpoint', (one) => one.webhookEndpoints.delete('x')],
+    ['session', (one) => one.session.end('x')],
+  ])('of a DELETE succeeds when the %s is gone after a lost answer', async (_what, send) => {
+    const notFound = refused(404, 'not_found', 'not_found');
+    for (const lost of [breaksOff, json(504, {}), refused(503, 'internal', 'unavailable', soon)]) {
+      server.behave(lost, refused(429, 'rate_limit', 'rate_limited', soon), notFound);
+      expect(await send(client())).toEqual({ id: 'x', deleted: true, warnings: [] });
+    }
+    for (const untouched of [[], [refused(503, 'internal', 'busy', soon)]]) {
+      server.behave(...untouched, notFound);
+      await expect(send(client())).rejects.toMatchObject({ status: 404, attempts: untouched.length + 1 });
+    }
+  });
+
   it('on a condition is sent again only where it was not carried out', async () => {
     const patch = () => client().shipments.patch('shp_1', {}, { ifMatch: '"3"' });
     for (const answer of [breaksOff, json(504, {}), refused(503, 'internal', 'unavailable', soon)]) {

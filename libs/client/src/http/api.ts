@@ -11,18 +11,25 @@ export interface Input<Id extends OperationId> {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: QueryOf<Id>;
   readonly body?: BodyOf<Id>;
+  /** See {@link ApiRequest.gone}. */
+  readonly gone?: AnswerOf<Id>;
 }
 
 /** The operations of the API by their ids, which the groups of methods give names and forms. */
 export class Api {
   constructor(readonly requester: Requester) {}
 
-  call<Id extends OperationId>(id: Id, { path, query, body }: Input<Id>, options?: RequestOptions): Call<AnswerOf<Id>> {
+  call<Id extends OperationId>(
+    id: Id,
+    { path, query, body, gone }: Input<Id>,
+    options?: RequestOptions,
+  ): Call<AnswerOf<Id>> {
     return new Call(
       this.send<AnswerOf<Id>>(id, path, {
         ...options,
         ...(query !== undefined && { query: query as Record<string, unknown> }),
         ...(body !== undefined && { body }),
+        ...(gone !== undefined && { gone }),
       }),
     );
   }

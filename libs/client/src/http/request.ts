@@ -21,6 +21,8 @@ export interface ApiRequest extends RequestOptions {
   readonly ifNoneMatch?: string;
   readonly strict?: boolean;
   readonly idempotencyKey?: string;
+  /** Of a DELETE: its answer if an attempt whose outcome is unknown may have deleted what a later one does not find. */
+  readonly gone?: unknown;
   /** `stream`: a `ReadableStream` of the bytes. */
   readonly answer?: 'json' | 'stream';
   readonly onUpload?: (progress: Progress) => void;

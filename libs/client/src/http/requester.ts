@@ -1,9 +1,9 @@
 import { type Answered } from '../call.ts';
-import { ApiError, NotModifiedError, TimeoutError, TrackingError } from '../errors.ts';
+import { ApiError, NotFoundError, NotModifiedError, TimeoutError, TrackingError } from '../errors.ts';
 import type { ClientOptions } from '../options.ts';
 import { ConsistencyTokens } from './consistency.ts';
 import type { ApiRequest } from './request.ts';
-import { mayRepeat, pause, waitBefore } from './retry.ts';
+import { isOutcomeUnknown, mayRepeat, pause, waitBefore } from './retry.ts';
 import { Transport, type RawAnswer } from './transport.ts';
 
 const DEFAULTS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
@@ -47,12 +47,17 @@ export class Requester {
   private async untilAnswered<T>(request: ApiRequest, { signal, dueAt }: Bounds): Promise<Answered<T>> {
     const key = request.method === 'POST' ? (request.idempotencyKey ?? newKey()) : undefined;
     const retries = request.retries ?? this.settings.retries;
+    let mayBeDone = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.attempt<T>(request, key, signal);
       } catch (error) {
         if (!(error instanceof TrackingError)) throw error;
         error.attempts = attempt;
+        if (mayBeDone && request.gone !== undefined && error instanceof NotFoundError) {
+          return answered<T>({ status: 200, headers: error.headers, data: request.gone });
+        }
+        mayBeDone ||= isOutcomeUnknown(error);
         const conditional = request.ifMatch !== undefined;
         if (attempt > retries || !mayRepeat({ method: request.method, conditional }, error)) throw error;
         const wait = waitBefore(attempt, error, this.settings.backoff, Math.random());
@@ -80,19 +85,23 @@ export class Requester {
     }
   }
 
-  private heard<T>({ status, headers, data }: RawAnswer, sent: string | undefined): Answered<T> {
-    const token = headers['consistency-token'];
-    if (token !== undefined) this.tokens.wrote(token, sent);
-    return {
-      data: data as T,
-      status,
-      headers,
-      requestId: headers['request-id'],
-      etag: headers['etag'],
-      consistencyToken: token,
-      replayed: headers['idempotency-replayed'] === 'true',
-    };
+  private heard<T>(answer: RawAnswer, sent: string | undefined): Answered<T> {
+    const heard = answered<T>(answer);
+    if (heard.consistencyToken !== undefined) this.tokens.wrote(heard.consistencyToken, sent);
+    return heard;
   }
+}
+
+function answered<T>({ status, headers, data }: RawAnswer): Answered<T> {
+  return {
+    data: data as T,
+    status,
+    headers,
+    requestId: headers['request-id'],
+    etag: headers['etag'],
+    consistencyToken: headers['consistency-token'],
+    replayed: headers['idempotency-replayed'] === 'true',
+  };
 }
 
 interface Bounds {

@@ -33,6 +33,13 @@ export function mayRepeat({ method, conditional }: Repeatable, error: TrackingEr
   return BROKEN.has(error.status) && safe;
 }
 
+/** Whether the request may have been carried out although it failed. */
+export function isOutcomeUnknown(error: TrackingError): boolean {
+  if (error instanceof ConnectionError) return error.outcomeUnknown;
+  if (!(error instanceof ApiError)) return false;
+  return BROKEN.has(error.status) || (error.status === 503 && !UNTOUCHED.has(error.code));
+}
+
 /**
  * Milliseconds before the next attempt: what the API asks for and up to a tenth more, or else a growing time, of which the
  * upper half is left to chance, so that clients that failed together do not come again together.

@@ -35,7 +35,7 @@ export class SessionOperations {
   }
 
   end(id: string, options?: WriteOptions) {
-    return this.api.call('endSession', { path: { id } }, options);
+    return this.api.call('endSession', { path: { id }, gone: { id, deleted: true, warnings: [] } }, options);
   }
 }
 

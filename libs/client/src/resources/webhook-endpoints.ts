@@ -29,7 +29,7 @@ export class WebhookEndpoints {
 
   /** What is pending for it is discarded. */
   delete(id: string, options?: WriteOptions) {
-    return this.api.call('deleteWebhookEndpoint', { path: { id } }, options);
+    return this.api.call('deleteWebhookEndpoint', { path: { id }, gone: { id, deleted: true, warnings: [] } }, options);
   }
 
   /** Sends it the challenge; `last_verification` tells how it answered. */
