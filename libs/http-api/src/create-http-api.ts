@@ -18,6 +18,7 @@ import { makeRetriesSafe } from './idempotency/safe-retries.ts';
 import { DEPRECATIONS, announceDeprecations } from './operations/deprecations.ts';
 import { OPERATIONS } from './operations/operations.ts';
 import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
+import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { Admission } from './server/admission.ts';
 import { createFastifyAdapter } from './server/fastify-adapter.ts';
 import { AnswersUnderWay } from './server/answers-under-way.ts';
@@ -65,6 +66,11 @@ export async function createHttpApi(
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
   const storage = new DocumentStorage(dependencies);
   const sealer = new Sealer(settings.cursorSecret);
+  const readYourWrites = new ReadYourWrites(sealer, dependencies.readModels, {
+    listMs: settings.readYourWritesWaitMs ?? 5_000,
+    answerMs: settings.answerWaitMs ?? 0,
+    duplicatesMs: settings.duplicatesWaitMs ?? 200,
+  });
   const uploads = new UploadUrls(sealer, clock, baseUrl);
   uploads.guard(fastify);
   boundLargeBodies(fastify);
@@ -77,7 +83,7 @@ export async function createHttpApi(
   // After the body was read: what reads it runs in no request's context.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   receiveForms(fastify, dependencies.shipments, storage);
-  makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors });
+  makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors, readYourWrites });
   // Last of these hooks: it counts what is sent.
   new AnswersUnderWay().watch(fastify);
   const observation = new Observation(logger, metrics);
@@ -97,6 +103,7 @@ export async function createHttpApi(
     observation,
     errors,
     sealer,
+    readYourWrites,
     storage,
     uploads,
     ...streaming,

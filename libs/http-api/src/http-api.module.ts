@@ -74,6 +74,7 @@ export interface HttpApiParts {
   readonly streams: EventStreams;
   readonly errors: ErrorFilter;
   readonly sealer: Sealer;
+  readonly readYourWrites: ReadYourWrites;
   readonly storage: DocumentStorage;
   readonly uploads: UploadUrls;
 }
@@ -83,12 +84,6 @@ export interface HttpApiParts {
 export class HttpApiModule {
   static with(dependencies: HttpApiDependencies, parts: HttpApiParts): DynamicModule {
     const { readModels, settings } = dependencies;
-    const { sealer } = parts;
-    const readYourWrites = new ReadYourWrites(sealer, readModels, {
-      listMs: settings.readYourWritesWaitMs ?? 5_000,
-      answerMs: settings.answerWaitMs ?? 0,
-      duplicatesMs: settings.duplicatesWaitMs ?? 200,
-    });
     return {
       module: HttpApiModule,
       controllers: [
@@ -150,8 +145,8 @@ export class HttpApiModule {
         { provide: Observation, useValue: parts.observation },
         { provide: Following, useValue: parts.following },
         { provide: EventStreams, useValue: parts.streams },
-        { provide: ReadYourWrites, useValue: readYourWrites },
-        { provide: Cursors, useValue: new Cursors(sealer) },
+        { provide: ReadYourWrites, useValue: parts.readYourWrites },
+        { provide: Cursors, useValue: new Cursors(parts.sealer) },
         { provide: ErrorFilter, useValue: parts.errors },
         { provide: DocumentStorage, useValue: parts.storage },
         { provide: UploadUrls, useValue: parts.uploads },

@@ -30,12 +30,13 @@ const under = (name: string, path: string, json?: unknown, rest: ApiCall & { rea
 const SHIPMENTS = '/v1/shipments';
 /** No external_id: but for its key, each would make a shipment of its own. */
 const fields = () => ({ house_bill: `HB-${randomUUID()}`, mode: 'ocean' });
-/** What belongs to an answer. */
+/** The fields of an answer that a replay repeats. */
 const told = ({ status, headers, text }: Answer) => ({
   status,
   text,
-  headers: ['content-type', 'location', 'etag', 'consistency-token'].map((name) => headers.get(name)),
+  headers: ['content-type', 'location', 'etag'].map((name) => headers.get(name)),
 });
+const tokenOf = ({ headers }: Answer) => String(headers.get('consistency-token'));
 const replayed = ({ headers }: Answer) => headers.get('idempotency-replayed');
 const storedClaims = () => api.storage.documentStore.collection<IdempotencyClaim>(CLAIMS);
 const codeOf = ({ status, body }: Answer) => [status, (body['error'] as { code?: string } | undefined)?.code];
@@ -60,6 +61,29 @@ describe('a POST under an Idempotency-Key', () => {
     expect(again.headers.get('request-id')).not.toBe(first.headers.get('request-id'));
     expect(Number(again.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
     expect(await api.head()).toBe(changed);
+  });
+
+  it('is answered again with the token of a later write that its client knows of', async () => {
+    const [name, json] = [randomUUID(), fields()];
+    const first = await under(name, SHIPMENTS, json);
+    const elsewhere = await api.gateway({});
+    const later = await under(randomUUID(), SHIPMENTS, fields(), { by: elsewhere });
+    expect(tokenOf(await under(name, SHIPMENTS, json))).toBe(tokenOf(first));
+    const sent = { 'consistency-token': `${tokenOf(first)}, ${tokenOf(later)}` };
+    expect(tokenOf(await under(name, SHIPMENTS, json, { headers: sent }))).toBe(tokenOf(later));
+    // This one remembers the later write of the key.
+    expect(tokenOf(await under(name, SHIPMENTS, json, { by: elsewhere }))).toBe(tokenOf(later));
+  });
+
+  it('is remembered as a write by the gateway that answers it again', async () => {
+    const other = await api.key('admin');
+    const [name, json] = [randomUUID(), fields()];
+    const first = await under(name, SHIPMENTS, json, { key: other });
+    const elsewhere = await api.gateway({});
+    await under(name, SHIPMENTS, json, { key: other, by: elsewhere });
+    const webhook = { url: 'https://receiver.example/', event_types: ['*'] };
+    const next = await elsewhere('POST', '/v1/webhook_endpoints', { key: other, json: webhook });
+    expect([next.status, tokenOf(next)]).toEqual([201, tokenOf(first)]);
   });
 
   it('is the same request however its JSON is spaced', async () => {

@@ -25,7 +25,7 @@ export class Busy extends Unavailable {
   override readonly name = 'Busy';
 }
 
-/** Whether the operation that threw the error certainly did nothing. Says nothing about earlier steps or attempts. */
+/** Returns true if the operation that threw the error certainly did nothing. Earlier steps or attempts may have. */
 export function isKnownUndone(error: unknown): error is Busy | WritesRefused {
   return error instanceof Busy || error instanceof WritesRefused;
 }

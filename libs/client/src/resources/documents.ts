@@ -111,7 +111,7 @@ export class Documents {
     return this.api.call('getRequiredDocuments', {}, options);
   }
 
-  /** A repeat under the same key goes on with the document of the first call. */
+  /** A repeat under the same key continues with the document of the first call. */
   private async presigned(
     shipmentId: string,
     upload: ReturnType<typeof described>,

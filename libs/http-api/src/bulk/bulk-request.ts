@@ -105,7 +105,7 @@ export class BulkRequest<T, R extends object> {
   }
 
   /**
-   * Whether all or some of the items failed on our side: then a repeat may bring them about. The error is certain that
+   * Says if all or some of the items failed on our side: then a repeat may succeed. The error is certain that
    * nothing was done only if those of all items are.
    */
   failure(describe: (error: unknown) => ItemRefusal): {

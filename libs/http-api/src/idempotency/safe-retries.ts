@@ -2,19 +2,21 @@ import type { Quota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-filter.ts';
 import { RequestError } from '../errors/request-error.ts';
+import type { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { networkOf } from '../server/network.ts';
 import { withinQuota } from '../server/within-quota.ts';
 import type { IdempotencyClaim } from './idempotency-claim.ts';
 import { HEADER, claimedRequest, isClaimed } from './claimed-request.ts';
 import type { IdempotencyClaims } from './idempotency-claims.ts';
 import { answerOf, giveAnswer, isKept, withoutAnswer } from './stored-answer.ts';
+import type { StoredAnswer } from './stored-answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** What it carries out under an `Idempotency-Key`, until it is answered. */
     claim: IdempotencyClaim | null;
     /**
-     * Whether its answer is the one of every repeat. False if a repeat carries the command out again: some of it failed on
+     * Its answer is the one of every repeat. False if a repeat carries the command out again: some of it failed on
      * our side, whatever the status of the whole, or the answer expires.
      */
     keepsAnswer: boolean;
@@ -30,6 +32,7 @@ export interface SafeRetriesParts {
   readonly claims: IdempotencyClaims;
   readonly quota: Quota;
   readonly errors: ErrorFilter;
+  readonly readYourWrites: ReadYourWrites;
 }
 
 /**
@@ -37,14 +40,15 @@ export interface SafeRetriesParts {
  * docs/reference/http.md#safe-retries. The claim is kept after the body was read and before anything looks at it; the
  * answer is stored before it is sent.
  */
-export function makeRetriesSafe(fastify: FastifyInstance, { claims, quota, errors }: SafeRetriesParts): void {
+export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesParts): void {
+  const { quota, errors } = parts;
   fastify.decorateRequest('claim', null);
   fastify.decorateRequest('keepsAnswer', true);
   fastify.decorateRequest('isUndone', false);
   fastify.addHook('preValidation', (request, reply, done) => {
     if (!isClaimed(request)) return void done();
     const admitted = request.principal === null ? admitStranger(quota, request) : Promise.resolve();
-    admitted.then(() => begin(claims, request, reply)).then((goesOn) => goesOn && done(), done);
+    admitted.then(() => begin(parts, request, reply)).then((goesOn) => goesOn && done(), done);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { claim } = request;
@@ -53,7 +57,7 @@ export function makeRetriesSafe(fastify: FastifyInstance, { claims, quota, error
       done(null, payload);
       return;
     }
-    end(claims, claim, reply, payload).then(
+    end(parts, claim, reply, payload).then(
       (sent) => done(null, sent),
       // What is done stays done, and is not told: a repeat finds it.
       (error: unknown) => errors.answer(error, request, withoutAnswer(reply)),
@@ -68,8 +72,8 @@ async function admitStranger(quota: Quota, { ip }: FastifyRequest): Promise<void
 }
 
 /** Answers whether the request goes on; where not, it is answered. */
-async function begin(claims: IdempotencyClaims, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-  const taking = await claims.take(claimedRequest(request));
+async function begin(parts: SafeRetriesParts, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const taking = await parts.claims.take(claimedRequest(request));
   switch (taking.kind) {
     case 'taken': {
       const { command_id, at } = taking.claim;
@@ -78,7 +82,8 @@ async function begin(claims: IdempotencyClaims, request: FastifyRequest, reply: 
       return true;
     }
     case 'answered':
-      giveAnswer(reply, taking.answer).send(taking.answer.body);
+      await replay(parts, reply, taking.answer);
+      reply.send(taking.answer.body);
       return false;
     case 'reused':
       throw new RequestError('idempotency_key_reused', `The ${HEADER} was sent before with another path or body.`);
@@ -89,11 +94,12 @@ async function begin(claims: IdempotencyClaims, request: FastifyRequest, reply: 
 
 /** Ends the claim as its answer says; answers the body to send. */
 async function end(
-  claims: IdempotencyClaims,
+  parts: SafeRetriesParts,
   claim: IdempotencyClaim,
   reply: FastifyReply,
   payload: unknown,
 ): Promise<unknown> {
+  const { claims } = parts;
   const { statusCode, request } = reply;
   if (statusCode >= 500 || !request.keepsAnswer) {
     // Where not even that can be stored, the claim counts as a dead one's.
@@ -110,8 +116,15 @@ async function end(
   const kept = await claims.keep(claim, answer);
   if (kept === answer) return payload;
   if (kept === undefined) throw inProgress();
-  giveAnswer(reply, kept);
+  await replay(parts, reply, kept);
   return kept.body;
+}
+
+/** Makes the reply the stored answer; its body is left to send. Its token is not less than what the client knows by now. */
+async function replay({ readYourWrites }: SafeRetriesParts, reply: FastifyReply, answer: StoredAnswer): Promise<void> {
+  giveAnswer(reply, answer);
+  const token = answer.headers['consistency-token'];
+  if (typeof token === 'string') await readYourWrites.wroteBefore(reply, token);
 }
 
 function inProgress(): RequestError {

@@ -7,8 +7,8 @@ const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 /**
- * Headers that belong to an answer and come again with it. All others are of the single request: its id, its quota, what
- * every answer has. `Set-Cookie` because a client that never saw the answer to its sign-in has no other way to its session.
+ * Headers that belong to an answer and come again with it; of `Consistency-Token` the later of the stored one and what
+ * is known by then. All others are of the single request: its id, its quota, what every answer has. `Set-Cookie` because a client that never saw the answer to its sign-in has no other way to its session.
  */
 const HEADERS = ['content-type', 'location', 'etag', 'consistency-token', 'set-cookie'] as const;
 

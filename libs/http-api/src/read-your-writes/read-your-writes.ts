@@ -3,7 +3,6 @@ import type { ReadModelName, ReadModels } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors/request-error.ts';
-import { principalOf } from '../server/request.ts';
 import type { Sealer } from '../server/seal.ts';
 
 const HEADER = 'Consistency-Token';
@@ -49,18 +48,30 @@ export class ReadYourWrites {
     const { request } = reply;
     const before = this.lastOf(request);
     const last = latest(before, position);
-    if (last !== undefined && last !== before) this.lastWrites.set(principalOf(request).credential_id, last);
+    if (last !== undefined && last !== before) this.remember(request, last);
     // Not less than what the client knew before: it may keep the newest token alone.
-    const known = latest(last, this.sent(request) ?? undefined);
+    const known = latest(last, this.sent(request).last);
     reply.header(HEADER, this.sealer.close(known ?? BEGINNING, SEAL));
     if (position === undefined || this.waits.answerMs <= 0) return;
     // What is stored is answered, whatever the read models' store does.
     await this.readModels.allReached(position, this.waits.answerMs).catch(() => false);
   }
 
-  /** The last write of the request's key or session that this process knows; a one-time link has none. */
+  /**
+   * Acknowledges a write that was acknowledged before, with a token that is not less than the former one.
+   * @param token of the former answer
+   */
+  async wroteBefore(reply: FastifyReply, token: string): Promise<void> {
+    await this.wrote(reply, positionIn(this.sealer.open(token, SEAL)));
+  }
+
+  /** The last write of the request's key or session that this process knows; undefined without credentials. */
   private lastOf({ principal }: FastifyRequest): Position | undefined {
-    return principal ? this.lastWrites.get(principal.credential_id) : undefined;
+    return principal === null ? undefined : this.lastWrites.get(principal.credential_id);
+  }
+
+  private remember({ principal }: FastifyRequest, position: Position): void {
+    if (principal !== null) this.lastWrites.set(principal.credential_id, position);
   }
 
   /**
@@ -68,11 +79,11 @@ export class ReadYourWrites {
    * @throws RequestError `invalid_consistency_token`
    */
   expected(request: FastifyRequest): Position | undefined {
-    const sent = this.sent(request);
-    if (sent === null) {
+    const { last, hasForeign } = this.sent(request);
+    if (hasForeign) {
       throw new RequestError('invalid_consistency_token', `${HEADER} must be one that a write was answered with.`);
     }
-    return latest(this.lastOf(request), sent);
+    return latest(this.lastOf(request), last);
   }
 
   /** Whether the read model has got there by now. */
@@ -100,20 +111,21 @@ export class ReadYourWrites {
     throw behind();
   }
 
-  /** The latest position of the request's tokens, if it has any; null when one is not ours. */
-  private sent(request: FastifyRequest): Position | undefined | null {
-    const header = request.headers['consistency-token'];
-    if (header === undefined) return undefined;
+  /** The latest position of the request's tokens that are ours, and whether it has others. */
+  private sent({ headers }: FastifyRequest): { readonly last: Position | undefined; readonly hasForeign: boolean } {
+    const header = headers['consistency-token'];
+    if (header === undefined) return { last: undefined, hasForeign: false };
     // Several where writes were under way side by side: only we can tell which is the latest.
-    const positions = String(header)
+    const opened = String(header)
       .split(',')
       .map((token) => this.sealer.open(token.trim(), SEAL));
-    if (positions.includes(undefined)) return null;
-    return positions.reduce<Position | undefined>(
-      (last, each) => latest(last, each === BEGINNING ? undefined : each),
-      undefined,
-    );
+    return { last: opened.map(positionIn).reduce(latest, undefined), hasForeign: opened.includes(undefined) };
   }
+}
+
+/** The position that an opened token stands for. */
+function positionIn(text: string | undefined): Position | undefined {
+  return text === BEGINNING ? undefined : text;
 }
 
 function behind(): RequestError {

@@ -32,7 +32,7 @@ export class WebhookWrites {
     positionAfter: () => Promise<Position | undefined> = () => Promise.resolve(undefined),
   ): Promise<WithWarnings<T>> {
     const written = await run(webhookCommand(reply)).catch((error: unknown) => {
-      // It writes more than one document, and tells another process.
+      // It writes more than one document, and calls another process.
       throw withUnknownOutcome(error);
     });
     await this.readYourWrites.wrote(reply, await positionAfter());
