@@ -71,6 +71,25 @@ describe('a document that is sent with its fields', () => {
     }
   });
 
+  it('may have a name that a browser escapes, which is checked as any other', async () => {
+    const named = async (name: string) => {
+      const form = new FormData();
+      form.append('file', new Blob([PDF]), name);
+      form.append('type', 'commercial_invoice');
+      const sent = new Response(form);
+      const type = { 'content-type': String(sent.headers.get('content-type')) };
+      return calls.add(shipment, Buffer.from(await sent.arrayBuffer()), type);
+    };
+    expect((await named('say "a" 100%.pdf')).body['file_name']).toBe('say "a" 100%.pdf');
+    for (const name of ['a\rb.pdf', 'a\nb.pdf']) {
+      const { status, body } = await named(name);
+      expect([status, body]).toMatchObject([400, { error: { param: 'file', code: 'validation_failed' } }]);
+    }
+    const field: Part = { name: 'a%22%0D%0A', content: 'x' };
+    const { body } = await calls.add(shipment, [TYPE, field, fileOf()]);
+    expect(body['warnings']).toMatchObject([{ code: 'unknown_field', param: 'a"\r\n' }]);
+  });
+
   it('replaces another one, once', async () => {
     const first = String((await calls.added(shipment))['id']);
     const replaces: Part = { name: 'replaces_document_id', content: first };

@@ -18,7 +18,7 @@ const MAX_NAME = 200;
 export interface FormFile {
   /** To be iterated once; throws where the form breaks off. */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** As its sender wrote it; undefined where there is none. */
+  /** The name that its sender gave it; undefined where there is none. */
   readonly name: string | undefined;
   /** As its sender calls it. */
   readonly mediaType: string;
@@ -73,8 +73,10 @@ class FormReading {
   ) {
     // Looked at only where it is raced with.
     this.failure.promise.catch(() => undefined);
-    parser.on('field', (name, value, _cutName, isCut) => this.field(name, value, isCut));
-    parser.on('file', (...[name, bytes, fileName, , mediaType]) => this.part({ name, fileName, mediaType, bytes }));
+    parser.on('field', (name, value, _cutName, isCut) => this.field(unescaped(name), value, isCut));
+    parser.on('file', (...[name, bytes, fileName, , mediaType]) =>
+      this.part({ name: unescaped(name), fileName: unescaped(fileName), mediaType, bytes }),
+    );
     parser.on('error', () => this.failure.reject(malformed('it breaks off, or is not as its boundary says')));
     parser.on('partsLimit', () => {
       this.failure.reject(new RequestError('limit_exceeded', `A form has at most ${MAX_PARTS} parts.`));
@@ -134,6 +136,14 @@ class FormReading {
   private refuse(name = '', code: 'too_long' | 'invalid_value', message: string): void {
     this.failure.reject(invalidRequest([{ param: name.slice(0, MAX_NAME), code, message }]));
   }
+}
+
+/** What browsers escape in names of fields and files: https://html.spec.whatwg.org/#multipart/form-data-encoding-algorithm */
+const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
+
+/** A name as it was before a browser escaped it. Any other `%` is part of the name. */
+function unescaped(name: string | undefined): string | undefined {
+  return name?.replaceAll(/%(?:22|0D|0A)/g, (escape) => ESCAPED[escape] ?? escape);
 }
 
 interface Part {
