@@ -5,19 +5,33 @@ import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { endConnectionsWhenClosing } from './closing.ts';
 
+/** More than sockets hold. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024);
+
 let server: FastifyInstance;
 let letGo: () => void;
+/** Resolves when an answer is about to be written. */
+let sending: PromiseWithResolvers<void>;
 beforeEach(async () => {
   jest.useFakeTimers({
     doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'queueMicrotask', 'Date', 'performance'],
   });
+  sending = Promise.withResolvers();
   const held = new Promise<void>((resolve) => (letGo = resolve));
   server = fastify();
   endConnectionsWhenClosing(server);
+  server.addHook('onSend', (_request, _reply, _payload, done) => {
+    sending.resolve();
+    done();
+  });
   server.post('/', async () => 'whole');
   server.get('/', async () => {
     await held;
     return 'done';
+  });
+  server.get('/large', async () => {
+    await held;
+    return LARGE;
   });
   await server.listen({ port: 0, host: '127.0.0.1' });
 });
@@ -57,4 +71,39 @@ it('waits for a client that is slow, not for ever', async () => {
   jest.advanceTimersByTime(2_000);
   await closing;
   expect(isOver).toBe(true);
+});
+
+it('waits for work of its own, and not for the connections beside it', async () => {
+  const socket = await send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const connected = once(server.server, 'connection');
+  const silent = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+  silent.on('error', () => undefined).write('GET / HTTP/1.1\r\n');
+  await connected;
+  const closing = server.close();
+  await preClosed();
+  const cut = new Promise((resolve) => silent.once('close', resolve));
+  jest.advanceTimersByTime(9_000);
+  await cut;
+  expect(socket.destroyed).toBe(false);
+  letGo();
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+  await closing;
+});
+
+it.each([
+  ['in time', 0],
+  ['late', 9_000],
+])('cuts off a client that does not read what it was answered %s', async (_when, answeredAfter) => {
+  const socket = await send('GET /large HTTP/1.1\r\nHost: a\r\n\r\n');
+  socket.pause();
+  const closing = server.close();
+  await preClosed();
+  jest.advanceTimersByTime(answeredAfter);
+  letGo();
+  await sending.promise;
+  await preClosed();
+  jest.advanceTimersByTime(8_000);
+  await closing;
+  expect(server.server.listening).toBe(false);
 });
