@@ -214,8 +214,12 @@ export interface DocumentStore {
   collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>>;
   /** Names of the collections that begin with `prefix`. */
   collectionNames(prefix: string): Promise<readonly string[]>;
-  /** Drops it with everything in it; nothing happens where there is none. Collections in hand of that name are void. */
-  dropCollection(name: string): Promise<void>;
+  /**
+   * Drops the collection with everything in it; does nothing if there is none. Open collections of that name are void. A large
+   * one may take minutes, in pieces between which other writes are done.
+   * @param ending ends it early: a later call drops what is left
+   */
+  dropCollection(name: string, ending?: AbortSignal): Promise<void>;
   /** Lets writes under way finish, then releases the engine. */
   close(): Promise<void>;
 }

@@ -16,8 +16,8 @@ export class Collections {
     return opening;
   }
 
-  async drop(name: string): Promise<void> {
+  async drop(name: string, ending?: AbortSignal): Promise<void> {
     this.opened.delete(name);
-    await this.store.dropCollection(name);
+    await this.store.dropCollection(name, ending);
   }
 }

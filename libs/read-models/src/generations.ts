@@ -75,13 +75,15 @@ export class Generations {
   /**
    * Drops what is left of dead generations. May be repeated at any time, also with a pointer that is no longer the
    * newest: generations only grow, so nothing alive is ever dropped.
+   * @param ending leaves the rest to the next time
    * @throws Unavailable
    */
-  async sweep(model: ReadModel, now: GenerationsDocument): Promise<void> {
+  async sweep(model: ReadModel, now: GenerationsDocument, ending: AbortSignal): Promise<void> {
     const oldest = now.retiring ?? now.active;
     for (const name of await this.collections.store.collectionNames(`${model.name}.`)) {
       const generation = generationOf(model, name);
-      if (generation !== undefined && generation < oldest) await this.collections.drop(name);
+      if (generation !== undefined && generation < oldest) await this.collections.drop(name, ending);
+      if (ending.aborted) return;
     }
     for (const spec of [CHECKPOINTS, PARKED]) {
       await forgetEarlier(this.collections.store, spec, model.name, oldest);

@@ -42,6 +42,8 @@ export class Lifecycle {
   private readonly replaced = new Map<number, number>();
   private timer: NodeJS.Timeout | undefined;
   private stepping: Promise<void> | undefined;
+  private sweeping: Promise<void> | undefined;
+  private readonly ending = new AbortController();
   private again = false;
   private steps = 0;
   private sweptVersion = 0;
@@ -79,7 +81,9 @@ export class Lifecycle {
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
+    this.ending.abort();
     await this.stepping;
+    await this.sweeping;
     await Promise.all([...this.projections.keys()].map((generation) => this.stopProjecting(generation)));
   }
 
@@ -94,14 +98,16 @@ export class Lifecycle {
       try {
         await this.step();
       } catch (error) {
-        // The store is away: everything is still due at the next step.
-        this.parts.metrics.of(this.active.model.name).failed();
-        this.parts.logger.warn(
-          { read_model: this.active.model.name, error: describe(error) },
-          'read model step failed',
-        );
+        this.failed(error);
       }
     }
+  }
+
+  /** The store is away: everything is still due at the next step. */
+  private failed(error: unknown): void {
+    const { name } = this.active.model;
+    this.parts.metrics.of(name).failed();
+    this.parts.logger.warn({ read_model: name, error: describe(error) }, 'read model step failed');
   }
 
   private async step(): Promise<void> {
@@ -114,7 +120,7 @@ export class Lifecycle {
     if (await this.parts.generations.renew(this.active.model, now)) this.again = true;
     await this.swapIfDue(now);
     await this.retireIfDue(now);
-    await this.sweepIfDue(now);
+    this.sweepIfDue(now);
     if (!this.isReady && (await this.active.isComplete(now.active))) {
       this.isReady = true;
       this.ready.resolve();
@@ -156,11 +162,21 @@ export class Lifecycle {
   }
 
   /** After every change of the pointer, and now and then: a runner elsewhere may have written a last row after a drop. */
-  private async sweepIfDue(now: GenerationsDocument): Promise<void> {
+  private sweepIfDue(now: GenerationsDocument): void {
     this.steps += 1;
     if (now.version === this.sweptVersion && this.steps % STEPS_PER_SWEEP !== 0) return;
-    await this.parts.generations.sweep(this.active.model, now);
-    this.sweptVersion = now.version;
+    // Not part of the step: other steps are due while a large generation is dropped in pieces.
+    this.sweeping ??= this.sweep(now).finally(() => (this.sweeping = undefined));
+  }
+
+  private async sweep(now: GenerationsDocument): Promise<void> {
+    const { signal } = this.ending;
+    try {
+      await this.parts.generations.sweep(this.active.model, now, signal);
+      if (!signal.aborted) this.sweptVersion = now.version;
+    } catch (error) {
+      this.failed(error);
+    }
   }
 
   private measure(): void {

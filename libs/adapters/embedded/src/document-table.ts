@@ -1,7 +1,7 @@
 import { ArrayPostings, type Indexed } from './array-postings.ts';
 import { column, ID, quoted, type CollectionLayout } from './collection-layout.ts';
 import { sameValue } from './encoded-values.ts';
-import type { Database } from './sqlite-database.ts';
+import { LIMIT, type Database } from './sqlite-database.ts';
 import type { DocumentWrite, Sql, SqlValue } from './storage-protocol.ts';
 
 const NO_GUARD: Sql = { text: 'TRUE', values: [] };
@@ -58,6 +58,15 @@ export class DocumentTable {
       for (const postings of this.postings) postings.change(before, write);
     }
     return true;
+  }
+
+  /** Deletes the oldest documents, at most so many. Returns false if there was none. */
+  deleteSome(limit: number): boolean {
+    const ids = this.database.rows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT}`, [limit]);
+    for (const [id] of ids) {
+      this.write({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
+    }
+    return ids.length > 0;
   }
 
   /** Not where the id exists. A document sent again collides with itself in a unique index as well: that is no fault. */

@@ -1,13 +1,17 @@
 import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
 import { Unavailable } from '@tracking/ports';
+import { DutyCycle } from '@tracking/resilience';
 import { ARRAY_LAYOUT, layoutOf } from './collection-layout.ts';
 import { SqliteCollection } from './sqlite-collection.ts';
 import type { SqliteStorage } from './sqlite-storage.ts';
 import { ENGINE } from './sqlite-writer.ts';
 
+/** Share of the time that a drop takes: the rest is for the writes of others. */
+const DROP_SHARE = 0.25;
+
 export class SqliteDocumentStore implements DocumentStore {
   private readonly collections = new Map<string, { readonly spec: string; readonly opened: Promise<unknown> }>();
-  private closed = false;
+  private readonly closing = new AbortController();
 
   constructor(private readonly storage: SqliteStorage) {}
 
@@ -30,15 +34,21 @@ export class SqliteDocumentStore implements DocumentStore {
     return Promise.resolve(names.filter((name) => name.startsWith(prefix)));
   }
 
-  async dropCollection(name: string): Promise<void> {
-    this.refuseWhenClosed();
-    this.storage.writer.admit();
+  async dropCollection(name: string, ending?: AbortSignal): Promise<void> {
     this.collections.delete(name);
-    await this.storage.writer.run({ kind: 'drop', collection: name }, 1, 'durable', () => undefined);
+    const signal = ending === undefined ? this.closing.signal : AbortSignal.any([ending, this.closing.signal]);
+    const pace = new DutyCycle({ share: DROP_SHARE });
+    const drop = () => {
+      this.refuseWhenClosed();
+      this.storage.writer.admit();
+      return this.storage.writer.run({ kind: 'drop', collection: name }, 1, 'durable', ({ more }) => more);
+    };
+    let more = await drop();
+    while (more && ending?.aborted !== true) more = await pace.work(drop, signal);
   }
 
   close(): Promise<void> {
-    this.closed = true;
+    this.closing.abort();
     return Promise.resolve();
   }
 
@@ -56,6 +66,6 @@ export class SqliteDocumentStore implements DocumentStore {
   }
 
   private refuseWhenClosed(): void {
-    if (this.closed) throw new Unavailable(ENGINE, 'closed');
+    if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
   }
 }

@@ -18,9 +18,15 @@ import type {
   ClaimOutcome,
   DocumentWrite,
   DoneOutcome,
+  DroppedOutcome,
   WriteOperation,
   WriteOutcome,
 } from './storage-protocol.ts';
+
+/** How long documents of a dropped collection are deleted in one transaction, which other writes wait for. */
+const DROP_PIECE_MS = 5;
+/** Documents may be large: few, so that a piece is not much longer. */
+const DELETED_AT_ONCE = 20;
 
 /** Everything that changes documents and collections, in the writer's thread. */
 export class SqliteDocuments {
@@ -54,14 +60,25 @@ export class SqliteDocuments {
     return { kind: 'done', duplicate };
   }
 
-  drop(name: string): DoneOutcome {
+  /** Deletes documents for a while, and drops the collection once it is empty: to drop a full one takes as long as it is large. */
+  drop(name: string): DroppedOutcome {
     const table = this.tables.get(name);
-    if (table !== undefined) {
-      for (const statement of removal(table.layout)) this.database.run(statement);
-      this.database.run('DELETE FROM collections WHERE name = ?', [name]);
-      this.tables.delete(name);
+    if (table === undefined) return { kind: 'dropped', more: false };
+    const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
+    // Tables of arrays that an earlier version laid out, and this one never opened, can only go as a whole.
+    const isKnown = differenceOf(String(stored), table) === 'none';
+    const end = performance.now() + DROP_PIECE_MS;
+    while (isKnown && table.deleteSome(DELETED_AT_ONCE)) {
+      if (performance.now() >= end) return { kind: 'dropped', more: true };
     }
-    return { kind: 'done', duplicate: null };
+    this.remove(table);
+    return { kind: 'dropped', more: false };
+  }
+
+  private remove({ layout }: DocumentTable): void {
+    for (const statement of removal(layout)) this.database.run(statement);
+    this.database.run('DELETE FROM collections WHERE name = ?', [layout.spec.name]);
+    this.tables.delete(layout.spec.name);
   }
 
   write({ collection, writes }: WriteOperation): WriteOutcome {
@@ -92,7 +109,7 @@ export class SqliteDocuments {
     const before = this.tables.get(name);
     if (before !== undefined) {
       this.database.run(`CREATE TEMP TABLE moved AS SELECT json FROM ${quoted(before.layout.table)}`);
-      this.drop(name);
+      this.remove(before);
     }
     for (const statement of definition(table.layout)) this.database.run(statement);
     this.database.run('INSERT INTO collections (name, spec) VALUES (?, ?)', [name, spec]);

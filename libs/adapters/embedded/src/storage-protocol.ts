@@ -66,9 +66,16 @@ export interface DefineOperation {
   /** JSON of `name` and `indexes` of the `CollectionSpec`, and of the `layout` of their tables. */
   readonly spec: string;
 }
+/** Deletes some documents of a collection; drops the collection once it is empty. */
 export interface DropOperation {
   readonly kind: 'drop';
   readonly collection: string;
+}
+
+export interface DroppedOutcome {
+  readonly kind: 'dropped';
+  /** True if documents are left. */
+  readonly more: boolean;
 }
 
 export interface PublishOperation {
@@ -125,7 +132,7 @@ export interface OutcomeByKind {
   readonly write: WriteOutcome;
   readonly claim: ClaimOutcome;
   readonly define: DoneOutcome;
-  readonly drop: DoneOutcome;
+  readonly drop: DroppedOutcome;
   readonly publish: DoneOutcome;
   readonly topics: DoneOutcome;
   readonly commit: DoneOutcome;

@@ -1,0 +1,55 @@
+import { noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { EmbeddedEngine } from './index.ts';
+
+const SPEC = {
+  name: 'large',
+  indexes: [
+    { name: 'owner', fields: ['owner'] },
+    { name: 'words', fields: ['words'], arrayField: 'words' },
+  ],
+};
+
+describe('a large collection that is dropped', () => {
+  let folder: TempFolder;
+  let engine: EmbeddedEngine;
+  beforeEach(async () => {
+    folder = await tempFolder();
+    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    const large = await engine.documentStore.collection<{ id: string; owner: string; words: string[] }>(SPEC);
+    const documents = Array.from({ length: 5_000 }, (_, n) => ({
+      id: `${n}`,
+      owner: `o${n % 7}`,
+      words: ['a', `${n}`],
+    }));
+    await large.writeMany(documents.map((document) => ({ kind: 'insert', document })));
+  });
+  afterEach(async () => {
+    await engine.close();
+    await folder.remove();
+  });
+
+  it('goes in pieces, and other writes are done between them', async () => {
+    const store = engine.documentStore;
+    const other = await store.collection({ name: 'other', indexes: [] });
+    let isDropped = false;
+    const dropping = store.dropCollection(SPEC.name).then(() => (isDropped = true));
+    for (const id of ['a', 'b']) expect([await other.insert({ id }), isDropped]).toEqual([true, false]);
+    await dropping;
+    expect(await store.collectionNames('large')).toEqual([]);
+    const again = await store.collection(SPEC);
+    expect(await again.count({})).toBe(0);
+    expect(await again.insert({ id: '1' })).toBe(true);
+  });
+
+  it('is left smaller and whole when that is ended early, and goes when it is dropped again', async () => {
+    const store = engine.documentStore;
+    await store.dropCollection(SPEC.name, AbortSignal.abort());
+    const left = await store.collection<{ id: string; words: string[] }>(SPEC);
+    const count = await left.count({});
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThan(5_000);
+    expect(await left.count({ words: 'a' }, { index: 'words' })).toBe(count);
+    await store.dropCollection(SPEC.name);
+    expect(await store.collectionNames('large')).toEqual([]);
+  });
+});
