@@ -21,7 +21,7 @@ export interface ApiRequest extends RequestOptions {
   readonly ifNoneMatch?: string;
   readonly strict?: boolean;
   readonly idempotencyKey?: string;
-  /** Of a DELETE: its answer if an attempt whose outcome is unknown may have deleted what a later one does not find. */
+  /** The answer of a DELETE whose repeat finds nothing, because an attempt whose outcome is unknown may have deleted it. */
   readonly gone?: unknown;
   /** `stream`: a `ReadableStream` of the bytes. */
   readonly answer?: 'json' | 'stream';

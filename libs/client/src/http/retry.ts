@@ -33,7 +33,7 @@ export function mayRepeat({ method, conditional }: Repeatable, error: TrackingEr
   return BROKEN.has(error.status) && safe;
 }
 
-/** Whether the request may have been carried out although it failed. */
+/** Returns true if the request may have been carried out although it failed. */
 export function isOutcomeUnknown(error: TrackingError): boolean {
   if (error instanceof ConnectionError) return error.outcomeUnknown;
   if (!(error instanceof ApiError)) return false;

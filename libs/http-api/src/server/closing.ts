@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** How long clients may go on sending and reading, of the 20 s that a process has for its end. */
+/** How long clients may continue to send and read, of the 20 s that a process has for its end. */
 const SLOW_CLIENTS_MS = 8_000;
 /** How long a client may at least read an answer that comes after that. */
 const LATE_READERS_MS = 2_000;

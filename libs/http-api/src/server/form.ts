@@ -138,7 +138,7 @@ class FormReading {
   }
 }
 
-/** What browsers escape in names of fields and files: https://html.spec.whatwg.org/#multipart/form-data-encoding-algorithm */
+/** Characters that browsers escape in names of fields and files: https://html.spec.whatwg.org/#multipart/form-data-encoding-algorithm */
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 /** A name as it was before a browser escaped it. Any other `%` is part of the name. */
