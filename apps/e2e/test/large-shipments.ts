@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Milestone, ReadModelStatus, Shipment, ShipmentException } from '@tracking/contracts';
 import { eventually, patient, tempFolder } from '@tracking/testing';
 import { HookServer } from './receiver.ts';
-import { cli, cliJson, startStandalone, type Subject } from './subject.ts';
+import { cli, cliJson, startStandalone, type OwnSubject } from './subject.ts';
 import { all, newKey, newTenant, type Tenant } from './tenant.ts';
 
 /** The heap that V8 takes by default within the 1 GiB that docker-compose.yml gives each service. */
@@ -33,8 +33,8 @@ const references = many(50, (n) => ({ type: text('港', n), value: text('海', n
 const metadata = Object.fromEntries(many(50, (n) => [text('貨', n), text('物', n)]));
 
 /** The largest shipments that are legal: on every kind of operation, in lists, export, import, rebuild and deliveries. */
-export function largeShipments(start: () => Promise<Subject>, count: number): void {
-  let subject: Subject;
+export function largeShipments(start: () => Promise<OwnSubject>, count: number): void {
+  let subject: OwnSubject;
   let tenant: Tenant;
   let receiver: HookServer;
   const ids: string[] = [];

@@ -27,7 +27,7 @@ describe('a page merged from several ranges', () => {
       after: undefined,
       place: (values) => values.map(String),
     };
-    const page = await walked<Row>({ scan: scan as never }, part, 10, { visit: 100, stretches: 2 });
+    const page = await walked<Row>({ scan: scan as never }, part, 10, { visit: 100, stretches: 2, bytes: 1_000 });
     expect(page.documents.map(({ id }) => id)).toEqual(['one']);
   });
 });

@@ -39,6 +39,7 @@ function lagging<T extends Document>(inner: Collection<T>, lagMs: number): Colle
     get: (id) => (shown.has(id) ? Promise.resolve(shown.get(id)?.[0]) : inner.get(id)),
     getMany: (ids) => inner.getMany(ids),
     find: (query) => inner.find(query),
+    findWithin: (query, maxBytes) => inner.findWithin(query, maxBytes),
     count: (filter, options) => inner.count(filter, options),
     scan: (query) => inner.scan(query),
     insert: (document) => write(document.id, () => inner.insert(document)),

@@ -54,7 +54,7 @@ export class Requester {
       } catch (error) {
         if (!(error instanceof TrackingError)) throw error;
         error.attempts = attempt;
-        if (mayBeDone && request.gone !== undefined && error instanceof NotFoundError) {
+        if (mayBeDone && isGone(request, error)) {
           return answered<T>({ status: 200, headers: error.headers, data: request.gone });
         }
         mayBeDone ||= isOutcomeUnknown(error);
@@ -90,6 +90,11 @@ export class Requester {
     if (heard.consistencyToken !== undefined) this.tokens.wrote(heard.consistencyToken, sent);
     return heard;
   }
+}
+
+/** Whether a DELETE finds nothing: if an earlier attempt may have been carried out, the resource is gone. */
+function isGone({ gone }: ApiRequest, error: TrackingError): error is NotFoundError {
+  return gone !== undefined && error instanceof NotFoundError;
 }
 
 function answered<T>({ status, headers, data }: RawAnswer): Answered<T> {

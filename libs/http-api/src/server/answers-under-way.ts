@@ -54,7 +54,7 @@ export class AnswersUnderWay {
 
   /** Counts the answers of these routes. */
   watch(fastify: FastifyInstance): void {
-    fastify.decorate('answersUnderWay', { getter: () => this });
+    fastify.decorate('answersUnderWay', { getter: (): AnswersUnderWay => this });
     fastify.addHook('onSend', (request, _reply, payload, done) => {
       const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
       const bytes = isWhole ? Buffer.byteLength(payload) : 0;

@@ -48,7 +48,8 @@ describe('a shipment with as many open exceptions as it may have, of the longest
       const make = eventMaker({ eventStore: engine.store, addresses });
       const [last] = resolved.slice(-1);
       if (last === undefined) throw new Error('nothing was resolved');
-      const [published] = await make([{ ...last, id: `evt_${last.id}` }]);
+      const { events } = await make([{ ...last, id: `evt_${last.id}` }], 1_000_000);
+      const [published] = events;
       expect(published?.data['exception']).toMatchObject({ detail: LONG, status: 'resolved' });
     } finally {
       await engine.close();

@@ -210,7 +210,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const backlogs = new BacklogDiscarding({ ...around, endpoints: store, queues, replays });
   const served = { endpoints, backlogs, alarm, openReplay };
   const timing = { clock, loopTime, setTimer };
-    const dispatcher = new Dispatcher({ ...served, ...timing, attempt, disable, maxInFlight, engines, logger });
+  const dispatcher = new Dispatcher({ ...served, ...timing, attempt, disable, maxInFlight, engines, logger });
   const wakeUps = new OwnerWakeUps(wakeUpDocuments);
   const owned = { ...served, queues, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
   const owner = new ShardOwner({ ...owned, wakeUps });

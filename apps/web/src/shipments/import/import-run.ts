@@ -91,13 +91,7 @@ export class ImportRun {
         this.show({ record, phase: 'running' });
         const index = record.done;
         const items = await store.batch(id, index);
-        if (items === undefined) {
-          record = await store.get(id);
-          if (record?.done === index) throw new Lost(INCOMPLETE);
-          continue;
-        }
-        const answers = await this.send(items, index);
-        record = await store.answered(withAnswers(record, items, answers), index);
+        record = items === undefined ? await this.afterGap(index) : await this.answered(record, items, index);
       }
       if (record === undefined) throw new Lost(REMOVED);
       this.show({ record, phase: 'done' });
@@ -105,6 +99,18 @@ export class ImportRun {
       if (!this.ended.signal.aborted)
         this.show({ phase: 'stopped', why: stopReason(error), isLost: error instanceof Lost });
     }
+  }
+
+  /** Reads an import again whose next batch is missing: another tab may have sent or removed it. */
+  private async afterGap(index: number) {
+    const { store } = this.parts;
+    const record = await store.get(this.now.record.id);
+    if (record?.done === index) throw new Lost(INCOMPLETE);
+    return record;
+  }
+
+  private async answered(record: ImportRecord, items: readonly SentItem[], index: number) {
+    return this.parts.store.answered(withAnswers(record, items, await this.send(items, index)), index);
   }
 
   private async send(items: readonly SentItem[], index: number): Promise<Answers> {
