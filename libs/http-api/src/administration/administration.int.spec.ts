@@ -419,4 +419,27 @@ describe('administration API', () => {
       await own.close();
     }
   });
+
+  it('has the shipments of workspaces checked when all events of an import are stored', async () => {
+    const requested: string[] = [];
+    const workspaceSettings = { rechecks: { request: async (id: string) => void requested.push(id) } };
+    const events = { exportEvents: jest.fn<never>(), importEvents: jest.fn<never>() };
+    const ids = ['a', 'b'].map((letter) => `wsp_${letter.repeat(26)}`);
+    for (const parts of [{ workspaceSettings }, {}]) {
+      const own = await createAdministrationApi({ identity, appUrl, readModels, logger, events, ...parts });
+      const end = async (payload: object) => {
+        const { statusCode } = await own.inject({ method: 'POST', url: '/administration/events/end', payload });
+        return statusCode;
+      };
+      try {
+        expect(await end({ workspaces: ids })).toBe(200);
+        for (const wrong of [{}, { workspaces: 'wsp_a' }, { workspaces: [...ids, 'wsp_1'] }, { workspaces: [7] }]) {
+          expect([wrong, await end(wrong)]).toEqual([wrong, 400]);
+        }
+      } finally {
+        await own.close();
+      }
+    }
+    expect(requested).toEqual(ids);
+  });
 });
