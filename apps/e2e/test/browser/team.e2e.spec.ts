@@ -42,8 +42,12 @@ describeInBrowser('people', () => {
     await dialog.getByLabel('E-mail').fill(email);
     await dialog.getByLabel(role).check();
     await dialog.getByRole('button', { name: 'Make the link' }).click();
+    await dialog.getByLabel('Link', { exact: true }).waitFor();
+    // What is shown once does not go by a key.
+    await page.keyboard.press('Escape');
     const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
     await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.waitFor({ state: 'detached' });
     return link;
   }
 

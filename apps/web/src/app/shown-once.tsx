@@ -12,7 +12,7 @@ import {
 } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useIsMutating } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, createContext, useContext, useEffect, useState } from 'react';
 
 interface Props {
   /** "Key" */
@@ -22,10 +22,18 @@ interface Props {
   readonly about?: ReactNode;
 }
 
+/** Tells the dialog around a secret whether it is shown. */
+const ShownContext = createContext<(isShown: boolean) => void>(() => undefined);
+
 const OF_SECRETS = 'Whoever has it can act with it: keep it in a secret store.';
 
 /** A secret in the one moment in which it can be seen: the page keeps it nowhere. */
 export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
+  const tell = useContext(ShownContext);
+  useEffect(() => {
+    tell(true);
+    return () => tell(false);
+  }, [tell]);
   return (
     <Stack>
       <Alert color="yellow" title="Copy it now">
@@ -59,9 +67,13 @@ export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
   );
 }
 
-/** A dialog in which a secret is shown once: no click beside it closes it, and nothing while the answer with the secret is awaited. */
-export function SecretDialog({ onClose, ...rest }: ModalProps) {
+/**
+ * A dialog in which a secret is shown once: no click beside it closes it, nor Escape once the secret is shown, and nothing while
+ * the answer with the secret is awaited.
+ */
+export function SecretDialog({ onClose, children, ...rest }: ModalProps) {
   const isAwaited = useIsMutating() > 0;
+  const [isShown, setIsShown] = useState(false);
   return (
     <Modal
       {...rest}
@@ -69,7 +81,10 @@ export function SecretDialog({ onClose, ...rest }: ModalProps) {
         if (!isAwaited) onClose();
       }}
       closeOnClickOutside={false}
+      closeOnEscape={!isShown}
       closeButtonProps={{ disabled: isAwaited }}
-    />
+    >
+      <ShownContext value={setIsShown}>{children}</ShownContext>
+    </Modal>
   );
 }
