@@ -54,7 +54,7 @@ export class Requester {
       } catch (error) {
         if (!(error instanceof TrackingError)) throw error;
         error.attempts = attempt;
-        if (mayBeDone && isGone(request, error)) {
+        if (isGone(request, error, mayBeDone)) {
           return answered<T>({ status: 200, headers: error.headers, data: request.gone });
         }
         mayBeDone ||= isOutcomeUnknown(error);
@@ -93,8 +93,8 @@ export class Requester {
 }
 
 /** Whether a DELETE finds nothing: if an earlier attempt may have been carried out, the resource is gone. */
-function isGone({ gone }: ApiRequest, error: TrackingError): error is NotFoundError {
-  return gone !== undefined && error instanceof NotFoundError;
+function isGone({ gone }: ApiRequest, error: TrackingError, mayBeDone: boolean): error is NotFoundError {
+  return mayBeDone && gone !== undefined && error instanceof NotFoundError;
 }
 
 function answered<T>({ status, headers, data }: RawAnswer): Answered<T> {
