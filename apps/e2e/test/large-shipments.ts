@@ -86,7 +86,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'take milestones, exceptions, documents of one command each, and are cancelled and reopened',
+    'take milestones and exceptions, and are cancelled and reopened',
     async () => {
       const [id = ''] = ids;
       const of = `/v1/shipments/${id}`;
