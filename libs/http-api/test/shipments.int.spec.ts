@@ -310,10 +310,10 @@ describe('GET /v1/shipments', () => {
   });
 
   it('names every faulty parameter and what is allowed', async () => {
-    const answer = await list('?status=flying&limit=0&cursor=&external_id=%00');
+    const answer = await list('?status=flying&limit=0&external_id=%00');
     expect(answer.status).toBe(400);
     const { details } = answer.body['error'] as { details: { param: string; message: string }[] };
-    expect(details.map(({ param }) => param).sort()).toEqual(['cursor', 'external_id', 'limit', 'status']);
+    expect(details.map(({ param }) => param).sort()).toEqual(['external_id', 'limit', 'status']);
     expect(details.find(({ param }) => param === 'status')?.message).toContain('in_transit');
     expect(details.find(({ param }) => param === 'limit')?.message).toContain('1 to 200');
   });

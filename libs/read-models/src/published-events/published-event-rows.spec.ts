@@ -27,6 +27,7 @@ const ANNOUNCED: readonly (readonly [type: string, data: object, announced: stri
   ['milestone.retracted.v1', { milestone: actual, restores: [], last }, 'milestone.retracted'],
   ['milestone.retracted.v1', { milestone: estimate, restores: [], last }, undefined],
   ['exception.opened.v1', { exception, open_exceptions_count: 1 }, 'exception.opened'],
+  ['exception.resolved.v1', { exception, open_exceptions_count: 0 }, 'exception.resolved'],
   ['exception.resolved.v2', { exception_id: exception.id, open_exceptions_count: 0 }, 'exception.resolved'],
   ['exception.updated.v1', { exception, previous: exception, note: null }, 'exception.updated'],
   ['exception.conditions_ended.v1', { exception_ids: ['exc_1'] }, undefined],
