@@ -10,42 +10,50 @@ const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
 // The build is done, and another one at the same time would only cost time.
 const npm = 'npm run --silent --ignore-scripts';
 
-// The long ones first: two run at a time.
+const alone = [
+  {
+    name: 'Tests, which print nothing',
+    command: `npm test --silent -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
+  },
+  {
+    name: 'Crashes and faults',
+    command: `${npm} test:faults -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
+  },
+  {
+    name: 'Journeys and faults of the product, standalone and two replicas of each service, and its pages in a browser',
+    command: `${npm} e2e -- ${times}`,
+  },
+];
+
+const beside = [
+  {
+    name: 'Conformance and faults on engines that are killed and hung',
+    command: `ENGINES_DIR="${noEngines ? '' : realpathSync(ENGINES)}" ${npm} conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
+    skipped: noEngines,
+  },
+  {
+    name: 'Lint, module boundaries, links and the description of the API',
+    // The rule of boundaries passes over everything where it finds no graph of the projects.
+    command: `npm run --silent lint
+      if echo "import '@tracking/embedded';" | eslint --stdin --stdin-filename apps/gateway/src/main.ts >/dev/null; then
+        echo 'an import across a boundary was not refused'
+        exit 1
+      fi
+      node --test --test-reporter=dot .ci/check-links.test.mjs`,
+  },
+  { name: 'Types', command: 'npm run --silent typecheck' },
+  { name: 'Clients that generators make of the description', command: 'node .ci/generated-clients.mjs' },
+  { name: 'Format', command: 'npm run --silent format:check' },
+  { name: "The README's quick start, literally", command: '.ci/quick-start' },
+  { name: 'The guides, literally', command: 'node .ci/guides.mjs' },
+  { name: 'Receivers of webhooks, in the languages that are here', command: 'node .ci/verification.mjs' },
+];
+
+// Suites that run two or three processes of tests have the machine to themselves: they kill, hang and time engines.
 await runSteps(
   [
-    {
-      name: 'Journeys and faults of the product, standalone and two replicas of each service, and its pages in a browser',
-      command: `${npm} e2e -- ${times}`,
-    },
-    {
-      name: 'Tests, which print nothing',
-      command: `npm test --silent -- --maxWorkers=2 ${times} 2>&1 | node .ci/prints-nothing.mjs`,
-    },
-    {
-      name: 'Crashes and faults',
-      command: `${npm} test:faults -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
-    },
-    {
-      name: 'Conformance and faults on engines that are killed and hung',
-      command: `ENGINES_DIR="${noEngines ? '' : realpathSync(ENGINES)}" ${npm} conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
-      skipped: noEngines,
-    },
-    {
-      name: 'Lint, module boundaries, links and the description of the API',
-      // The rule of boundaries passes over everything where it finds no graph of the projects.
-      command: `npm run --silent lint
-        if echo "import '@tracking/embedded';" | eslint --stdin --stdin-filename apps/gateway/src/main.ts >/dev/null; then
-          echo 'an import across a boundary was not refused'
-          exit 1
-        fi
-        node --test --test-reporter=dot .ci/check-links.test.mjs`,
-    },
-    { name: "The README's quick start, literally", command: '.ci/quick-start' },
-    { name: 'The guides, literally', command: 'node .ci/guides.mjs' },
-    { name: 'Receivers of webhooks, in the languages that are here', command: 'node .ci/verification.mjs' },
-    { name: 'Types', command: 'npm run --silent typecheck' },
-    { name: 'Clients that generators make of the description', command: 'node .ci/generated-clients.mjs' },
-    { name: 'Format', command: 'npm run --silent format:check' },
+    { lanes: 1, steps: alone },
+    { lanes: 2, steps: beside },
   ],
-  { lanes: 2, started: Number(process.env.STARTED_MS) },
+  Number(process.env.STARTED_MS),
 );

@@ -12,17 +12,19 @@ const noEngines = existsSync(ENGINES_DIR) ? (hasJava ? undefined : 'no java here
 if (noEngines === undefined) process.env.ENGINES_DIR = realpathSync(ENGINES_DIR);
 const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
 
-await runSteps(
-  [
-    { name: 'Tests', command: `npm test --silent -- ${times}` },
-    { name: 'Crashes and faults', command: `npm run --silent test:faults -- ${times}` },
-    { name: 'Suites that only soak runs', command: `npm run --silent test:soak -- ${times}` },
-    {
-      name: 'Conformance on engines',
-      command: `npm run --silent conformance -- --reporters="$PWD/.ci/times.mjs"`,
-      skipped: noEngines,
-    },
-    { name: 'Journeys, faults and pages', command: `npm run --silent e2e -- ${times}` },
-  ],
-  { lanes: 1 },
-);
+await runSteps([
+  {
+    lanes: 1,
+    steps: [
+      { name: 'Tests', command: `npm test --silent -- ${times}` },
+      { name: 'Crashes and faults', command: `npm run --silent test:faults -- ${times}` },
+      { name: 'Suites that only soak runs', command: `npm run --silent test:soak -- ${times}` },
+      {
+        name: 'Conformance on engines',
+        command: `npm run --silent conformance -- --reporters="$PWD/.ci/times.mjs"`,
+        skipped: noEngines,
+      },
+      { name: 'Journeys, faults and pages', command: `npm run --silent e2e -- ${times}` },
+    ],
+  },
+]);

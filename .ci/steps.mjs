@@ -11,23 +11,28 @@ import { join } from 'node:path';
  */
 
 /**
- * Runs the steps in their order, `lanes` at a time. Prints the output of each when it ends, and a table of times at the end. A
- * failure does not stop the others. Sets the exit status to 1 when a step failed.
+ * Runs groups of steps one after the other, and the steps of a group in their order, `lanes` at a time. Prints the output of
+ * each step when it ends, and a table of times at the end. A failure does not stop the others. Sets the exit status to 1 when
+ * a step failed.
  *
- * @param {readonly Step[]} steps
- * @param {{lanes: number, started?: number}} options `started`: when the run began, in epoch milliseconds
+ * @param {readonly {lanes: number, steps: readonly Step[]}[]} groups
+ * @param {number} started when the run began, in epoch milliseconds
  */
-export async function runSteps(steps, { lanes, started = Date.now() }) {
+export async function runSteps(groups, started = Date.now()) {
   const folder = mkdtempSync(join(tmpdir(), 'steps-'));
   const rows = [];
-  const waiting = [...steps.entries()];
-  const lane = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, step] = next;
-      rows[index] = await runStep(step, join(folder, `${index}.log`));
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  for (const { lanes, steps } of groups) {
+    const ofGroup = [];
+    const waiting = [...steps.entries()];
+    const lane = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [index, step] = next;
+        ofGroup[index] = await runStep(step, join(folder, `${rows.length + index}.log`));
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+    rows.push(...ofGroup);
+  }
   rmSync(folder, { recursive: true });
 
   const width = Math.max(...rows.map(({ name }) => name.length));
