@@ -7,8 +7,6 @@ const ENGINES = '../shared/engines';
 const hasJava = spawnSync('java', ['-version']).status === 0;
 const noEngines = existsSync(ENGINES) ? (hasJava ? undefined : 'no java here') : `no engines in ${ENGINES}`;
 const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
-// The build is done, and another one at the same time would only cost time.
-const npm = 'npm run --silent --ignore-scripts';
 
 const alone = [
   {
@@ -17,18 +15,18 @@ const alone = [
   },
   {
     name: 'Crashes and faults',
-    command: `${npm} test:faults -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
+    command: `npm run --silent test:faults -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
   },
   {
     name: 'Journeys and faults of the product, standalone and two replicas of each service, and its pages in a browser',
-    command: `${npm} e2e -- ${times}`,
+    command: `npm run --silent e2e -- ${times}`,
   },
 ];
 
 const beside = [
   {
     name: 'Conformance and faults on engines that are killed and hung',
-    command: `ENGINES_DIR="${noEngines ? '' : realpathSync(ENGINES)}" ${npm} conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
+    command: `ENGINES_DIR="${noEngines ? '' : realpathSync(ENGINES)}" npm run --silent conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
     skipped: noEngines,
   },
   {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Milestone, ReadModelStatus, Shipment, ShipmentException } from '@tracking/contracts';
+import type { EventEnvelope, Milestone, ReadModelStatus, Shipment, ShipmentException } from '@tracking/contracts';
 import { eventually, patient, tempFolder } from '@tracking/testing';
+import type { AxiosResponse } from 'axios';
 import { HookServer } from './receiver.ts';
 import { cli, cliJson, startStandalone, type OwnSubject } from './subject.ts';
 import { all, newKey, newTenant, type Tenant } from './tenant.ts';
@@ -38,12 +39,22 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   let tenant: Tenant;
   let receiver: HookServer;
   const ids: string[] = [];
+  /** Ids of the events of a stream that is open all the time. */
+  const streamed: string[] = [];
+  const connection = new AbortController();
   beforeAll(async () => {
     subject = await start();
     tenant = await newTenant(subject);
     receiver = await HookServer.start();
+    const stream = tenant.client.events.stream({}, { signal: connection.signal });
+    void (async () => {
+      for await (const { id } of stream) streamed.push(id);
+    })().catch(() => undefined);
+    // The stream has begun when it has a place.
+    await eventually(() => expect(stream.lastEventId).toBeDefined(), PATIENT);
   }, patient(240_000));
   afterAll(async () => {
+    connection.abort();
     await receiver?.close();
     await subject?.stop();
   }, patient(120_000));
@@ -83,6 +94,18 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       expect(receiver.faults).toEqual([]);
     },
     patient(300_000),
+  );
+
+  it(
+    'have each event once in lists of events and in a stream',
+    async () => {
+      const types = ['shipment.created', 'shipment.updated'];
+      const [listed, ofTypes] = [await idsOfEvents(tenant), await idsOfEvents(tenant, types)];
+      expect(listed).toHaveLength(count * 5);
+      expect(ofTypes).toEqual(listed);
+      await eventually(() => expect([...streamed].sort()).toEqual([...listed].sort()), PATIENT);
+    },
+    patient(240_000),
   );
 
   it(
@@ -180,4 +203,23 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     },
     patient(240_000),
   );
+}
+
+/** Keeps the ids only: the events together are larger than the memory of this process. */
+async function idsOfEvents({ api }: Tenant, types: readonly string[] = []): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = null; ;) {
+    const params = {
+      limit: 200,
+      ...(types.length > 0 && { type: types.join(',') }),
+      ...(cursor !== null && { cursor }),
+    };
+    const page: AxiosResponse<{ data: EventEnvelope[]; next_cursor: string | null }> = await api.get('/v1/events', {
+      params,
+    });
+    if (page.status !== 200) throw new Error(`${page.status} ${JSON.stringify(page.data)}`);
+    ids.push(...page.data.data.map(({ id }) => id));
+    cursor = page.data.next_cursor;
+    if (cursor === null) return ids;
+  }
 }

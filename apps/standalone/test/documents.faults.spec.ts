@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { IN_SOAK, eventually, pdfOf, takeTime } from '@tracking/testing';
+import { eventually, pdfOf, takeTime } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import { client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './uploads.ts';
 
 const HOUR = 3_600_000;
-const KILLS = IN_SOAK ? 8 : 3;
+const KILLS = 8;
 /** Each kill comes after one more answer than the one before, and every other one in the middle of what follows. */
 const LATER_MS = 3;
 const SOON = { deadlineMs: 60_000 };
