@@ -8,27 +8,29 @@ const hasJava = spawnSync('java', ['-version']).status === 0;
 const noEngines = existsSync(ENGINES) ? (hasJava ? undefined : 'no java here') : `no engines in ${ENGINES}`;
 const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
 
-const alone = [
-  {
-    name: 'Tests, which print nothing',
-    command: `npm test --silent -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
-  },
-  {
-    name: 'Crashes and faults',
-    command: `npm run --silent test:faults -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
-  },
-  {
-    name: 'Journeys and faults of the product, standalone and two replicas of each service, and its pages in a browser',
-    command: `npm run --silent e2e -- ${times}`,
-  },
+const tests = {
+  name: 'Tests, which print nothing',
+  command: `npm test --silent -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
+};
+const faults = {
+  name: 'Crashes and faults',
+  command: `npm run --silent test:faults -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
+};
+const e2e = {
+  name: 'Journeys and faults of the product, standalone and two replicas of each service, and its pages in a browser',
+  command: `npm run --silent e2e -- ${times}`,
+};
+const conformance = {
+  name: 'Conformance and faults on engines that are killed and hung',
+  command: `ENGINES_DIR="${noEngines ? '' : realpathSync(ENGINES)}" npm run --silent conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
+  skipped: noEngines,
+};
+const documents = [
+  { name: "The README's quick start, literally", command: '.ci/quick-start' },
+  { name: 'The guides, literally', command: 'node .ci/guides.mjs' },
+  { name: 'Receivers of webhooks, in the languages that are here', command: 'node .ci/verification.mjs' },
 ];
-
-const beside = [
-  {
-    name: 'Conformance and faults on engines that are killed and hung',
-    command: `ENGINES_DIR="${noEngines ? '' : realpathSync(ENGINES)}" npm run --silent conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
-    skipped: noEngines,
-  },
+const sources = [
   {
     name: 'Lint, module boundaries, links and the description of the API',
     // The rule of boundaries passes over everything where it finds no graph of the projects.
@@ -42,16 +44,15 @@ const beside = [
   { name: 'Types', command: 'npm run --silent typecheck' },
   { name: 'Clients that generators make of the description', command: 'node .ci/generated-clients.mjs' },
   { name: 'Format', command: 'npm run --silent format:check' },
-  { name: "The README's quick start, literally", command: '.ci/quick-start' },
-  { name: 'The guides, literally', command: 'node .ci/guides.mjs' },
-  { name: 'Receivers of webhooks, in the languages that are here', command: 'node .ci/verification.mjs' },
 ];
 
-// Suites that run two or three processes of tests have the machine to themselves: they kill, hang and time engines.
+// Steps that keep two cores busy run alone. Suites of faults mostly wait, so something else runs beside them.
 await runSteps(
   [
-    { lanes: 1, steps: alone },
-    { lanes: 2, steps: beside },
+    { lanes: 2, steps: sources },
+    { lanes: 1, steps: [tests] },
+    { lanes: 2, steps: [faults, conformance, ...documents] },
+    { lanes: 1, steps: [e2e] },
   ],
   Number(process.env.STARTED_MS),
 );

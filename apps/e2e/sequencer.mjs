@@ -1,15 +1,7 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Suites in the order in which they begin: the longest one, then users of the shared services side by side. */
-const FIRST = [
-  'own-services',
-  'services',
-  'browser/webhooks',
-  'browser/shipment-import',
-  'browser/shipment-journey',
-  'standalone',
-  'browser/pages',
-];
+/** The suites that take longest, which begin first. */
+const FIRST = ['distributed', 'standalone', 'browser/pages', 'large-shipments', 'browser/roles'];
 
 export default class E2eSequencer extends Sequencer {
   sort(tests) {

@@ -2,6 +2,6 @@
 import '../../../tools/jest-runtime.mjs';
 
 export default async function setup() {
-  const { SharedSystems } = await import('./shared-systems.ts');
-  globalThis.sharedSystems = await SharedSystems.listen();
+  const { SharedStandalone } = await import('./shared-standalone.ts');
+  globalThis.sharedStandalone = await SharedStandalone.listen();
 }

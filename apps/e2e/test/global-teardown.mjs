@@ -1,3 +1,3 @@
 export default function teardown() {
-  return globalThis.sharedSystems.stop();
+  return globalThis.sharedStandalone.stop();
 }

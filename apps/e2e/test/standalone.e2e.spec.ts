@@ -1,4 +1,11 @@
+import { patient } from '@tracking/testing';
 import { journeys } from './journeys/index.ts';
-import { sharedStandalone } from './subject.ts';
+import { sharedStandalone, type Subject } from './subject.ts';
 
-describe('standalone', () => journeys(sharedStandalone));
+describe('standalone', () => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await sharedStandalone();
+  }, patient(60_000));
+  journeys(() => subject);
+});

@@ -53,29 +53,13 @@ function subjectAt(address: SubjectAddress): Subject {
   };
 }
 
-/** A product that several suites of the run use. */
-export interface SharedSubject extends Subject {
-  /** Tells that this suite no longer uses it: unused services are stopped, since they cost a third of a core when idle. */
-  release(): Promise<void>;
-}
-
 /**
  * The standalone server that suites of this run share. Each suite works in workspaces of its own, and leaves processes and
  * what belongs to no workspace alone.
  */
-export function sharedStandalone(): Promise<SharedSubject> {
-  return shared('standalone');
-}
-
-/** The distributed system, two replicas of each service, that suites of this run share. */
-export function sharedServices(): Promise<SharedSubject> {
-  return shared('services');
-}
-
-async function shared(name: 'standalone' | 'services'): Promise<SharedSubject> {
-  const url = `${process.env['E2E_SYSTEMS']}/${name}`;
-  const { data } = await axios.post<SubjectAddress>(url, undefined, { proxy: false });
-  return { ...subjectAt(data), release: () => axios.delete(url, { proxy: false }) };
+export async function sharedStandalone(): Promise<Subject> {
+  const { data } = await axios.get<SubjectAddress>(String(process.env['E2E_STANDALONE']), { proxy: false });
+  return subjectAt(data);
 }
 
 /** Starts everything in one process, on its own data folder. */

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { patient } from '@tracking/testing';
-import { SETTINGS } from '../shared-systems.ts';
+import { SETTINGS } from '../shared-standalone.ts';
 import { newAdmin, type Person } from '../people.ts';
 import { startStandalone, type OwnSubject } from '../subject.ts';
 import { newWorkspace } from '../tenant.ts';

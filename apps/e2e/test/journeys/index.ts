@@ -1,5 +1,4 @@
-import { patient } from '@tracking/testing';
-import type { SharedSubject } from '../subject.ts';
+import type { Subject } from '../subject.ts';
 import { bulkJourneys } from './bulk.ts';
 import { clockJourney } from './clock.ts';
 import { demoJourney } from './demo.ts';
@@ -24,14 +23,7 @@ import { webhookSecretJourneys } from './webhook-secrets.ts';
 import { webhookJourneys } from './webhooks.ts';
 
 /** What users and operators do, wherever the product runs. */
-export function journeys(shared: () => Promise<SharedSubject>): void {
-  let running: SharedSubject;
-  const subject = () => running;
-  beforeAll(async () => {
-    running = await shared();
-  }, patient(180_000));
-  afterAll(() => running?.release());
-
+export function journeys(subject: () => Subject): void {
   quickStartJourney(subject);
   demoJourney(subject);
   shipmentJourneys(subject);

@@ -5,15 +5,16 @@ import type { Page } from 'playwright-core';
 import { emailOf } from '../people.ts';
 import { cli, type Subject } from '../subject.ts';
 import { clientWith } from '../tenant.ts';
-import { inBothWays, newStandalone } from './both-ways.ts';
+import type { BrowserJourney } from './stage.ts';
 import { Window } from './browser.ts';
 import { choose } from './fields.ts';
 import { ReceiverOnLoopback } from './loopback-receiver.ts';
 
 /** From the first start to a dead letter that was replayed, as a developer of a client goes through it. */
-inBothWays(
-  'webhooks in a browser',
-  (stage) => {
+export const webhooksJourney: BrowserJourney = {
+  name: 'webhooks in a browser',
+  isFirstStart: true,
+  tests: (stage) => {
     let receiver: ReceiverOnLoopback;
     beforeAll(async () => {
       receiver = await ReceiverOnLoopback.start();
@@ -112,8 +113,7 @@ inBothWays(
       patient(180_000),
     );
   },
-  newStandalone,
-);
+};
 
 /** The one-time link of the first start; services leave it to the operator to invite the first admin. */
 async function firstAdminLink(subject: Subject): Promise<string> {

@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import type { Shipment } from '@tracking/contracts';
+import { eventually, patient } from '@tracking/testing';
+import { newAdmin } from '../people.ts';
+import { all, newWorkspace } from '../tenant.ts';
+import type { BrowserJourney } from './stage.ts';
+import { Window } from './browser.ts';
+
+const ROWS = 2_000;
+const HEADERS = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
+/** Each 200 rows there is one of these, but for the good one. */
+const WRONG = [
+  // Found before anything is sent
+  { at: 50, mode: 'balloon', bill: '' },
+  { at: 100, mode: 'ocean', bill: '', eta: '2027-02-30' },
+  // Found by the API alone
+  { at: 150, mode: 'ocean', bill: 'H'.repeat(1_001) },
+];
+
+function file(): string {
+  const rows = Array.from({ length: ROWS }, (_, index) => {
+    const { mode, bill, eta } = {
+      eta: '2027-04-01',
+      ...(WRONG.find(({ at }) => (index + 1) % 200 === at) ?? { mode: 'ocean', bill: '' }),
+    };
+    return `IMP-${index + 1},${mode},CNSHA,nl rtm,2027-03-01 10:30,${eta},,MAEU,"Honam, Maersk",${bill},4711`;
+  });
+  return [HEADERS, ...rows].join('\n');
+}
+
+export const shipmentImport: BrowserJourney = {
+  name: 'an import',
+  tests: (stage) => {
+    it(
+      'of 2,000 rows, 30 of them wrong, goes on after its tab was closed, and makes nothing twice',
+      async () => {
+        const { subject, browser } = stage();
+        const workspace = await newWorkspace(subject, 'imports');
+        const ann = await newAdmin(subject, workspace);
+        const window = await Window.open(browser, subject, ann);
+        const { page } = window;
+        await window.goto('/shipments/import');
+        const content = { name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from(file()) };
+        await page.setInputFiles('input[type=file]', content);
+        await page.getByText('1,980 good shipments, 20 rows with errors').waitFor();
+        await page.getByRole('combobox', { name: 'What “Cost centre” is' }).click();
+        await page.getByRole('option', { name: 'Own data' }).click();
+        await window.picture('import-check');
+        expect(await window.flaws()).toEqual([]);
+
+        // The sixth batch is carried out, but the tab never hears of it.
+        let batches = 0;
+        const lost = Promise.withResolvers<void>();
+        await page.route('**/v1/shipments/bulk', async (route) => {
+          batches += 1;
+          if (batches < 6) return route.continue();
+          await route.fetch();
+          lost.resolve();
+        });
+        await page.getByRole('button', { name: 'Import 1,980 shipments' }).click();
+        await lost.promise;
+        await page.close();
+        expect(window.complaints).toEqual([]);
+
+        const later = await window.context.newPage();
+        await later.goto(`${subject.urls[0]}/shipments/import`);
+        await later.getByText('500 of 1,980 shipments sent').waitFor();
+        await later.getByRole('button', { name: 'Go on' }).click();
+        await later.getByText('Finished').waitFor({ timeout: patient(120_000) });
+        await later
+          .getByText('1,980 of 1,980 shipments sent: 1,970 created, 0 already there; 30 rows left out.')
+          .waitFor();
+
+        // Asked of any gateway, which need not know yet what this one wrote.
+        const shipments = await eventually(async () => {
+          const found = await all<Shipment>(ann.api, '/v1/shipments');
+          expect(found).toHaveLength(1_970);
+          return found;
+        });
+        expect(new Set(shipments.map(({ external_id }) => external_id)).size).toBe(1_970);
+        const [first] = await all<Shipment>(ann.api, '/v1/shipments', { external_id: 'IMP-1' });
+        expect(first).toMatchObject({
+          etd: '2027-03-01T02:30:00.000Z',
+          eta: '2027-03-31T22:00:00.000Z',
+          destination_port: 'NLRTM',
+          metadata: { 'Cost centre': '4711' },
+          legs: [{ vessel: 'Honam, Maersk' }],
+        });
+
+        const downloading = later.waitForEvent('download');
+        await later.getByRole('button', { name: 'Download the rows with errors' }).click();
+        const lines = (await readFile(await (await downloading).path(), 'utf8')).trim().split('\r\n');
+        expect(lines).toHaveLength(31);
+        expect(lines[0]).toMatch(/^\uFEFF?Order no,.*,Row,Error$/);
+        expect(lines[1]).toMatch(/^IMP-50,balloon,.*,51,"?Mode “balloon” is no mode/);
+        expect(lines[3]).toMatch(/^IMP-150,.*,151,"?House bill/);
+
+        // The next file of the kind is read as this one was.
+        await later.setInputFiles('input[type=file]', {
+          ...content,
+          buffer: Buffer.from(`${HEADERS}\nIMP-1,,,,,,,,,,4712`),
+        });
+        await later.getByText('1 good shipment, 0 rows with errors').waitFor();
+        expect(await later.getByRole('combobox', { name: 'What “Cost centre” is' }).inputValue()).toBe('Own data');
+        await window.close();
+      },
+      patient(180_000),
+    );
+  },
+};

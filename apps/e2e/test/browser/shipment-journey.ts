@@ -1,0 +1,113 @@
+import type { Shipment, ShipmentDocument } from '@tracking/contracts';
+import { eventually, patient } from '@tracking/testing';
+import type { Page } from 'playwright-core';
+import { newAdmin } from '../people.ts';
+import { newWorkspace } from '../tenant.ts';
+import type { BrowserJourney } from './stage.ts';
+import { Window } from './browser.ts';
+import { choose, portField } from './fields.ts';
+import { pdfSaying } from './paper.ts';
+
+const CONTAINER = 'CSQU3054383';
+const HOUR = 3_600_000;
+
+export const shipmentJourney: BrowserJourney = {
+  name: 'a shipment in a browser',
+  tests: (stage) => {
+    it(
+      'is created, moves on by a milestone of the API, gets a document that is approved, and an exception that is resolved',
+      async () => {
+        const { subject, browser } = stage();
+        const workspace = await newWorkspace(subject, 'journey');
+        const ann = await newAdmin(subject, workspace);
+        await ann.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading'] } });
+        const window = await Window.open(browser, subject, ann);
+        const { page } = window;
+        await window.goto('/shipments');
+        // A page that is loaded again knows nothing of this.
+        await page.evaluate('window.isStillTheSame = true');
+
+        const id = await create(page);
+        const sections = page.getByRole('navigation', { name: 'Sections of the shipment' });
+        await sections.getByRole('link', { name: 'Timeline' }).click();
+        await page.getByText('Connected', { exact: true }).waitFor();
+        const status = page.getByRole('region', { name: 'Status' });
+        await status.getByText('Pending', { exact: true }).waitFor();
+        const departed = { code: 'vessel_departed', occurred_at: ago(24), location: 'CNSHA', source: 'carrier' };
+        expect((await ann.api.post(`/v1/shipments/${id}/milestones`, departed)).status).toBe(201);
+        await status.getByText('In transit', { exact: true }).waitFor();
+        await status.getByRole('link', { name: 'Vessel departed' }).waitFor();
+        await page.getByRole('link', { name: 'Vessel departed, actual: look at it' }).waitFor();
+
+        await sections.getByRole('link', { name: /^Documents/ }).click();
+        await uploadAndApprove(page);
+
+        await sections.getByRole('link', { name: /^Exceptions/ }).click();
+        const hold = { type: 'customs_hold', severity: 'high', container_number: CONTAINER };
+        expect((await ann.api.post(`/v1/shipments/${id}/exceptions`, hold)).status).toBe(201);
+        await resolve(page);
+
+        await sections.getByRole('link', { name: 'History' }).click();
+        const history = page.getByRole('list', { name: 'History' });
+        await history.getByText('created the shipment').waitFor();
+        await history.getByText('approved Bill of lading “bill of lading.pdf”').first().waitFor();
+        await window.picture('shipment-journey');
+        expect(await page.evaluate('window.isStillTheSame')).toBe(true);
+
+        // Asked of any gateway, which need not know yet what this one wrote.
+        await eventually(async () => {
+          const { data: shipment } = await ann.api.get<Shipment>(`/v1/shipments/${id}`);
+          expect(shipment).toMatchObject({ external_id: 'PO-7', status: 'in_transit', container_numbers: [CONTAINER] });
+          const documents = await ann.api.get<{ data: ShipmentDocument[] }>(`/v1/shipments/${id}/documents`);
+          expect(documents.data.data).toMatchObject([{ type: 'bill_of_lading', status: 'approved' }]);
+          const exceptions = await ann.api.get<{ data: object[] }>(`/v1/shipments/${id}/exceptions`);
+          const resolution = { code: 'fixed', note: 'Customs let it go.' };
+          expect(exceptions.data.data).toMatchObject([{ type: 'customs_hold', status: 'resolved', resolution }]);
+        });
+        expect(window.complaints).toEqual([]);
+        await window.close();
+      },
+      patient(120_000),
+    );
+  },
+};
+
+const ago = (hours: number) => new Date(Date.now() - hours * HOUR).toISOString();
+
+/** Answers its id. */
+async function create(page: Page): Promise<string> {
+  await page.getByRole('link', { name: 'New shipment' }).click();
+  await page.getByLabel('Your reference').fill('PO-7');
+  await choose(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
+  await portField(page, 'From').fill('shangh');
+  await page.getByRole('option', { name: /CNSHA/ }).click();
+  await portField(page, 'To').fill('rotter');
+  await page.getByRole('option', { name: /NLRTM/ }).click();
+  await page.getByRole('combobox', { name: 'Container numbers' }).fill(CONTAINER);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Create the shipment' }).click();
+  await page.getByRole('heading', { name: 'PO-7', exact: true }).waitFor();
+  const [, id = ''] = /\/shipments\/(shp_[a-z0-9]+)/.exec(page.url()) ?? [];
+  return id;
+}
+
+async function uploadAndApprove(page: Page): Promise<void> {
+  const required = page.getByRole('region', { name: 'Required' });
+  await required.getByText('0 of 1 are here').waitFor();
+  const bill = { name: 'bill of lading.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Bill of lading 7') };
+  await page.locator('input[type=file]').setInputFiles(bill);
+  await page.getByRole('button', { name: 'Upload the file' }).click();
+  const documents = page.getByRole('list', { name: 'Documents' });
+  await documents.getByRole('button', { name: bill.name, exact: true }).waitFor();
+  await page.getByRole('button', { name: `Approve ${bill.name}` }).click();
+  await documents.getByText('Approved by you').waitFor();
+}
+
+async function resolve(page: Page): Promise<void> {
+  const hold = page.getByRole('article', { name: 'Customs hold' });
+  await hold.getByRole('button', { name: /^Resolve/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Note').fill('Customs let it go.');
+  await dialog.getByRole('button', { name: 'Resolve' }).click();
+  await page.getByText('All exceptions are resolved.').waitFor();
+}

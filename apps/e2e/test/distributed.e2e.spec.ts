@@ -1,0 +1,47 @@
+import { patient } from '@tracking/testing';
+import { describeInBrowser } from './browser/browser.ts';
+import { shipmentImport } from './browser/shipment-import.ts';
+import { shipmentJourney } from './browser/shipment-journey.ts';
+import { staged } from './browser/stage.ts';
+import { webhooksJourney } from './browser/webhooks-journey.ts';
+import { faults } from './distributed/faults.ts';
+import { pacing } from './distributed/pacing.ts';
+import { REPLAY_OF_MANY, replayCrashesOfServices, replayCrashesStandalone } from './distributed/replay-crashes.ts';
+import { rollingRestart } from './distributed/rolling-restart.ts';
+import { safeRetries } from './distributed/safe-retries.ts';
+import { journeys } from './journeys/index.ts';
+import { SETTINGS } from './shared-standalone.ts';
+import { NO_ENGINES, startServices, type Services } from './subject.ts';
+
+// Everything that needs a distributed system, in one file so that it runs one after the other: two such systems starve each
+// other on two cores, and their engines then answer later than they may.
+
+function journeysOfServices(): void {
+  let services: Services;
+  beforeAll(async () => {
+    services = await startServices(SETTINGS);
+  }, patient(180_000));
+  afterAll(async () => {
+    await services?.stop();
+    expect(services.deaths).toEqual([]);
+  }, patient(60_000));
+
+  journeys(() => services);
+  for (const { name, tests } of [webhooksJourney, shipmentImport, shipmentJourney]) {
+    describeInBrowser(name, () => staged(() => services, tests));
+  }
+}
+
+describe(REPLAY_OF_MANY, replayCrashesStandalone);
+
+for (const [name, suite] of [
+  ['two replicas of each service', journeysOfServices],
+  ['faults under load, two replicas of each service', faults],
+  ['the pace of an endpoint, over two replicas of each service', pacing],
+  [REPLAY_OF_MANY, replayCrashesOfServices],
+  ['the same POST, fifty times at once over two gateways', safeRetries],
+  ['a rolling restart, two replicas of each service', rollingRestart],
+] as const) {
+  if (NO_ENGINES === undefined) describe(name, suite);
+  else test.todo(`${name} [not tested: ${NO_ENGINES}]`);
+}

@@ -1,0 +1,49 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startStandalone, type OwnSubject } from './subject.ts';
+
+/** Settings on which the journeys rely. */
+export const SETTINGS = {
+  WEBHOOKS_RETRY_FIRST: '100ms',
+  WEBHOOKS_RETRY_FACTOR: '2',
+  WEBHOOKS_RETRY_CAP: '1s',
+  WEBHOOKS_RETRY_WINDOW: '3s',
+  WEBHOOKS_FAILING_AFTER: '1s',
+};
+
+/**
+ * The standalone server that suites share, in Jest's parent process. It starts when a suite first requests its address, so
+ * that a run of one suite starts only what it needs.
+ */
+export class SharedStandalone {
+  private starting: Promise<OwnSubject> | undefined;
+  private readonly server: Server;
+
+  private constructor() {
+    this.server = createServer((_request, response) => {
+      this.starting ??= startStandalone(SETTINGS);
+      this.starting.then(
+        ({ address }) => response.end(JSON.stringify(address)),
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      );
+    });
+  }
+
+  /** Listens on a free port and sets `E2E_STANDALONE`, which Jest's workers inherit. */
+  static async listen(): Promise<SharedStandalone> {
+    const shared = new SharedStandalone();
+    await new Promise<void>((resolve) => shared.server.listen(0, '127.0.0.1', resolve));
+    process.env['E2E_STANDALONE'] = `http://127.0.0.1:${(shared.server.address() as AddressInfo).port}`;
+    return shared;
+  }
+
+  /** @throws Error where the server ended although nobody stopped it */
+  async stop(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    const subject = await this.starting?.catch(() => undefined);
+    const deaths = [...(subject?.deaths ?? [])];
+    await subject?.stop();
+    if (deaths.length > 0) throw new Error(`ended during the run: ${deaths.join(', ')}`);
+  }
+}
