@@ -6,7 +6,7 @@ import { staged } from './browser/stage.ts';
 import { webhooksJourney } from './browser/webhooks-journey.ts';
 import { faults } from './distributed/faults.ts';
 import { pacing } from './distributed/pacing.ts';
-import { REPLAY_OF_MANY, replayCrashesOfServices, replayCrashesStandalone } from './distributed/replay-crashes.ts';
+import { REPLAY_OF_MANY, replayCrashesOfServices } from './distributed/replay-crashes.ts';
 import { rollingRestart } from './distributed/rolling-restart.ts';
 import { safeRetries } from './distributed/safe-retries.ts';
 import { journeys } from './journeys/index.ts';
@@ -31,8 +31,6 @@ function journeysOfServices(): void {
     describeInBrowser(name, () => staged(() => services, tests));
   }
 }
-
-describe(REPLAY_OF_MANY, replayCrashesStandalone);
 
 for (const [name, suite] of [
   ['two replicas of each service', journeysOfServices],

@@ -101,8 +101,9 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     async () => {
       const types = ['shipment.created', 'shipment.updated'];
       const [listed, ofTypes] = [await idsOfEvents(tenant), await idsOfEvents(tenant, types)];
-      expect(listed).toHaveLength(count * 5);
-      expect(ofTypes).toEqual(listed);
+      expect(new Set(listed).size).toBe(listed.length);
+      expect(new Set(ofTypes).size).toBe(count * 5);
+      expect(listed).toEqual(expect.arrayContaining([...ofTypes]));
       await eventually(() => expect([...streamed].sort()).toEqual([...listed].sort()), PATIENT);
     },
     patient(240_000),

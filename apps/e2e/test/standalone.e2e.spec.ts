@@ -1,4 +1,5 @@
 import { patient } from '@tracking/testing';
+import { REPLAY_OF_MANY, replayCrashesStandalone } from './distributed/replay-crashes.ts';
 import { journeys } from './journeys/index.ts';
 import { sharedStandalone, type Subject } from './subject.ts';
 
@@ -9,3 +10,5 @@ describe('standalone', () => {
   }, patient(60_000));
   journeys(() => subject);
 });
+
+describe(REPLAY_OF_MANY, replayCrashesStandalone);

@@ -1,6 +1,6 @@
 import type { EventEnvelope, Shipment } from '@tracking/contracts';
 import type { ManagedProcess } from '@tracking/testing';
-import { IN_SOAK, eventually, patient } from '@tracking/testing';
+import { IN_SOAK, eventually, itInSoak, patient } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { Load } from '../load.ts';
 import { HookServer, type Hook } from '../receiver.ts';
@@ -15,8 +15,6 @@ const SETTINGS = {
 };
 /** Events that are replayed; `REPLAY_EVENTS` sets another number. */
 const EVENTS = Number(process.env['REPLAY_EVENTS'] ?? (IN_SOAK ? 3_000 : 500));
-/** Processes that are killed. The short form spares those of the services that only serve or store. */
-const KILLED = IN_SOAK ? /./ : /^(standalone|webhooks)/;
 /** Events beside them, that are not. */
 const OTHERS = 100;
 const IN_BULK = 500;
@@ -41,7 +39,7 @@ export function replayCrashesStandalone(): void {
 }
 
 export function replayCrashesOfServices(): void {
-  test('two replicas of each service', () => replayed(() => startServices(SETTINGS), 1), LONG);
+  itInSoak('two replicas of each service', () => replayed(() => startServices(SETTINGS), 1), LONG);
 }
 
 /** @param kills of each process */
@@ -71,8 +69,7 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
     const filter = { since, event_types: ['shipment.created'] };
     const made = await tenant.api.post<Replay>(`/v1/webhook_endpoints/${hook.id}/replay`, filter);
     expect(made.status).toBe(202);
-    const victims = subject.processes.filter(({ spec }) => KILLED.test(spec.name));
-    await killEach(victims, kills, again);
+    await killEach(subject.processes, kills, again);
     const replay = await completed(tenant, made.data.id);
     await load.stop();
     expect({ ...replay, done: replay.done + replay.failed }).toMatchObject({ matched: EVENTS, done: EVENTS });
