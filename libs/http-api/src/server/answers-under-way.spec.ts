@@ -27,6 +27,11 @@ const open = async (atOnce: number, longestWaitMs = 60_000) => {
     return { workspace };
   });
   server.get('/large', () => 'x'.repeat(12 * MIB));
+  server.get('/large-page', async (request) => {
+    await roomForPage(request);
+    await new Promise<void>((resolve) => reading.push({ workspace: 'a', end: resolve }));
+    return 'x'.repeat(12 * MIB);
+  });
   await server.ready();
 };
 afterEach(() => server.close());
@@ -85,11 +90,34 @@ it('counts an answer until its client has taken it, or gone', async () => {
   expect((await waits).statusCode).toBe(200);
 });
 
+it('counts a page while it is read, and not any longer if its client has gone', async () => {
+  await open(16 * MIB);
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  const gone = new Promise((resolve) => server.server.once('connection', (socket) => socket.once('close', resolve)));
+  const client = send('/large-page');
+  await eventually(() => Promise.resolve(expect(reading).toHaveLength(1)));
+  client.destroy();
+  await gone;
+
+  const waits = page();
+  await turns();
+  expect(reading).toHaveLength(1);
+  reading.shift()?.end();
+  await eventually(() => Promise.resolve(expect(reading).toHaveLength(1)));
+  reading.shift()?.end();
+  expect((await waits).statusCode).toBe(200);
+});
+
 /** Asks and reads nothing of the answer but its beginning. */
 async function ask(path: string): Promise<Socket> {
+  const socket = send(path);
+  await once(socket, 'readable');
+  return socket;
+}
+
+function send(path: string): Socket {
   const { port } = server.server.address() as AddressInfo;
   const socket = connect(port, '127.0.0.1');
   socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  await once(socket, 'readable');
   return socket;
 }

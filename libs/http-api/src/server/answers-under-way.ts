@@ -1,5 +1,6 @@
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { whenSent } from './answer-end.ts';
 import { MIB } from './sizes.ts';
 
 /** Most bytes of answers that are made or sent at a time; while it is made, an answer takes several times its size. */
@@ -41,7 +42,8 @@ export function roomForPage(request: FastifyRequest): Promise<void> {
 
 /**
  * Bounds the bytes of answers under way, in the process and of each workspace. A page of a list waits for room before it
- * is read. Any answer counts from when it is made until it is sent, or its client has gone.
+ * is read, and counts while it is read even if its client has gone. Any answer counts from when it is made until it is
+ * sent, or its client has gone.
  */
 export class AnswersUnderWay {
   private readonly held = new Map<string, HeldAnswer>();
@@ -55,24 +57,25 @@ export class AnswersUnderWay {
   /** Counts the answers of these routes. */
   watch(fastify: FastifyInstance): void {
     fastify.decorate('answersUnderWay', { getter: (): AnswersUnderWay => this });
-    fastify.addHook('onSend', (request, _reply, payload, done) => {
+    fastify.addHook('onSend', (request, reply, payload, done) => {
       const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
       const bytes = isWhole ? Buffer.byteLength(payload) : 0;
-      if (bytes > SMALL) this.held.set(request.id, { bytes, workspace: workspaceOf(request) });
-      else this.held.delete(request.id);
+      this.held.delete(request.id);
+      if (bytes > SMALL) {
+        this.held.set(request.id, { bytes, workspace: workspaceOf(request) });
+        whenSent(request, reply, () => this.sent(request.id));
+      }
       this.beginWaiting();
       done(null, payload);
     });
-    // `onResponse` does not run where the client goes before it has the whole answer.
     fastify.addHook('onRequest', ({ id }, reply, done) => {
-      reply.raw.once('close', () => this.ended(id));
+      reply.raw.once('close', () => this.waiting.find((page) => page.id === id)?.fail());
       done();
     });
   }
 
-  private ended(request: string): void {
+  private sent(request: string): void {
     this.held.delete(request);
-    this.waiting.find(({ id }) => id === request)?.fail();
     this.beginWaiting();
   }
 
