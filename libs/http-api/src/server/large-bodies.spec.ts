@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
 import { Busy } from '@tracking/ports';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
@@ -23,6 +25,7 @@ beforeEach(() => {
     await new Promise<void>((resolve) => release.push(resolve));
     return {};
   });
+  server.post('/large-answer', { config: { body: json(10 * MIB) } }, () => 'x'.repeat(32 * MIB));
 });
 afterEach(() => server.close());
 
@@ -67,4 +70,19 @@ it('takes those of others while one workspace holds its share, up to a bound', a
   const of = (workspace: string, size: number): [number, string] => [size * MIB, workspace];
   const end = await beginAll([of('a', 5), of('a', 2), of('b', 3), of('c', 2), of('d', 2), of('a', 1)]);
   expect(await end()).toEqual([200, 503, 200, 200, 503, 200]);
+});
+
+it('takes others when a client has reset its connection before it has the whole answer', async () => {
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  const gone = new Promise((resolve) => server.server.once('connection', (socket) => socket.once('close', resolve)));
+  const { port } = server.server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1');
+  const body = JSON.stringify('x'.repeat(5 * MIB - 2));
+  const headers = ['Host: x', 'Workspace: a', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+  client.write(`POST /large-answer HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+  await once(client, 'readable');
+  client.resetAndDestroy();
+  await gone;
+
+  expect(await (await begin(5 * MIB))()).toEqual([200]);
 });

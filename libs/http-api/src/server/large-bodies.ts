@@ -1,5 +1,6 @@
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { whenSent } from './answer-end.ts';
 import { JSON_LIMIT } from './json-body.ts';
 import { hasBody } from './route-bodies.ts';
 import { MIB } from './sizes.ts';
@@ -38,10 +39,9 @@ export function boundLargeBodies(fastify: FastifyInstance, atOnce = AT_ONCE): vo
     held.set(request.id, body);
     done();
   });
-  // Also where its client has gone.
-  fastify.addHook('onResponse', (request, _reply, done) => {
-    held.delete(request.id);
-    done();
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    if (held.has(request.id)) whenSent(request, reply, () => held.delete(request.id));
+    done(null, payload);
   });
 }
 
