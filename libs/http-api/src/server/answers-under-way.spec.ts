@@ -15,7 +15,9 @@ const open = async (atOnce: number, longestWaitMs = 60_000) => {
   reading = [];
   server = fastify();
   server.addHook('onRequest', (request, _reply, done) => {
-    Object.assign(request, { principal: { workspace_id: String(request.headers['workspace'] ?? 'a') } });
+    Object.assign(request, {
+      principal: { workspace_id: String(request.headers['workspace'] ?? 'a') },
+    });
     done();
   });
   answers.watch(server);
@@ -66,6 +68,39 @@ it('leaves room for other workspaces', async () => {
     await turns();
   }
   expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+});
+
+it('reads more pages at a time of a list whose pages were small', async () => {
+  await open(32 * MIB);
+  const first = page();
+  await turns();
+  reading.shift()?.end();
+  await first;
+  const answers = [page(), page(), page(), page(), page()];
+  await turns();
+  expect(workspaces()).toEqual(['a', 'a', 'a', 'a']);
+  while (reading.length > 0) {
+    for (const { end } of reading.splice(0)) end();
+    await turns();
+  }
+  expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200]);
+});
+
+it('reads fewer pages at a time of a list once a page was large', async () => {
+  await open(32 * MIB);
+  const large = async () => await server.inject('/large-page');
+  const first = large();
+  await turns();
+  reading.shift()?.end();
+  await first;
+  const answers = [large(), large(), large()];
+  await turns();
+  expect(reading).toHaveLength(2);
+  while (reading.length > 0) {
+    for (const { end } of reading.splice(0)) end();
+    await turns();
+  }
+  expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
 });
 
 it('refuses a page that waits for too long', async () => {

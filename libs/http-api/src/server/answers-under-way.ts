@@ -1,5 +1,6 @@
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { whenSent } from './answer-end.ts';
 import { MIB } from './sizes.ts';
 
@@ -7,8 +8,18 @@ import { MIB } from './sizes.ts';
 const AT_ONCE = 64 * MIB;
 /** The part of them that one workspace may hold: while it reads slowly, others still get their answers. */
 const SHARE = 1 / 2;
-/** Bytes that count for a page until its size is known. */
+/** Bytes that count for a page until its size is known, if pages of its list were large or are not known. */
 const PAGE = 8 * MIB;
+/**
+ * Bytes that count for it at least. With this, one workspace whose pages suddenly become large gets as many bytes as the
+ * process may hold, and no more.
+ */
+const LEAST_PAGE = PAGE * SHARE;
+/** A page counts as so many times the size of recent pages of its list. */
+const MARGIN = 2;
+/** The part of its weight that the size of a page has left when the next page of the list was read. */
+const FADING = 0.95;
+const MOST_LISTS = 10_000;
 /** Smaller answers do not count. */
 const SMALL = 64 * 1_024;
 const LONGEST_WAIT_MS = 5_000;
@@ -17,11 +28,12 @@ const MOST_WAITING = 1_000;
 interface HeldAnswer {
   readonly bytes: number;
   readonly workspace: string | undefined;
+  /** Set while it is a page that is read: names the list and its workspace. */
+  readonly list?: string;
 }
 
 interface WaitingPage {
-  readonly id: string;
-  readonly workspace: string | undefined;
+  readonly request: FastifyRequest;
   begin(): void;
   fail(): void;
 }
@@ -47,7 +59,11 @@ export function roomForPage(request: FastifyRequest): Promise<void> {
  */
 export class AnswersUnderWay {
   private readonly held = new Map<string, HeldAnswer>();
+  private bytes = 0;
+  private readonly bytesOfWorkspaces = new Map<string | undefined, number>();
   private waiting: WaitingPage[] = [];
+  /** Size of the largest recent page, by list. */
+  private readonly pageSizes = new LRUCache<string, number>({ max: MOST_LISTS });
 
   constructor(
     private readonly atOnce = AT_ONCE,
@@ -58,32 +74,27 @@ export class AnswersUnderWay {
   watch(fastify: FastifyInstance): void {
     fastify.decorate('answersUnderWay', { getter: (): AnswersUnderWay => this });
     fastify.addHook('onSend', (request, reply, payload, done) => {
+      const { id } = request;
       const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
       const bytes = isWhole ? Buffer.byteLength(payload) : 0;
-      this.held.delete(request.id);
+      const page = this.release(id);
+      if (page?.list !== undefined && reply.statusCode === 200) this.learn(page.list, bytes);
       if (bytes > SMALL) {
-        this.held.set(request.id, { bytes, workspace: workspaceOf(request) });
-        whenSent(request, reply, () => this.sent(request.id));
+        this.hold(id, { bytes, workspace: workspaceOf(request) });
+        whenSent(request, reply, () => this.sent(id));
       }
       this.beginWaiting();
       done(null, payload);
     });
-    fastify.addHook('onRequest', ({ id }, reply, done) => {
-      reply.raw.once('close', () => this.waiting.find((page) => page.id === id)?.fail());
+    fastify.addHook('onRequest', (request, reply, done) => {
+      reply.raw.once('close', () => this.waiting.find((page) => page.request === request)?.fail());
       done();
     });
   }
 
-  private sent(request: string): void {
-    this.held.delete(request);
-    this.beginWaiting();
-  }
-
   /** @throws Busy when others take too long, or too many wait */
   async roomForPage(request: FastifyRequest): Promise<void> {
-    const { id } = request;
-    const workspace = workspaceOf(request);
-    if (this.hasRoom(workspace)) return this.hold(id, workspace);
+    if (this.beginPage(request)) return;
     if (this.waiting.length >= MOST_WAITING) throw new Busy('gateway', 'many pages wait to be read');
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
@@ -91,37 +102,64 @@ export class AnswersUnderWay {
         this.waiting = this.waiting.filter((page) => page !== waiting);
         settle();
       };
-      const begin = () =>
-        end(() => {
-          this.hold(id, workspace);
-          resolve();
-        });
+      const begin = () => end(resolve);
       const fail = () => end(() => reject(new Busy('gateway', 'many large answers are under way already')));
-      const waiting: WaitingPage = { id, workspace, begin, fail };
+      const waiting: WaitingPage = { request, begin, fail };
       const timer = setTimeout(fail, this.longestWaitMs);
       this.waiting.push(waiting);
     });
   }
 
-  private hold(id: string, workspace: string | undefined): void {
-    this.held.set(id, { bytes: PAGE, workspace });
+  private sent(request: string): void {
+    this.release(request);
+    this.beginWaiting();
   }
 
   private beginWaiting(): void {
-    for (const page of this.waiting) if (this.hasRoom(page.workspace)) page.begin();
+    for (const page of this.waiting) if (this.beginPage(page.request)) page.begin();
   }
 
-  /** Where nothing is held there is always room, whatever the bounds. */
-  private hasRoom(workspace: string | undefined): boolean {
-    const all = [...this.held.values()];
-    if (all.length === 0) return true;
-    const own = all.filter((answer) => answer.workspace === workspace);
-    return total(all) + PAGE <= this.atOnce && total(own) + PAGE <= this.atOnce * SHARE;
+  /** Holds the bytes of a page. Returns false, and holds nothing, if there is no room for it. */
+  private beginPage(request: FastifyRequest): boolean {
+    const workspace = workspaceOf(request);
+    const list = [workspace, request.routeOptions.url].join(' ');
+    const bytes = this.expectedBytes(list);
+    const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
+    const hasRoom = this.bytes + bytes <= this.atOnce && own + bytes <= this.atOnce * SHARE;
+    // Where nothing is held there is always room, whatever the bounds.
+    if (!hasRoom && this.held.size > 0) return false;
+    this.hold(request.id, { bytes, workspace, list });
+    return true;
   }
-}
 
-function total(answers: readonly HeldAnswer[]): number {
-  return answers.reduce((sum, { bytes }) => sum + bytes, 0);
+  private expectedBytes(list: string): number {
+    const recent = this.pageSizes.get(list) ?? PAGE;
+    return Math.min(PAGE, Math.max(LEAST_PAGE, MARGIN * recent));
+  }
+
+  private learn(list: string, bytes: number): void {
+    this.pageSizes.set(list, Math.max(bytes, Math.floor(FADING * (this.pageSizes.get(list) ?? 0))));
+  }
+
+  private hold(request: string, answer: HeldAnswer): void {
+    this.release(request);
+    this.held.set(request, answer);
+    this.count(answer.workspace, answer.bytes);
+  }
+
+  private release(request: string): HeldAnswer | undefined {
+    const answer = this.held.get(request);
+    this.held.delete(request);
+    if (answer !== undefined) this.count(answer.workspace, -answer.bytes);
+    return answer;
+  }
+
+  private count(workspace: string | undefined, bytes: number): void {
+    this.bytes += bytes;
+    const own = (this.bytesOfWorkspaces.get(workspace) ?? 0) + bytes;
+    if (own === 0) this.bytesOfWorkspaces.delete(workspace);
+    else this.bytesOfWorkspaces.set(workspace, own);
+  }
 }
 
 function workspaceOf({ principal }: FastifyRequest): string | undefined {
