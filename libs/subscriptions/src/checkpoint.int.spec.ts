@@ -2,7 +2,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, tempFolder } from '@tracking/testing';
-import { CHECKPOINTS, Checkpoint, Superseded } from './checkpoint.ts';
+import { CHECKPOINTS, Checkpoint, Superseded, placeOf } from './checkpoint.ts';
 import type { CheckpointDocument } from './checkpoint.ts';
 
 const OF = { subscriber: 'shipments', generation: 1, partition: 'shipment-' };
@@ -73,6 +73,20 @@ describe('a checkpoint', () => {
       await checkpoint.move(`${turns}-second`, false);
       expect(await position()).toBe(`${turns}-second`);
     }
+  });
+
+  it('is at its position once a process of the version before has moved it past the late places', async () => {
+    const checkpoint = await claim(1);
+    await checkpoint.move('0001', true);
+    const late = checkpoint.nextPlace();
+    await checkpoint.moveToPlace(late);
+    expect((await claim(2)).place).toBe(late);
+
+    const [stored] = await documents.find({ filter: {}, limit: 1 });
+    const moved = { ...(stored as CheckpointDocument), position: '0002' };
+    await documents.replace(moved);
+    expect(placeOf(moved)).toBe('0002');
+    expect((await claim(3)).place).toBe('0002');
   });
 
   it('waits between writes, and writes the newest move when it is flushed', async () => {

@@ -30,7 +30,8 @@ export function checkpointId(subscriber: string, generation: number, partition: 
 
 /** Everything up to this place is done; undefined before the first event. */
 export function placeOf({ position, late }: Pick<CheckpointDocument, 'position' | 'late'>): Place | undefined {
-  return late ?? position ?? undefined;
+  // A process of the version before keeps `late` when it moves the position on.
+  return late !== undefined && late > (position ?? '') ? late : (position ?? undefined);
 }
 
 /** A newer holder of the lease has taken the checkpoint over. */
