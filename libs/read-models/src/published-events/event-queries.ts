@@ -31,8 +31,8 @@ export interface EventListQuery {
 type PlaceRange = { readonly gt: Place; readonly lt?: Place; readonly lte?: Place };
 
 /**
- * An event is stored this long after its `created_at` at most, unless it is imported: a command keeps its time for as long
- * as a client may repeat it under its `Idempotency-Key` (24 h), and the clocks of replicas differ a little.
+ * An event is stored this long after its `created_at` at most, unless its row is `imported`: a command keeps its time for as
+ * long as a client may repeat it under its `Idempotency-Key` (24 h), and the clocks of replicas differ a little.
  */
 const STORED_WITHIN_MS = 25 * 3_600_000;
 
@@ -214,7 +214,7 @@ interface Times {
  * Between which positions events of these times are: none that was created at `since` or later is at `floor` or before it,
  * none that was created at `until` or before is beyond `ceiling`. Lists are in the order of positions: without them the
  * first page would look through everything that was ever published before, the last one through everything after. Of
- * what is imported, and of what stands before it, the time of one says nothing of the others'.
+ * rows that are `imported`, and of what stands before them, the time of one says nothing of the others'.
  */
 async function boundsOfTimes(
   rows: Collection<PublishedEventRow>,

@@ -13,7 +13,10 @@ export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
    * handled when its turn came.
    */
   readonly position: Place;
-  /** Whether it came from another store, and so may stand long after events of later times; absent otherwise. */
+  /**
+   * Set for an event that may stand long after events of later times: it came from another store, or could not be handled
+   * when its turn came.
+   */
   readonly imported?: true;
 }
 
@@ -47,7 +50,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
         stream,
         revision: event.revision,
         position: place ?? position,
-        ...(event.metadata.imported && { imported: true as const }),
+        ...((event.metadata.imported === true || place !== undefined) && { imported: true as const }),
       },
     ];
   },
