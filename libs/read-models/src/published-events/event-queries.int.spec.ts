@@ -1,34 +1,29 @@
-import type { EmbeddedEngine } from "@tracking/embedded";
-import { openTestEngine } from "@tracking/embedded/testing";
-import type { Collection } from "@tracking/ports";
-import { toShipmentEvent } from "@tracking/shipments-domain";
-import { type TempFolder, tempFolder } from "@tracking/testing";
-import { ACME, newEvent, token } from "../../test/shipment-events.ts";
-import type { ActiveRows } from "../active-rows.ts";
-import { rowsOf } from "../read-model.ts";
-import { type EventListQuery, EventQueries } from "./event-queries.ts";
-import {
-  type PublishedEventRow,
-  publishedEventsModel,
-} from "./published-event-rows.ts";
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
+import { type Collection, Unavailable } from '@tracking/ports';
+import { toShipmentEvent } from '@tracking/shipments-domain';
+import { type TempFolder, tempFolder } from '@tracking/testing';
+import { ACME, newEvent, token } from '../../test/shipment-events.ts';
+import type { ActiveRows } from '../active-rows.ts';
+import { rowsOf } from '../read-model.ts';
+import { type EventListQuery, EventQueries } from './event-queries.ts';
+import { type PublishedEventRow, publishedEventsModel } from './published-event-rows.ts';
 
 const day = (n: number) => new Date(Date.UTC(2026, 2, n));
 /** A place that a generation gave behind its position, to an event of a parked stream. */
 const lateAt = (position: string) => `${position}.0000000000000001.0000000001`;
 
-describe("queries of events, given one that was handled long after it was stored", () => {
+describe('queries of events, given one that was handled long after it was stored', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
   let rows: Collection<PublishedEventRow>;
   beforeAll(async () => {
     folder = await tempFolder();
     engine = await openTestEngine(folder.path);
-    rows = await engine.documentStore.collection(
-      rowsOf(publishedEventsModel, 1),
-    );
-    await store("day 1, late", 1, "0001", lateAt("0020"));
-    await store("day 10", 10, "0010");
-    await store("day 20", 20, "0020");
+    rows = await engine.documentStore.collection(rowsOf(publishedEventsModel, 1));
+    await store('day 1, late', 1, '0001', lateAt('0020'));
+    await store('day 10', 10, '0010');
+    await store('day 20', 20, '0020');
   });
   afterAll(async () => {
     await engine.close();
@@ -36,31 +31,15 @@ describe("queries of events, given one that was handled long after it was stored
   });
 
   const names = new Map<string, string>();
-  async function store(
-    name: string,
-    n: number,
-    position: string,
-    place?: string,
-  ): Promise<void> {
+  async function store(name: string, n: number, position: string, place?: string): Promise<void> {
     const stream = `shipment-${token(n)}`;
     const stored = {
-      ...newEvent(
-        { type: "shipment.changed.v1", data: { changes: {} } },
-        null,
-        day(n),
-      ),
+      ...newEvent({ type: 'shipment.changed.v1', data: { changes: {} } }, null, day(n)),
       stream,
       revision: 1,
       position,
     };
-    const projected = {
-      id: stored.id,
-      stream,
-      position,
-      place,
-      scope: ACME,
-      event: toShipmentEvent(stored),
-    };
+    const projected = { id: stored.id, stream, position, place, scope: ACME, event: toShipmentEvent(stored) };
     for (const row of publishedEventsModel.apply(projected, () => undefined)) {
       names.set(row.id, name);
       await rows.insert(row);
@@ -68,33 +47,24 @@ describe("queries of events, given one that was handled long after it was stored
   }
   /** By a generation that has reached the place. */
   const queries = (place: string) => {
-    const progress = {
-      place: () => place,
-      currentPlace: () => Promise.resolve(place),
-    };
-    const active = {
-      rows: () => Promise.resolve(rows),
-      keptSince: () => undefined,
-      progress,
-    };
+    const progress = { place: () => place, currentPlace: () => Promise.resolve(place) };
+    const active = { rows: () => Promise.resolve(rows), keptSince: () => undefined, progress };
     return new EventQueries(active as unknown as ActiveRows<PublishedEventRow>);
   };
-  const listed = async (filter: EventListQuery["filter"]) => {
-    const { items } = await queries(lateAt("0020")).list(ACME, {
-      filter,
-      limit: 10,
-    });
+  const listed = async (filter: EventListQuery['filter']) => {
+    const { items } = await queries(lateAt('0020')).list(ACME, { filter, limit: 10 });
     return items.map(({ id }) => names.get(id));
   };
 
-  it("finds it, and those around its place, by their times", async () => {
-    expect(await listed({})).toEqual(["day 10", "day 20", "day 1, late"]);
-    expect(await listed({ since: day(9).toISOString() })).toEqual([
-      "day 10",
-      "day 20",
-    ]);
-    expect(await listed({ until: day(2).toISOString() })).toEqual([
-      "day 1, late",
-    ]);
+  it('finds it, and those around its place, by their times', async () => {
+    expect(await listed({})).toEqual(['day 10', 'day 20', 'day 1, late']);
+    expect(await listed({ since: day(9).toISOString() })).toEqual(['day 10', 'day 20']);
+    expect(await listed({ until: day(2).toISOString() })).toEqual(['day 1, late']);
+  });
+
+  it('reads a stretch up to its place in the next generation, where it stands at its position', async () => {
+    const stretch = { after: '', upTo: lateAt('0020'), limit: 10 };
+    expect(await queries('0020').stretchOfAll(stretch)).toHaveLength(3);
+    await expect(queries('0019').stretchOfAll(stretch)).rejects.toThrow(Unavailable);
   });
 });

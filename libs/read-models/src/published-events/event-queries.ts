@@ -1,7 +1,7 @@
 import { type EventType, type Scope, type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, type Filter, type Position, Unavailable } from '@tracking/ports';
 import { streamOf } from '@tracking/shipments-domain';
-import { type Place, endOf } from '@tracking/subscriptions';
+import { type Place, endOf, positionOf } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage, SortValues } from '../read-model.ts';
 import { inScope } from '../scope.ts';
@@ -122,9 +122,10 @@ export class EventQueries {
 
   private async upTo<T>(place: Place, read: (rows: Collection<PublishedEventRow>) => Promise<T>): Promise<T> {
     const found = await this.fromOneGeneration(read);
-    // A process that heard late of a new generation may have gone over to one that is not as far.
+    // A process that heard late of a new generation may have gone over to one that is not as far. Events that the
+    // former one placed late stand at their positions there.
     const reached = this.active.progress.place();
-    if (reached === undefined || reached < place) throw notReached();
+    if (reached === undefined || reached < positionOf(place)) throw notReached();
     return found;
   }
 
