@@ -211,8 +211,9 @@ export class EventFeed {
     const missing: PublishedEventRow[] = [];
     for (const row of rows) {
       const known = this.made.get(row.id);
-      if (known === undefined) missing.push(row);
-      else made.set(row.id, known);
+      // In another generation an event may stand elsewhere, if its stream was parked.
+      if (known?.position === row.position) made.set(row.id, known);
+      else missing.push(row);
     }
     const places = new Map(missing.map((row) => [row.id, row]));
     const { events, covered } = missing.length === 0 ? { events: [], covered: 0 } : await this.log.envelopes(missing);

@@ -1,0 +1,55 @@
+import { setImmediate } from 'node:timers/promises';
+import { ACME } from '../../test/shipment-events.ts';
+import { EventFeed, type EventLog } from './event-feed.ts';
+import type { PublishedEventRow } from './published-event-rows.ts';
+
+const LATE = '0020.0000000000000001.0000000001';
+/** As much as a follower is given at once. */
+const LARGE = Buffer.alloc(65_536);
+
+function row(id: string, position: string): PublishedEventRow {
+  const type = 'shipment.updated';
+  return { id, ...ACME, type, created_at: '', stream: 'shipment-1', revision: 1, position };
+}
+
+describe('a feed of events', () => {
+  it('follows a late event to its position in the next generation', async () => {
+    let rows = [row('evt_late', LATE)];
+    const unused = () => Promise.reject(new Error('not asked for'));
+    const log: EventLog = {
+      place: () => Promise.resolve(LATE),
+      passed: () => new Promise(() => undefined),
+      shown: () => Promise.resolve(true),
+      placeOf: unused,
+      newest: unused,
+      stretch: (_scope, _filter, { after, upTo }) =>
+        Promise.resolve(rows.filter(({ position }) => position > after && position <= upTo)),
+      stretchOfAll: unused,
+      envelopes: (made) => {
+        const events = made.map(({ id, type, created_at }) => ({
+          id,
+          type,
+          created_at,
+          api_version: '2026-11-01' as const,
+          ...ACME,
+          data: {},
+        }));
+        return Promise.resolve({ events, covered: made.length });
+      },
+    };
+    const feed = new EventFeed(log, { encode: () => LARGE, onFailure: () => undefined });
+    const first = await feed.follow(ACME, {}, 'beginning');
+    expect((await first?.next())?.map(({ id }) => id)).toEqual(['evt_late']);
+
+    rows = [row('evt_late', '0001'), row('evt_next', '0010')];
+    const second = await feed.follow(ACME, {}, 'beginning');
+    const seen = (await second?.next())?.map(({ id }) => id) ?? [];
+    const more = second?.next().then((events) => seen.push(...events.map(({ id }) => id)));
+    for (let turns = 0; turns < 20; turns += 1) await setImmediate();
+    expect(seen).toEqual(['evt_late', 'evt_next']);
+    first?.leave();
+    second?.leave();
+    await more;
+    feed.close();
+  });
+});
