@@ -161,6 +161,7 @@ describe('events from one store to another', () => {
       if (!first || !second || !third) throw new Error('too few events');
       await refused(importEvents({ events: [{ ...first, stream: 'other-stream' }] }));
       await refused(importEvents({ events: [{ ...first, type: 'shipment.exploded.v9' }] }));
+      await refused(importEvents({ events: [{ ...first, type: 'exception.resolved.v1', data: {} }] }));
       await refused(importEvents({ events: [{ ...first, id: 'x' }] }));
       await refused(importEvents({ events: [first, third] }));
       await refused(importEvents({ events: [{ ...first, id: crypto.randomUUID() }] }));

@@ -139,8 +139,10 @@ function refuseForeign({ stream, type, id, revision, data, metadata }: ExportedE
   try {
     upcast(type, data);
   } catch (error) {
-    if (error instanceof UnknownEventType) throw new DomainError('validation_failed', `Not known here: ${type}.`);
-    throw error;
+    const isUnknown = error instanceof UnknownEventType;
+    // An event of a former version that lacks what its upcast needs.
+    const reason = isUnknown ? `Not known here: ${type}.` : `Not the data of ${type}: ${id}.`;
+    throw new DomainError('validation_failed', reason);
   }
 }
 
