@@ -18,6 +18,10 @@ const created = (next: string | null, status: ShipmentStatus = 'pending') =>
   event(0, next, { type: 'shipment.created.v1', data: { ...ACME, shipment: shipmentRecord(1, { status }), sent } });
 const updated = (revision: number, next: string | null, changes: object = {}) =>
   event(revision, next, { type: 'shipment.changed.v1', data: { changes } });
+/** The event as an import stores it. */
+function imported(each: ProjectedEvent): ProjectedEvent {
+  return { ...each, event: { ...each.event, metadata: { ...each.event.metadata, imported: true } } };
+}
 const GOING_ON = { ended: false, has_open_exceptions: false, over: false };
 const status = (from: ShipmentStatus, to: ShipmentStatus) => ({ status: { from, to } });
 
@@ -43,10 +47,6 @@ describe('rows of deadlines', () => {
   });
 
   it('given events of another system, then no moment until something is stored here', () => {
-    const imported = (each: ProjectedEvent): ProjectedEvent => {
-      const metadata = { ...each.event.metadata, imported: true as const };
-      return { ...each, event: { ...each.event, metadata } };
-    };
     const [first, second, third] = writes(
       imported(created(MONDAY)),
       imported(updated(1, TUESDAY)),
@@ -55,6 +55,15 @@ describe('rows of deadlines', () => {
     expect(first).toEqual({ id, ...ACME, ...GOING_ON, revision: 0 });
     expect(second).toBeUndefined();
     expect(third).toMatchObject({ due_at: TUESDAY, revision: 2 });
+  });
+
+  it('given one of another system that has ended and waits for a moment, then it is not over until it is checked', () => {
+    const waiting = [created(MONDAY), updated(1, MONDAY, status('pending', 'completed'))].map(imported);
+    const [, second, third] = writes(...waiting, updated(2, TUESDAY));
+    expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: false, revision: 1 });
+    expect(third).toMatchObject({ due_at: TUESDAY, over: true });
+    const [, done] = writes(...[created(null), updated(1, null, status('pending', 'completed'))].map(imported));
+    expect(done?.over).toBe(true);
   });
 
   it('given events that move nothing, then no write', () => {

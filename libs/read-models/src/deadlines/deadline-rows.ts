@@ -1,5 +1,5 @@
 import type { Scope, ShipmentStatus, Timestamp } from '@tracking/contracts';
-import { type ShipmentEvent, nextCheckOf, shipmentIdOf } from '@tracking/shipments-domain';
+import { type EventMetadata, type ShipmentEvent, nextCheckOf, shipmentIdOf } from '@tracking/shipments-domain';
 import type { ReadModel, ReadModelRow } from '../read-model.ts';
 import { scopeOf } from '../scope.ts';
 
@@ -13,7 +13,10 @@ export interface DeadlineRow extends ReadModelRow, Scope {
   /** Whether it came to its end. The row stays: it tells late writes of earlier events from new ones. */
   readonly ended: boolean;
   readonly has_open_exceptions: boolean;
-  /** Whether no change of settings can change anything about it: it has ended, and no exception is open. */
+  /**
+   * Whether no re-check can change anything about it: it has ended, no exception is open, and it does not wait for a moment
+   * that another system knew.
+   */
   readonly over: boolean;
 }
 
@@ -40,19 +43,29 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
     const due_at = nextCheckOf(event.metadata);
     const ended = isEndedAfter(event, before);
     const has_open_exceptions = hasOpenAfter(event, before);
-    if (
-      before &&
-      before.ended === ended &&
-      before.has_open_exceptions === has_open_exceptions &&
-      (before.due_at ?? null) === due_at
-    ) {
-      return [];
-    }
+    const over = ended && !has_open_exceptions && !waitsForImportedMoment(event.metadata);
+    const state = { ended, has_open_exceptions, over };
+    if (before && isAlike(before, { due_at, ...state })) return [];
     const { revision } = event;
-    const state = { ended, has_open_exceptions, over: ended && !has_open_exceptions };
     return [{ id, ...scopeOf(scope), ...(due_at !== null && { due_at }), ...state, revision }];
   },
 };
+
+type DeadlineState = Pick<DeadlineRow, 'ended' | 'has_open_exceptions' | 'over'>;
+
+function isAlike(before: DeadlineRow, after: DeadlineState & { readonly due_at: Timestamp | null }): boolean {
+  return (
+    before.ended === after.ended &&
+    before.has_open_exceptions === after.has_open_exceptions &&
+    before.over === after.over &&
+    (before.due_at ?? null) === after.due_at
+  );
+}
+
+/** Reports whether the system that the event comes from waited for a moment, such as the expiry of an upload. */
+function waitsForImportedMoment({ imported, next_check_at }: EventMetadata): boolean {
+  return imported === true && next_check_at !== null;
+}
 
 function isEndedAfter(event: ShipmentEvent, before: DeadlineRow | undefined): boolean {
   const status = statusSetBy(event);
