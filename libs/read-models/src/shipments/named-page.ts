@@ -32,19 +32,22 @@ export async function namedPage(
   const placeOf = (record: ShipmentRecord) => [record[field], record.id] as const;
   const wanted = [...new Set(ids)];
   let kept: readonly Kept[] = [];
-  let hasMore = false;
+  // The first one that did not fit. It and everything behind it are for later pages.
+  let beyond: ShipmentRecord | undefined;
   for (let from = 0; from < wanted.length; from += ROWS_AT_ONCE) {
     const found = await rows.getMany(wanted.slice(from, from + ROWS_AT_ONCE));
+    const end = beyond && placeOf(beyond);
     const fitting = found
       .filter((row) => isInScope(row, scope) && fulfils(row.record, conditions))
       .filter(({ record }) => after === undefined || compare(placeOf(record), after, descending) > 0)
+      .filter(({ record }) => end === undefined || compare(placeOf(record), end, descending) < 0)
       .map(({ record }) => ({ record, bytes: Buffer.byteLength(JSON.stringify(record)) }));
     const all = [...kept, ...fitting].sort((a, b) => compare(placeOf(a.record), placeOf(b.record), descending));
     kept = all.slice(0, Math.min(limit, countWithin(all, maxBytes)));
-    hasMore ||= kept.length < all.length;
+    beyond = all[kept.length]?.record ?? beyond;
   }
   const last = kept.at(-1)?.record;
-  return { items: kept.map(({ record }) => record), next: hasMore && last ? placeOf(last) : undefined };
+  return { items: kept.map(({ record }) => record), next: beyond && last ? placeOf(last) : undefined };
 }
 
 /** How many of the first ones fit; one at least. */

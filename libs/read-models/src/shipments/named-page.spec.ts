@@ -1,0 +1,27 @@
+import type { Collection } from '@tracking/ports';
+import { ACME, shipmentRecord } from '../../test/shipment-events.ts';
+import type { SortValues } from '../read-model.ts';
+import { conditionsOf } from './list-conditions.ts';
+import { namedPage } from './named-page.ts';
+import type { ShipmentRow } from './shipment-rows.ts';
+
+/** The second one is larger than a page, so that it and whatever follows it comes later. */
+const RECORDS = Array.from({ length: 25 }, (_, n) =>
+  shipmentRecord(n, { metadata: n === 1 ? { note: 'x'.repeat(50_000) } : null }),
+);
+const ROWS = new Map(RECORDS.map((record) => [record.id, { id: record.id, ...ACME, record } as ShipmentRow]));
+const rows: Pick<Collection<ShipmentRow>, 'getMany'> = {
+  getMany: async (ids) => ids.flatMap((id) => ROWS.get(id) ?? []),
+};
+
+it.each([3, 200])('pages of named shipments hold each of them once, at most %i on a page', async (limit) => {
+  const ids = RECORDS.map(({ id }) => id);
+  const seen: string[] = [];
+  for (let after: SortValues | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
+    const query = { filter: { ids }, order: { field: 'created_at', descending: false }, limit, after } as const;
+    const page = await namedPage({ rows, scope: ACME, bytes: 20_000 }, ids, conditionsOf(query.filter), query);
+    seen.push(...page.items.map(({ id }) => id));
+    after = page.next;
+  }
+  expect(seen).toEqual(ids);
+});
