@@ -1,7 +1,7 @@
 import type { Lease } from '@tracking/ports';
 import { DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, type AttemptOutcome, newDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import { toDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { OwnedEndpoint, type RunningReplay } from './owned-endpoint.ts';
 import { toPending } from './priority-queue.ts';
@@ -63,6 +63,16 @@ function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
     at.window.add(toPending(toDocument(newDelivery({ ...about, id: `dlv_${n}` }, due)), 0), at.room);
   }
   return at;
+}
+
+const timeAt = (ms: number) => new Date(START + ms).toISOString();
+
+/** A delivery of an event of the start with these fields instead. */
+function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryDocument {
+  const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+  const event = { event_id: id, event_type: 'shipment.created', event_created_at: timeAt(0), payload_id: 'p' };
+  const made = newDelivery({ ...event, id, workspace_id, environment, endpoint_id, sandbox: false }, timeAt(0));
+  return toDocument({ ...made, ...fields });
 }
 
 const replay = (id: string): RunningReplay => ({
@@ -181,6 +191,19 @@ describe('an endpoint that this process owns', () => {
     endpoint.busy.clear();
     endpoint.hold({ ...document, url_revision: 2, revision: 2 }, 0);
     expect(endpoint.nextMoment).toBe(START + 3_600_000);
+  });
+
+  test('gives live events before what a replay sends again after attempts at a former URL', () => {
+    const endpoint = owned(SUCCESS);
+    endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
+    endpoint.concurrency = new AdaptiveConcurrency(DEFAULT_MAX_CONCURRENCY, 600_000, () => 0);
+    const refill = endpoint.window.beginRefill(endpoint.room);
+    const live = delivery('dlv_live', { event_created_at: timeAt(10), next_attempt_at: timeAt(10) });
+    const attempted = { attempts_count: 1, last_attempt_at: timeAt(1) };
+    const replayed = delivery('dlv_replayed', { ...attempted, replay_id: 'rpl_1', next_attempt_at: timeAt(1_020) });
+    const scheduled = [live, replayed];
+    endpoint.window.endRefill(refill, { scheduled, express: [] }, endpoint.busy, 0);
+    expect([endpoint.take(START + 20)?.id, endpoint.take(START + 20)?.id]).toEqual(['dlv_live', 'dlv_replayed']);
   });
 
   test('keeps the replay that was read last, although an earlier read is answered after it', async () => {

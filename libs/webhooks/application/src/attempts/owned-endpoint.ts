@@ -219,11 +219,12 @@ export class OwnedEndpoint {
 
   /**
    * When a delivery is due, in epoch milliseconds: as stored, or since its latest attempt if that was made at a former URL,
-   * whatever that URL asked for.
+   * whatever that URL asked for. A replayed delivery has had no attempt by its schedule: it stays due after live events.
    */
   readonly dueOf = (delivery: DeliveryDocument): number => {
     const { due } = positionOf(delivery);
-    if (delivery.attempts_count === 0 || urlRevision(delivery) === urlRevision(this.endpoint)) return due;
+    const isUntried = delivery.attempts_count === 0 || mayGoEarly(delivery);
+    if (isUntried || urlRevision(delivery) === urlRevision(this.endpoint)) return due;
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
 
