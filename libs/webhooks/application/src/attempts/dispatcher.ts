@@ -183,7 +183,7 @@ export class Dispatcher {
     const about = { endpoint: owned.id, delivery: item.id, ...traceFields(item.delivery), reason: String(error) };
     if (error instanceof PayloadMissing && item.delivery.manual_at === null && !item.delivery.sandbox) {
       this.parts.logger.debug(about, 'webhooks: an attempt waits for its payload');
-      return owned.window.putBack({ ...item, due: now + AGAIN_MS });
+      return owned.window.putBack({ ...item, due: now + AGAIN_MS, isDelayed: true });
     }
     this.parts.logger.error(about, 'webhooks: no attempt was made');
     owned.blockedUntil = now + BLOCKED_MS;

@@ -229,8 +229,8 @@ export class OwnedEndpoint {
   };
 
   /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint recovers. */
-  readonly goesEarly = (item: Pick<PendingDelivery, 'delivery'>): boolean =>
-    mayGoEarly(item.delivery) || this.failedBeforeRecovery(item);
+  readonly goesEarly = (item: Pick<PendingDelivery, 'delivery' | 'isDelayed'>): boolean =>
+    item.isDelayed !== true && (mayGoEarly(item.delivery) || this.failedBeforeRecovery(item));
 
   /** A delivery that failed again since keeps its schedule. */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {

@@ -7,6 +7,8 @@ export interface PendingDelivery extends QueuePosition {
   readonly delivery: DeliveryDocument;
   /** When it was known to be as stored, on the process's monotonic clock. */
   readonly knownAt: number;
+  /** It must not go early: it was put back and waits for `due` in memory, whatever is stored. */
+  readonly isDelayed?: true;
 }
 
 export function toPending(stored: DeliveryDocument, knownAt: number): PendingDelivery {
