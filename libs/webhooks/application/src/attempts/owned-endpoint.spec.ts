@@ -157,13 +157,20 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBe(START + 700_000);
   });
 
-  test('has recovered once nothing that failed before waits or is being attempted', () => {
+  test('has recovered once nothing that failed before waits or is being attempted, whatever else is', () => {
     const endpoint = owned(FAILURE);
     endpoint.concurrency?.answered(SUCCESS, START + 600_000, START + 600_000);
     expect(endpoint.hasRecovered).toBe(true);
-    endpoint.busy.add('dlv_one');
+    const failed = { status: 'retrying', attempts_count: 1, last_attempt_at: timeAt(1) } as const;
+    endpoint.hold(delivery('dlv_failed', { ...failed, next_attempt_at: timeAt(900_000) }), 0);
     expect(endpoint.hasRecovered).toBe(false);
-    endpoint.busy.clear();
+    expect(endpoint.take(START + 600_001)?.id).toBe('dlv_failed');
+    expect(endpoint.hasRecovered).toBe(false);
+    const live = timeAt(600_002);
+    endpoint.hold(delivery('dlv_live', { event_created_at: live, next_attempt_at: live }), 0);
+    expect(endpoint.take(START + 600_002)?.id).toBe('dlv_live');
+    endpoint.busy.delete('dlv_failed');
+    expect([endpoint.busy.size, endpoint.hasRecovered]).toEqual([1, true]);
     endpoint.window.forget();
     expect(endpoint.hasRecovered).toBe(false);
   });

@@ -59,6 +59,8 @@ export class OwnedEndpoint {
   replay: RunningReplay | undefined;
   /** Whether that takes more at the moment. */
   replaying = false;
+  /** Deliveries taken before they were due since the endpoint recovers; some may have had their attempt. */
+  private readonly takenEarly = new Set<string>();
   private replayReadsBegun = 0;
   /** The read that `replay` is from, by its place among those begun. */
   private replayReadShown = 0;
@@ -131,9 +133,10 @@ export class OwnedEndpoint {
 
   /** True once its recovery is complete: every delivery that failed before has been attempted again. */
   get hasRecovered(): boolean {
+    if (!this.isRecovering || !this.window.complete) return false;
     // A delivery under way may still be in preparation, which refuses it if the recovery has ended and it is not due.
-    if (!this.isRecovering || this.busy.size > 0) return false;
-    return this.window.complete && !this.window.scheduled.some(this.failedBeforeRecovery);
+    if ([...this.takenEarly].some((id) => this.busy.has(id))) return false;
+    return !this.window.scheduled.some(this.failedBeforeRecovery);
   }
 
   setEndpoint(endpoint: EndpointDocument): void {
@@ -189,9 +192,15 @@ export class OwnedEndpoint {
     const isDue = (scheduled.first?.due ?? now) <= now;
     const item = express.take(this.mayGo) ?? (isDue ? scheduled.shift() : scheduled.take(this.goesEarly));
     if (item === undefined) return undefined;
+    this.noteEarly(item, now);
     this.busy.add(item.id);
     this.concurrency?.began(now);
     return item;
+  }
+
+  private noteEarly(item: PendingDelivery, now: number): void {
+    for (const id of this.takenEarly) if (!this.busy.has(id)) this.takenEarly.delete(id);
+    if (item.due > now && this.failedBeforeRecovery(item)) this.takenEarly.add(item.id);
   }
 
   /** From when on there is something to attempt, in epoch milliseconds, if nothing else happens. */
