@@ -1,5 +1,4 @@
 import type { Clock } from '@tracking/ports';
-import { urlRevision } from '@tracking/webhooks-domain';
 import type { AttemptPreparation } from './attempts/attempt-preparation.ts';
 import type { AttemptSender, MadeAttempt } from './attempts/attempt-sender.ts';
 import type { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
@@ -10,7 +9,7 @@ import type { OutcomeStore } from './attempts/outcome-store.ts';
 import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
 import type { OwnedEndpoints } from './attempts/owned-endpoints.ts';
 import type { EndpointClients } from './endpoints/endpoint-clients.ts';
-import type { EndpointDocument } from './endpoints/endpoint-document.ts';
+import { type EndpointDocument, hasSameUrl } from './endpoints/endpoint-document.ts';
 import type { CountOutcome, StatsKeeper } from './stats/stats-keeper.ts';
 import type { DeliveryDocument } from './store/delivery-document.ts';
 
@@ -69,7 +68,7 @@ export class DeliveryWorker {
     made: MadeAttempt,
   ): void {
     // It says nothing about the URL that the endpoint has by now.
-    if (urlRevision(attempted) !== urlRevision(owned.endpoint)) return;
+    if (!hasSameUrl(attempted, owned.endpoint)) return;
     const { outcome, startedAt, endedAt } = made.finished;
     this.parts.failures.note(owned, delivery, made, owned.concurrency?.failingSince ?? null);
     owned.concurrency?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));

@@ -13,14 +13,13 @@ import {
   enabled,
   rotated,
   urlChanged,
-  urlRevision,
   validSecrets,
   verificationEnded,
 } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import { logMoment } from '../endpoints/disabling.ts';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
-import { type EndpointDocument, sealedHeaders, toEndpoint } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, hasSameUrl, sealedHeaders, toEndpoint } from '../endpoints/endpoint-document.ts';
 import type { EndpointChange, EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { SecretBox } from '../endpoints/secret-box.ts';
 import { newSecret, openedSecret } from '../endpoints/signing-secrets.ts';
@@ -116,9 +115,7 @@ export class Endpoints implements WebhookEndpoints {
     if (isRepeated(endpoint, command)) return toEndpoint(endpoint);
     const verification = await challenge(clients.note(endpoint), { outbound, timeoutMs, clock, origin });
     // What an endpoint answered says nothing about a URL that was set in the meantime.
-    return this.update(command, (now) => {
-      return urlRevision(now) === urlRevision(endpoint) ? verificationEnded(now, verification) : now;
-    });
+    return this.update(command, (now) => (hasSameUrl(now, endpoint) ? verificationEnded(now, verification) : now));
   }
 
   async enable(command: EndpointCommand): Promise<WebhookEndpoint> {

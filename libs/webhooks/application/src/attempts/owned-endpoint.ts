@@ -1,6 +1,6 @@
 import type { Lease } from '@tracking/ports';
 import { isAttempted, urlRevision } from '@tracking/webhooks-domain';
-import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, hasSameUrl } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, mayGoEarly } from '../store/delivery-document.ts';
 import { positionOf } from '../store/delivery-queues.ts';
 import type { AdaptiveConcurrency } from './adaptive-concurrency.ts';
@@ -142,7 +142,7 @@ export class OwnedEndpoint {
   setEndpoint(endpoint: EndpointDocument): void {
     if (endpoint.revision < this.endpoint.revision) return;
     const { verified } = this.endpoint;
-    const isMoved = urlRevision(this.endpoint) !== urlRevision(endpoint);
+    const isMoved = !hasSameUrl(this.endpoint, endpoint);
     const getsOthers = verified !== endpoint.verified || isAttempted(this.endpoint) !== isAttempted(endpoint);
     this.endpoint = endpoint;
     if (this.concurrency !== undefined) this.concurrency.limit = endpoint.max_concurrency;

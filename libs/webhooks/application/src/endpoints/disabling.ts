@@ -1,7 +1,7 @@
 import { DomainError, type Timestamp } from '@tracking/contracts';
 import type { Clock, EventStore, Logger } from '@tracking/ports';
-import { BEGINNING_OF_LOG, type Moment, disabled, urlRevision } from '@tracking/webhooks-domain';
-import type { EndpointDocument } from './endpoint-document.ts';
+import { BEGINNING_OF_LOG, type Moment, disabled } from '@tracking/webhooks-domain';
+import { type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
 import type { EndpointStore } from './endpoint-store.ts';
 
 export interface DisablingParts {
@@ -25,7 +25,7 @@ export async function disableGone(
   let isDisabling = false;
   try {
     const endpoint = await store.update(id, at, async (now) => {
-      isDisabling = urlRevision(now) === urlRevision(gone) && now.status !== 'disabled';
+      isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
       return isDisabling ? disabled(now, 'gone', await logMoment(eventStore, at)) : now;
     });
     const about = { endpoint: id, workspace: workspace_id };

@@ -1,6 +1,6 @@
 import type { Environment, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
-import { type EndpointFields, type EndpointState, MASK } from '@tracking/webhooks-domain';
+import { type EndpointFields, type EndpointState, MASK, urlRevision } from '@tracking/webhooks-domain';
 import type { WebhookEndpoint } from '../requests-and-answers.ts';
 import type { SecretBox } from './secret-box.ts';
 import type { StoredSecret } from './signing-secrets.ts';
@@ -33,6 +33,11 @@ export const ENDPOINTS: CollectionSpec = {
     { name: 'backlog', fields: ['backlog'], only: 'backlog' },
   ],
 };
+
+/** Returns true if neither got another URL since the other. Earlier versions change the URL without its revision. */
+export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
+  return one.url === other.url && urlRevision(one) === urlRevision(other);
+}
 
 const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
 
