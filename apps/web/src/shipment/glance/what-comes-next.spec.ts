@@ -60,12 +60,16 @@ describe('what comes next', () => {
   it('knows the free days that are running', () => {
     const container = {
       ...{ number: 'A', last_free_day: '2026-11-17', empty_return_by: '2026-11-25' },
-      ...{ gated_out_at: null, empty_returned_at: null },
+      ...{ status: 'arrived', gated_out_at: null, empty_returned_at: null },
     };
-    expect(next(shipment({ containers: [container] })).map(({ label }) => label)).toEqual(['Last free day']);
-    const out = { ...container, gated_out_at: day(16) };
-    expect(next(shipment({ containers: [out] })).map(({ label }) => label)).toEqual(['Empty return due']);
-    expect(next(shipment({ containers: [{ ...out, empty_returned_at: day(20) }] }))).toEqual([]);
+    const labels = (containers: readonly object[], milestones: readonly Milestone[] = []) =>
+      next(shipment({ containers }), milestones).map(({ label }) => label);
+    expect(labels([container])).toEqual(['Last free day']);
+    // Its gate-out was not reported.
+    expect(labels([{ ...container, status: 'delivered' }])).toEqual(['Empty return due']);
+    const attempted = milestone({ code: 'delivery_attempted', classifier: 'actual', occurred_at: day(14) });
+    expect(labels([container], [attempted])).toEqual(['Empty return due']);
+    expect(labels([{ ...container, status: 'completed' }])).toEqual([]);
   });
 
   it('knows the exceptions that time will open', () => {

@@ -1,5 +1,6 @@
 import type { AnswerOf, Milestone, Shipment } from '@tracking/client';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
+import { freeTimeFacts, runningFreeTime } from '../overview/free-time.ts';
 import { stands } from '../timeline/timeline-rows.ts';
 
 /** Something that is expected of a shipment, or threatens it. */
@@ -31,7 +32,7 @@ export function whatComesNext({ shipment, milestones, explanation, now }: Known)
   const told = ofMilestones(milestones).filter(
     ({ at, place }) => !legs.some((leg) => leg.at === at && (leg.place === place || place === null)),
   );
-  const expected: Expected[] = [...legs, ...told, ...ofContainers(shipment), ...ofRules(explanation)];
+  const expected: Expected[] = [...legs, ...told, ...ofContainers(shipment, milestones), ...ofRules(explanation)];
   return expected
     .map((each) => ({ ...each, isDay: each.isDay ?? false, isOverdue: endOf(each) < now }))
     .toSorted((a, b) => a.at.localeCompare(b.at));
@@ -89,12 +90,16 @@ function samePlace(one: Milestone, other: Milestone): boolean {
   return one.location === null || other.location === null || one.location === other.location;
 }
 
+const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
+
 /** Free days that are running. */
-function ofContainers({ containers }: Shipment): Expected[] {
-  return containers.flatMap(({ number, last_free_day, empty_return_by, gated_out_at, empty_returned_at }) => {
-    const day = (label: string, at: string): Expected => ({ label, at, isDay: true, place: null, container: number });
-    if (gated_out_at === null) return last_free_day === null ? [] : [day('Last free day', last_free_day)];
-    return empty_return_by === null || empty_returned_at !== null ? [] : [day('Empty return due', empty_return_by)];
+function ofContainers(shipment: Shipment, milestones: readonly Milestone[]): Expected[] {
+  const facts = freeTimeFacts(shipment, milestones);
+  return shipment.containers.flatMap((container) => {
+    const running = runningFreeTime(container, facts);
+    if (running === null) return [];
+    const { kind, until } = running;
+    return [{ label: FREE_TIME_LABELS[kind], at: until, isDay: true, place: null, container: container.number }];
   });
 }
 

@@ -1,14 +1,17 @@
 import { ActionIcon, Badge, Loader, Modal, Table, Text, VisuallyHidden } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { May } from '../../session/may.tsx';
+import { useEnvironment } from '../../session/session.ts';
 import { ShipmentStatus } from '../../shipments/shipment-status.tsx';
 import { PlaceOrText, usePlaces } from '../../values/places.tsx';
 import { Time } from '../../values/time.tsx';
-import { OWN_ZONE, dayIn, dayLabel } from '../../values/zones.ts';
+import { dayIn, dayLabel } from '../../values/zones.ts';
 import { useShipment } from '../current-shipment.ts';
-import { type Container, freeTimeLabel, freeTimeOf } from './free-time.ts';
+import { milestonesQuery } from '../shipment-queries.ts';
+import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './free-time.ts';
 import { late } from '../../app/late.tsx';
 
 /** The form is loaded when somebody opens it. */
@@ -18,12 +21,17 @@ const KINDS = { demurrage: 'At the terminal', detention: 'Until it is back empty
 
 /** Each container with what is known of it; those whose free time runs out first come first. */
 export function ContainersTable() {
-  const { id, containers, destination_port } = useShipment();
+  const [shipment, environment] = [useShipment(), useEnvironment()];
+  const { id, containers, destination_port } = shipment;
+  const { data: milestones = [] } = useQuery(milestonesQuery(environment, id));
   const [edited, setEdited] = useState<string>();
-  const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone ?? OWN_ZONE;
+  const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone ?? 'UTC';
   const today = dayIn(new Date().toISOString(), zone);
   if (containers.length === 0) return <Text size="sm">It has no containers.</Text>;
-  const left = (container: Container) => freeTimeOf(container, today)?.daysLeft ?? Infinity;
+  const facts = freeTimeFacts(shipment, milestones);
+  const rows = containers
+    .map((container) => ({ container, free: freeTimeOf(container, facts, today) }))
+    .toSorted((a, b) => compare(a.free?.daysLeft ?? Infinity, b.free?.daysLeft ?? Infinity));
   const close = () => setEdited(undefined);
   return (
     <>
@@ -42,54 +50,52 @@ export function ContainersTable() {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {containers
-              .toSorted((a, b) => compare(left(a), left(b)))
-              .map((container) => (
-                <Table.Tr key={container.number}>
-                  <Table.Td>
-                    <Link
-                      to="/shipments/$id/timeline"
-                      params={{ id }}
-                      search={{ container: container.number }}
-                      className="link"
-                    >
-                      {container.number}
-                    </Link>
-                    {container.valid_check_digit === false && (
-                      <Text size="xs" className="late">
-                        wrong check digit
-                      </Text>
-                    )}
-                  </Table.Td>
-                  <Table.Td>
-                    <ShipmentStatus status={container.status} />
-                  </Table.Td>
-                  <Table.Td>
-                    <FreeTime container={container} today={today} />
-                  </Table.Td>
-                  <Table.Td>
-                    <LastMilestone container={container} />
-                  </Table.Td>
-                  <Table.Td>
-                    {container.size_type ?? '—'}
-                    <Text size="xs" c="dimmed">
-                      {container.seal_number}
+            {rows.map(({ container, free }) => (
+              <Table.Tr key={container.number}>
+                <Table.Td>
+                  <Link
+                    to="/shipments/$id/timeline"
+                    params={{ id }}
+                    search={{ container: container.number }}
+                    className="link"
+                  >
+                    {container.number}
+                  </Link>
+                  {container.valid_check_digit === false && (
+                    <Text size="xs" className="late">
+                      wrong check digit
                     </Text>
-                  </Table.Td>
-                  <Table.Td>
-                    <May permission="shipments:write">
-                      <ActionIcon
-                        variant="subtle"
-                        color="gray"
-                        aria-label={`Change ${container.number}`}
-                        onClick={() => setEdited(container.number)}
-                      >
-                        <IconPencil size={18} />
-                      </ActionIcon>
-                    </May>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
+                  )}
+                </Table.Td>
+                <Table.Td>
+                  <ShipmentStatus status={container.status} />
+                </Table.Td>
+                <Table.Td>
+                  <FreeTimeCell container={container} free={free} />
+                </Table.Td>
+                <Table.Td>
+                  <LastMilestone container={container} />
+                </Table.Td>
+                <Table.Td>
+                  {container.size_type ?? '—'}
+                  <Text size="xs" c="dimmed">
+                    {container.seal_number}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <May permission="shipments:write">
+                    <ActionIcon
+                      variant="subtle"
+                      color="gray"
+                      aria-label={`Change ${container.number}`}
+                      onClick={() => setEdited(container.number)}
+                    >
+                      <IconPencil size={18} />
+                    </ActionIcon>
+                  </May>
+                </Table.Td>
+              </Table.Tr>
+            ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
@@ -111,8 +117,7 @@ function compare(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
-function FreeTime({ container, today }: { readonly container: Container; readonly today: string }) {
-  const free = freeTimeOf(container, today);
+function FreeTimeCell({ container, free }: { readonly container: Container; readonly free: FreeTime | null }) {
   if (free === null) return <>{container.empty_returned_at === null ? '—' : 'returned empty'}</>;
   const color = free.daysLeft < 0 ? 'red' : free.daysLeft <= 2 ? 'orange' : 'gray';
   return (
