@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { failureOf } from '../../app/failures.ts';
 import { Waiting } from '../../app/waiting.tsx';
 import { ownerOf, useEnvironment, useSession } from '../../session/session.ts';
 import { placeQuery } from '../../values/place-queries.ts';
@@ -47,21 +48,25 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
   const [isStarting, setIsStarting] = useState(false);
   const ports = useMemo(() => portsIn(sheet, mapping), [sheet, mapping]);
   const zones = useQueries({
-    queries: ports.map((port) => placeQuery(environment, port)),
+    queries: zone === 'port' ? ports.map((port) => placeQuery(environment, port)) : [],
     combine: (places) => ({
       isPending: places.some(({ isPending }) => isPending),
+      areRead: places.every(({ isSuccess }) => isSuccess),
+      failed: places.filter(({ isError }) => isError),
       known: new Map(
         places.flatMap(({ data }) => (data?.timezone == null ? [] : [[data.code, data.timezone] as const])),
       ),
     }),
   });
+  const isNamed = mapping.includes('external_id');
   const checked = useMemo(
     () => checkRows(sheet, { mapping, dayOrder, zone, zoneOf: (port) => zones.known.get(port) }),
     [sheet, mapping, dayOrder, zone, zones.known],
   );
+  // Until the zones are read, each row would be refused because its zone is not known.
+  const isChecked = isNamed && zones.areRead;
   const wrong = new Set(checked.errors.map(({ row }) => row)).size;
   const replaced = replacedWhole(mapping);
-  const isNamed = mapping.includes('external_id');
 
   const start = async () => {
     setIsStarting(true);
@@ -115,19 +120,8 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
           Shipments go by it: choose “Your reference” for the column that tells one from another.
         </Alert>
       )}
-      {isNamed && (
-        <>
-          <PreviewShipments items={checked.items} />
-          {wrong > 0 && !zones.isPending && (
-            <Paper withBorder p="md" component="section" aria-label="Errors">
-              <Title order={2} size="h5" mb="xs">
-                {counted(wrong, 'row')} with errors will be left out
-              </Title>
-              <RowErrors errors={checked.errors} />
-            </Paper>
-          )}
-        </>
-      )}
+      <FailedLookups lookups={zones.failed} />
+      {isChecked && <CheckedRows checked={checked} wrong={wrong} />}
       {problem !== undefined && (
         <Alert color="red" role="alert" title="The import did not begin">
           {problem}
@@ -135,22 +129,54 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
       )}
       <Group justify="space-between">
         <Text size="sm" aria-live="polite">
-          {isNamed && `${counted(checked.items.length, 'good shipment')}, ${counted(wrong, 'row')} with errors`}
+          {isChecked && `${counted(checked.items.length, 'good shipment')}, ${counted(wrong, 'row')} with errors`}
         </Text>
         <Group>
           <Button variant="default" onClick={onBack}>
             Choose another file
           </Button>
           <Button
-            disabled={!isNamed || checked.items.length === 0}
+            disabled={!isChecked || checked.items.length === 0}
             loading={isStarting || (isNamed && zones.isPending)}
             onClick={() => void start()}
           >
-            Import {counted(checked.items.length, 'shipment')}
+            {isChecked ? `Import ${counted(checked.items.length, 'shipment')}` : 'Import'}
           </Button>
         </Group>
       </Group>
     </Stack>
+  );
+}
+
+/** The failure of the lookups of time zones, with a retry. */
+function FailedLookups({ lookups }: { readonly lookups: readonly UseQueryResult[] }) {
+  const [first] = lookups;
+  if (first === undefined) return null;
+  return (
+    <Alert color="red" role="alert" title="The time zones of the ports could not be read">
+      <Stack align="start" gap="xs">
+        <Text size="sm">{failureOf(first.error).message}</Text>
+        <Button size="xs" variant="default" onClick={() => lookups.forEach(({ refetch }) => void refetch())}>
+          Try again
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}
+
+function CheckedRows({ checked, wrong }: { readonly checked: Checked; readonly wrong: number }) {
+  return (
+    <>
+      <PreviewShipments items={checked.items} />
+      {wrong > 0 && (
+        <Paper withBorder p="md" component="section" aria-label="Errors">
+          <Title order={2} size="h5" mb="xs">
+            {counted(wrong, 'row')} with errors will be left out
+          </Title>
+          <RowErrors errors={checked.errors} />
+        </Paper>
+      )}
+    </>
   );
 }
 
