@@ -98,6 +98,67 @@ describeInBrowser('two persons at one shipment', () => {
     });
   });
 
+  /** A window of Ann to which no event comes. */
+  async function withoutEvents(path: string): Promise<Window> {
+    const window = await Window.open(browser, subject, people.ann);
+    await window.page.route(
+      ({ pathname }) => pathname === '/v1/events/stream',
+      () => undefined,
+    );
+    await window.goto(path);
+    return window;
+  }
+
+  it('one cancels what the other changed meanwhile: they are shown what, and may cancel it then', async () => {
+    const window = await withoutEvents(`/shipments/${shipment.id}`);
+    const { page } = window;
+    const choose = async (item: string) => {
+      await page.getByRole('button', { name: 'More to do with the shipment' }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+    };
+    const change = (booking_number: string) => people.kim.api.patch(`/v1/shipments/${shipment.id}`, { booking_number });
+    const conflict = page.getByRole('dialog', { name: 'Somebody else changed the shipment meanwhile' });
+
+    await change('B-1');
+    await choose('Cancel…');
+    await page.getByRole('button', { name: 'Cancel the shipment' }).click();
+    await conflict.getByText('Kim changed Booking number to B-1').waitFor();
+    await conflict.getByRole('row', { name: 'Booking number nothing B-1' }).waitFor();
+    await conflict.getByRole('button', { name: 'Take theirs' }).click();
+    await conflict.waitFor({ state: 'detached' });
+    await choose('Cancel…');
+    await page.getByRole('button', { name: 'Cancel the shipment' }).click();
+    await page.getByText('The shipment is cancelled.').waitFor();
+
+    await change('B-2');
+    await choose('Reopen');
+    await conflict.getByRole('row', { name: 'Booking number B-1 B-2' }).waitFor();
+    await conflict.getByRole('button', { name: 'Keep mine' }).click();
+    await page.getByText('The shipment is open again.').waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('one retracts the milestone that the other corrected meanwhile: they are shown what, and choose', async () => {
+    const milestones = `/v1/shipments/${shipment.id}/milestones`;
+    const happened = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };
+    const { data } = await people.ann.api.post<{ id: string }>(milestones, happened);
+    const window = await withoutEvents(`/shipments/${shipment.id}/timeline?milestone=${data.id}`);
+    const { page } = window;
+    const drawer = page.getByRole('dialog', { name: 'Milestone', exact: true });
+    await drawer.getByRole('button', { name: 'Retract…' }).waitFor();
+    await people.kim.api.patch(`${milestones}/${data.id}`, { voyage: '647W' });
+    await drawer.getByRole('button', { name: 'Retract…' }).click();
+    await page.getByRole('button', { name: 'Retract', exact: true }).click();
+    const conflict = page.getByRole('dialog', { name: 'Somebody else changed the milestone meanwhile' });
+    await conflict.getByText('Kim corrected “Gated in”').waitFor();
+    await conflict.getByRole('row', { name: 'Voyage nothing 647W' }).waitFor();
+    await conflict.getByRole('button', { name: 'Keep mine' }).click();
+    await drawer.getByText('It stays on record').waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('what one does not decide by holds up nobody: a milestone that came meanwhile is written past', async () => {
     await people.ann.api.post(`/v1/shipments/${shipment.id}/exceptions`, { type: 'seal_broken' });
     await bothAt('exceptions', async (ann) => {

@@ -14,8 +14,3 @@ export function useShipment(): Shipment {
 export function nameOf({ external_id, house_bill, container_numbers, id }: Shipment): string {
   return external_id ?? house_bill ?? container_numbers[0] ?? id;
 }
-
-/** For `ifMatch`: a write is refused where somebody changed the shipment since. */
-export function tagOf({ version }: Pick<Shipment, 'version'>): string {
-  return `"${version}"`;
-}

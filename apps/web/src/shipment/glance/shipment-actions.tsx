@@ -2,20 +2,33 @@ import { ActionIcon, Button, Loader, Menu, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconDots, IconPencil, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import type { Shipment } from '@tracking/client';
 import { Suspense } from 'react';
 import { askFirst } from '../../app/ask-first.tsx';
-import { useWrite } from '../../app/write.ts';
+import { late } from '../../app/late.tsx';
+import { onDemand } from '../../app/on-demand.tsx';
 import { May } from '../../session/may.tsx';
 import { useApi, useMay } from '../../session/session.ts';
-import { nameOf, tagOf, useShipment } from '../current-shipment.ts';
-import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
-import { late } from '../../app/late.tsx';
+import { nameOf, useShipment } from '../current-shipment.ts';
+import { useGuardedWrite } from '../meanwhile/use-guarded-write.ts';
 
 /** Forms are loaded when somebody opens one. */
 const RecordMilestone = late(() => import('../milestone/record-milestone.tsx'));
 
 /** Of these a cancellation is refused: the service says so too. */
 const DELIVERED: readonly string[] = ['delivered', 'completed', 'returned'];
+
+const ConflictDialog = onDemand(
+  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog,
+  ({ conflict }) => conflict !== undefined,
+);
+
+/** Fields that the dialog compares if the shipment was changed before it is cancelled or reopened. */
+const SHOWN_FIELDS = [
+  ...(['status', 'external_id', 'mode', 'load_type', 'house_bill', 'master_bill', 'booking_number'] as const),
+  ...(['carrier_scac', 'origin_port', 'destination_port', 'etd', 'eta', 'atd', 'ata', 'shipper', 'consignee'] as const),
+  ...(['container_numbers', 'legs', 'references', 'metadata'] as const),
+] as const;
 
 /** What one may do with the shipment as a whole. */
 export function ShipmentActions() {
@@ -52,20 +65,23 @@ function EditLink() {
   );
 }
 
+type Act = 'cancel' | 'reopen';
+
 function More() {
   const [shipment, client] = [useShipment(), useApi()];
-  const { id, status, status_milestone_id } = shipment;
+  const { status } = shipment;
   const mayWrite = useMay('shipments:write');
-  const touches = useShipmentTouches();
-  const cancel = useWrite({
-    write: () => client.shipments.cancel(id, { ifMatch: tagOf(shipment) }),
-    done: 'The shipment is cancelled.',
-    touches,
-  });
-  const reopen = useWrite({
-    write: () => client.shipments.reopen(id, { ifMatch: tagOf(shipment) }),
-    done: 'The shipment is open again.',
-    touches,
+  const seen = { thing: shipment, version: shipment.version };
+  const act = useGuardedWrite<Shipment, Act, Shipment>({
+    kind: 'shipment',
+    write: ({ id }, action, ifMatch) => client.shipments[action](id, { ifMatch }),
+    read: async ({ id }) => {
+      const thing = await client.shipments.get(id);
+      return { thing, version: thing.version };
+    },
+    isSame: (one, other) => one.version === other.version,
+    canStill: (now, action) => (action === 'cancel' ? mayCancel(now) : mayReopen(now)),
+    done: (now) => (now.status === 'cancelled' ? 'The shipment is cancelled.' : 'The shipment is open again.'),
   });
   const ask = () =>
     askFirst({
@@ -77,29 +93,39 @@ function More() {
       ),
       labels: { confirm: 'Cancel the shipment', cancel: 'Keep it' },
       confirmProps: { color: 'red' },
-      onConfirm: () => cancel.mutate(),
+      onConfirm: () => act.run(seen, 'cancel'),
     });
-  // What a milestone cancelled is opened by retracting or correcting that.
-  const mayReopen = status === 'cancelled' && status_milestone_id === null;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon size={36} variant="default" aria-label="More to do with the shipment">
-          <IconDots size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {!mayWrite && <Menu.Label>Your role does not include shipments:write.</Menu.Label>}
-        {status === 'cancelled' ? (
-          <Menu.Item disabled={!mayWrite || !mayReopen} onClick={() => reopen.mutate()}>
-            {mayReopen ? 'Reopen' : 'Reopen: retract the milestone that cancelled it'}
-          </Menu.Item>
-        ) : (
-          <Menu.Item color="red" disabled={!mayWrite || DELIVERED.includes(status)} onClick={ask}>
-            {DELIVERED.includes(status) ? 'Cancel: it is delivered already' : 'Cancel…'}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon size={36} variant="default" aria-label="More to do with the shipment">
+            <IconDots size={18} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {!mayWrite && <Menu.Label>Your role does not include shipments:write.</Menu.Label>}
+          {status === 'cancelled' ? (
+            <Menu.Item disabled={!mayWrite || !mayReopen(shipment)} onClick={() => act.run(seen, 'reopen')}>
+              {mayReopen(shipment) ? 'Reopen' : 'Reopen: retract the milestone that cancelled it'}
+            </Menu.Item>
+          ) : (
+            <Menu.Item color="red" disabled={!mayWrite || !mayCancel(shipment)} onClick={ask}>
+              {mayCancel(shipment) ? 'Cancel…' : 'Cancel: it is delivered already'}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <ConflictDialog conflict={act.conflict} what="the shipment" fields={SHOWN_FIELDS} />
+    </>
   );
+}
+
+function mayCancel({ status }: Shipment): boolean {
+  return status !== 'cancelled' && !DELIVERED.includes(status);
+}
+
+/** A shipment that a milestone cancelled is reopened by retracting or correcting the milestone. */
+function mayReopen({ status, status_milestone_id }: Shipment): boolean {
+  return status === 'cancelled' && status_milestone_id === null;
 }

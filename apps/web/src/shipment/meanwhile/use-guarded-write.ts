@@ -19,7 +19,8 @@ export interface Conflict<Thing> {
 }
 
 interface Parts<Thing, Input, Output> extends Pick<WriteParts<Input, Output>, 'done' | 'onDone'> {
-  readonly kind: 'document' | 'exception';
+  /** What is written: the shipment as a whole, or a part of it. */
+  readonly kind: 'shipment' | 'document' | 'exception' | 'milestone';
   readonly write: (thing: Thing, input: Input, ifMatch: string) => Promise<Output>;
   readonly read: (thing: Thing) => Promise<Seen<Thing>>;
   readonly isSame: (seen: Thing, now: Thing) => boolean;
@@ -40,7 +41,7 @@ export function useShipmentTouches() {
   return KINDS.map((kind) => [kind, environment, id] as const);
 }
 
-/** A write to a part of the shipment, refused where somebody else changed that part since it was seen. */
+/** A write to the shipment or a part of it, refused if somebody else changed that since it was seen. */
 export function useGuardedWrite<Thing extends { readonly id: string }, Input = void, Output = unknown>(
   parts: Parts<Thing, Input, Output>,
 ) {
@@ -67,7 +68,7 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
         setConflict({
           seen,
           now,
-          since: all.filter(({ changes }) => isAbout(changes[kind], seen.thing.id)),
+          since: kind === 'shipment' ? all : all.filter(({ changes }) => isAbout(changes[kind], seen.thing.id)),
           keepMine: canStill(now.thing, input)
             ? () => {
                 setConflict(undefined);

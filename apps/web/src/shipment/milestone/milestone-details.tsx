@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { Suspense, useState } from 'react';
 import { askFirst } from '../../app/ask-first.tsx';
+import { onDemand } from '../../app/on-demand.tsx';
 import { Waiting } from '../../app/waiting.tsx';
-import { useWrite } from '../../app/write.ts';
 import { May } from '../../session/may.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { PlaceTime } from '../../values/place-time.tsx';
@@ -16,12 +16,19 @@ import { CLASSIFIER_LABELS, reasonLabel } from '../milestone-labels.ts';
 import { readMilestone } from './read-milestone.ts';
 import { FIELD_LABELS, differences, isSameRevision, sayingOf, sourceOf } from './differences.ts';
 import { type MilestoneChange, milestoneHistoryQuery } from './milestone-history.ts';
-import { guarded } from '../meanwhile/guarded.ts';
-import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
+import { useGuardedWrite } from '../meanwhile/use-guarded-write.ts';
 import { late } from '../../app/late.tsx';
 
 /** The form is loaded when somebody opens it. */
 const CorrectMilestone = late(() => import('./correct-milestone.tsx'));
+
+const ConflictDialog = onDemand(
+  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog,
+  ({ conflict }) => conflict !== undefined,
+);
+
+/** Fields that the dialog compares if the milestone was corrected before it is retracted. */
+const SHOWN_FIELDS = Object.keys(FIELD_LABELS) as (keyof typeof FIELD_LABELS)[];
 
 /** Everything that is known of a milestone, what became of it, and what one may do with it. */
 export function MilestoneDetails({ milestone }: { readonly milestone: Milestone }) {
@@ -91,20 +98,14 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
 }
 
 function Actions({ milestone, onCorrect }: { readonly milestone: Milestone; readonly onCorrect: () => void }) {
-  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
-  const [environment, { id }] = [useEnvironment(), milestone];
-  const retract = useWrite({
-    write: () =>
-      guarded(
-        { thing: milestone, version: shipment.version },
-        {
-          read: () => readMilestone(environment, milestone),
-          isSame: isSameRevision,
-          write: (ifMatch) => client.milestones.retract(shipment.id, id, { ifMatch }),
-        },
-      ),
+  const [shipment, client, environment] = [useShipment(), useApi(), useEnvironment()];
+  const retract = useGuardedWrite<Milestone>({
+    kind: 'milestone',
+    write: ({ id }, _input, ifMatch) => client.milestones.retract(shipment.id, id, { ifMatch }),
+    read: (thing) => readMilestone(environment, thing),
+    isSame: isSameRevision,
+    canStill: ({ retracted_at }) => retracted_at === null,
     done: 'The milestone is retracted.',
-    touches,
   });
   const ask = () =>
     askFirst({
@@ -117,21 +118,24 @@ function Actions({ milestone, onCorrect }: { readonly milestone: Milestone; read
       ),
       labels: { confirm: 'Retract', cancel: 'Cancel' },
       confirmProps: { color: 'red' },
-      onConfirm: () => retract.mutate(),
+      onConfirm: () => retract.run({ thing: milestone, version: shipment.version }),
     });
   return (
-    <Group>
-      <May permission="milestones:write">
-        <Button variant="default" onClick={onCorrect}>
-          Correct…
-        </Button>
-      </May>
-      <May permission="milestones:write">
-        <Button variant="light" color="red" onClick={ask} loading={retract.isPending}>
-          Retract…
-        </Button>
-      </May>
-    </Group>
+    <>
+      <Group>
+        <May permission="milestones:write">
+          <Button variant="default" onClick={onCorrect}>
+            Correct…
+          </Button>
+        </May>
+        <May permission="milestones:write">
+          <Button variant="light" color="red" onClick={ask} loading={retract.isPending}>
+            Retract…
+          </Button>
+        </May>
+      </Group>
+      <ConflictDialog conflict={retract.conflict} what="the milestone" fields={SHOWN_FIELDS} />
+    </>
   );
 }
 
