@@ -170,6 +170,12 @@ describeInBrowser('the papers of a shipment', () => {
     await choose('left.pdf', 'behind.pdf');
     await page.getByRole('button', { name: 'Upload 2 files' }).click();
     await eventually(() => expect(uploads).toHaveLength(3));
+    // A question, which would keep the preview from opening, is refused.
+    await documents.getByRole('button', { name: 'first.pdf', exact: true }).click();
+    const preview = page.getByRole('dialog');
+    await preview.waitFor();
+    await page.keyboard.press('Escape');
+    await preview.waitFor({ state: 'detached' });
     page.once('dialog', (dialog) => void dialog.accept());
     await sectionLink(page, 'Exceptions').click();
     await page.getByText('Open an exception').waitFor();

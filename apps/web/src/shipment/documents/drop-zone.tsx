@@ -34,7 +34,9 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
     [],
   );
   useBlocker({
-    shouldBlockFn: () => !globalThis.confirm('Files are being uploaded. Leave, and stop them?'),
+    // Opening or closing a preview only changes the search parameters of the section.
+    shouldBlockFn: ({ current, next }) =>
+      current.pathname !== next.pathname && !globalThis.confirm('Files are being uploaded. Leave, and stop them?'),
     enableBeforeUnload: true,
     disabled: !uploads.uploads.some(({ state }) => state === 'sending'),
   });
