@@ -74,6 +74,32 @@ describeInBrowser('a page that is left open', () => {
     await window.close();
   });
 
+  it('says so where a change is refused, and what others changed cannot be read', async () => {
+    const fields = { url: 'http://127.0.0.1:9999/hooks', event_types: ['*'] };
+    const { data, status } = await ann.api.post<{ id: string }>('/v1/webhook_endpoints', fields);
+    expect(status).toBe(201);
+    const window = await Window.open(browser, subject, ann);
+    const { page } = window;
+    await window.goto(`/settings/webhooks/${data.id}?tab=configuration`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Description').fill('Mine');
+    await ann.api.patch(`/v1/webhook_endpoints/${data.id}`, { description: 'Theirs' });
+    const path = `**/v1/webhook_endpoints/${data.id}`;
+    await page.route(path, (route) =>
+      route.request().method() === 'GET'
+        ? route.fulfill({ status: 404, json: { error: { type: 'not_found', code: 'not_found', message: 'Not now.' } } })
+        : route.continue(),
+    );
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'Not now.' }).waitFor();
+    await page.unroute(path);
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await dialog.getByText('Description is now: Theirs').waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('whose session ended keeps what was entered: who signs in in another tab goes on', async () => {
     const { page, context } = await Window.open(browser, subject, ann);
     await page.goto('/shipments/new');

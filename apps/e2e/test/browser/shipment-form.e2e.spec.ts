@@ -115,6 +115,23 @@ describeInBrowser('the form about a shipment', () => {
     await window.close();
   });
 
+  it('says that a reference is taken even if the other shipment cannot be read', async () => {
+    expect((await ann.api.post('/v1/shipments', { external_id: 'PO-TAKEN', mode: 'ocean' })).status).toBe(201);
+    const window = await Window.open(browser, subject, ann);
+    const { page } = window;
+    await window.goto('/shipments/new');
+    await page.getByLabel('Your reference').fill('PO-TAKEN');
+    await page.route(
+      ({ pathname, searchParams }) => pathname === '/v1/shipments' && searchParams.has('external_id'),
+      (route) =>
+        route.fulfill({ status: 404, json: { error: { type: 'not_found', code: 'not_found', message: 'Not now.' } } }),
+    );
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByText('There is a shipment of this reference already.').waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('shows two writers what the other changed, and lets the later one choose', async () => {
     const made = { external_id: 'PO-2', mode: 'ocean', booking_number: 'B-1', house_bill: 'H-1', carrier_scac: 'MAEU' };
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);

@@ -39,7 +39,11 @@ function NewShipment() {
   const tell = async (error: unknown, values: ShipmentValues) => {
     if (!isOutdated(error)) return refusal.tell(error, values);
     const external_id = values.external_id.trim();
-    const [there] = await client.shipments.list({ external_id }).toArray();
+    // Without the link the error still says that the reference is taken.
+    const [there] = await client.shipments
+      .list({ external_id })
+      .toArray()
+      .catch(() => []);
     form.setErrors({ external_id: <AlreadyThere id={there?.id} /> });
   };
   const create = useWrite({

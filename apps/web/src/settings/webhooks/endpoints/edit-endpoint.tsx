@@ -29,14 +29,21 @@ export function EditEndpoint({ endpoint, onClose }: Props) {
   const [theirs, setTheirs] = useState<WebhookEndpoint>();
   const form = useEndpointForm(valuesOf(base));
   const save = useWrite({
-    write: ({ values, over }: { readonly values: EndpointValues; readonly over: WebhookEndpoint }) =>
-      client.webhookEndpoints.patch(endpoint.id, changesOf(base, values), { ifMatch: `"${over.version}"` }),
+    write: async ({ values, over }: { readonly values: EndpointValues; readonly over: WebhookEndpoint }) => {
+      try {
+        return await client.webhookEndpoints.patch(endpoint.id, changesOf(base, values), {
+          ifMatch: `"${over.version}"`,
+        });
+      } catch (error) {
+        if (isOutdated(error)) setTheirs(await client.webhookEndpoints.get(endpoint.id));
+        throw error;
+      }
+    },
     done: 'The endpoint is changed.',
     touches: TOUCHED_BY_ENDPOINTS,
     onDone: onClose,
     shows: (error) => {
       showRefusal(form, error);
-      if (isOutdated(error)) void client.webhookEndpoints.get(endpoint.id).then(setTheirs);
       return true;
     },
   });
