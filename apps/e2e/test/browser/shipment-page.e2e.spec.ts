@@ -191,6 +191,24 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
+  it('says that nothing was copied if the browser refuses, or has no clipboard', async () => {
+    const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-COPY' });
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await page.addInitScript("Clipboard.prototype.writeText = () => Promise.reject(new Error('refused'))");
+    await window.goto(`/shipments/${data.id}/calls`);
+    const copy = page.getByRole('button', { name: 'Copy the JSON' });
+    const notCopied = page.getByText('The browser does not allow this page to copy.');
+    await copy.click();
+    await notCopied.waitFor();
+    // As on a page that is not served over HTTPS.
+    await page.evaluate('delete Navigator.prototype.clipboard');
+    await copy.click();
+    await notCopied.nth(1).waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('says so where there is no such shipment', async () => {
     const window = await Window.open(browser, subject, admin);
     await window.goto('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');

@@ -1,18 +1,8 @@
-import {
-  ActionIcon,
-  Alert,
-  CopyButton,
-  Group,
-  Modal,
-  type ModalProps,
-  Stack,
-  Text,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+import { ActionIcon, Alert, Group, Modal, type ModalProps, Stack, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useIsMutating } from '@tanstack/react-query';
 import { type ReactNode, createContext, useContext, useEffect, useState } from 'react';
+import { Copy } from './copy.tsx';
 
 interface Props {
   /** "Key" */
@@ -48,7 +38,7 @@ export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
           flex={1}
           onFocus={(event) => event.currentTarget.select()}
         />
-        <CopyButton value={secret}>
+        <Copy value={secret}>
           {({ copied, copy }) => (
             <Tooltip label={copied ? 'Copied' : 'Copy'}>
               <ActionIcon
@@ -61,7 +51,7 @@ export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
               </ActionIcon>
             </Tooltip>
           )}
-        </CopyButton>
+        </Copy>
       </Group>
     </Stack>
   );

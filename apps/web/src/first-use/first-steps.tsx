@@ -1,8 +1,9 @@
-import { Alert, Anchor, Button, Code, CopyButton, Group, List, Loader, Stack, Text, ThemeIcon } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, List, Loader, Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
+import { Copy } from '../app/copy.tsx';
 import { SecretDialog } from '../app/shown-once.tsx';
 import { useLiveEvent } from '../live/live-events.ts';
 import { useEnvironment, useMay } from '../session/session.ts';
@@ -132,13 +133,13 @@ function SendShipment() {
         {curl}
       </Code>
       <Group gap="xs">
-        <CopyButton value={curl}>
+        <Copy value={curl}>
           {({ copied, copy }) => (
             <Button size="xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy the command'}
             </Button>
           )}
-        </CopyButton>
+        </Copy>
         {mayWrite && (
           <Button component={Link} to="/shipments/new" size="xs" variant="default">
             Enter it in a form

@@ -1,5 +1,6 @@
-import { ActionIcon, CopyButton } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Copy } from '../../app/copy.tsx';
 import classes from './snippet.module.css';
 
 interface Props {
@@ -16,7 +17,7 @@ export function Snippet({ text, what }: Props) {
       <pre tabIndex={0} role="region" aria-label={what}>
         {text}
       </pre>
-      <CopyButton value={text}>
+      <Copy value={text}>
         {({ copied, copy }) => (
           <ActionIcon
             className={classes['copy']}
@@ -28,7 +29,7 @@ export function Snippet({ text, what }: Props) {
             {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
           </ActionIcon>
         )}
-      </CopyButton>
+      </Copy>
     </div>
   );
 }

@@ -1,5 +1,6 @@
-import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core';
+import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { Copy } from '../../app/copy.tsx';
 import { Time } from '../../values/time.tsx';
 import type { Difference } from './differences.ts';
 import { type HistoryEntry, told, whoOf } from './history-sentences.ts';
@@ -73,13 +74,13 @@ function Raw({ entry }: { readonly entry: HistoryEntry }) {
         {text}
       </Code>
       <Group>
-        <CopyButton value={text}>
+        <Copy value={text}>
           {({ copied, copy }) => (
             <Button size="compact-xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}
-        </CopyButton>
+        </Copy>
       </Group>
     </Stack>
   );

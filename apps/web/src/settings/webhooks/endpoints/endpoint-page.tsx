@@ -1,9 +1,10 @@
-import { Center, Code, CopyButton, Group, Loader, Stack, Tabs, Text, UnstyledButton } from '@mantine/core';
+import { Center, Code, Group, Loader, Stack, Tabs, Text, UnstyledButton } from '@mantine/core';
 import { LinkAnchor } from '../../../app/links.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense } from 'react';
+import { Copy } from '../../../app/copy.tsx';
 import { PageHeader } from '../../../app/page-header.tsx';
 import { Waiting } from '../../../app/waiting.tsx';
 import { useEnvironment } from '../../../session/session.ts';
@@ -57,13 +58,13 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         about={
           <Group gap="xs">
             {description !== null && <Text size="sm">{url}</Text>}
-            <CopyButton value={id}>
+            <Copy value={id}>
               {({ copied, copy }) => (
                 <UnstyledButton onClick={copy} aria-label={copied ? 'Copied' : `Copy the id ${id}`}>
                   <Code>{copied ? 'Copied' : id}</Code>
                 </UnstyledButton>
               )}
-            </CopyButton>
+            </Copy>
           </Group>
         }
         actions={<EndpointActions endpoint={endpoint} />}
