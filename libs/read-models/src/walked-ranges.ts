@@ -24,7 +24,7 @@ export const PAGE_BYTES = 8 * 1_048_576;
 /** The least share of these bytes that one of many ranges may read, so that pages of large documents make progress. */
 const LEAST_SHARE = 1 / 8;
 
-/** What each of several ranges may read for a page. */
+/** Share of the bytes of a page that each of several ranges may read. */
 function shareOf(bytes: number, ranges: number): number {
   return bytes * Math.max(LEAST_SHARE, 1 / ranges);
 }
@@ -87,7 +87,7 @@ export async function walked<R extends Document>(
 }
 
 /**
- * Reads ranges of the same status side by side, and one status after another: a row that goes on to the next status
+ * Reads ranges of the same status side by side, and one status after another: a row that moves to the next status
  * while ranges are read is then found in one of them.
  */
 export async function statusByStatus<T>(
@@ -105,7 +105,7 @@ export async function statusByStatus<T>(
 }
 
 /**
- * All rows of the ranges, in the order of the part: they are few, and nobody needs to walk them.
+ * All rows of the ranges, in the order of the part: they are few enough to read at once.
  * Ends where a range was cut because its rows are large.
  */
 export async function sorted<R extends Document>(

@@ -19,7 +19,7 @@ export interface ReleaseRecheckParts {
   readonly eventStore: Pick<EventStore, 'head'>;
   /** Of the read model by which workspaces are found. */
   readonly readModelsReached: ReadModelsReached;
-  /** This release's, unless told. */
+  /** Defaults to those of this release. */
   readonly rules?: string;
 }
 

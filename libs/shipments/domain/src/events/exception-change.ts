@@ -3,7 +3,7 @@ import type { ShipmentException } from '@tracking/contracts';
 /** What an event sets of an exception: all fields, or those that it changes. */
 export type ExceptionChange = Pick<ShipmentException, 'id'> & Partial<ShipmentException>;
 
-/** Whether the change holds the whole exception, so that nobody needs the one before it. */
+/** True if the change holds the whole exception, so that the previous one is not needed. */
 export function isWholeException(change: ExceptionChange): change is ShipmentException {
   return change.opened_at !== undefined;
 }
