@@ -638,7 +638,8 @@ describe('documentation', () => {
     expect(page.status).toBe(200);
     const plain = (html = '') => html.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
     for (const type of EVENT_TYPES) {
-      const [, payload] = new RegExp(`<details id="${type}">.*?<pre><code>(.*?)</code>`, 's').exec(page.text) ?? [];
+      const [, payload] =
+        new RegExp(`<details id="${type}">.*?<pre><code[^>]*>(.*?)</code>`, 's').exec(page.text) ?? [];
       const { created_at, data, ...envelope } = JSON.parse(plain(payload)) as EventEnvelope;
       expect(envelope).toMatchObject({ type, api_version: API_VERSIONS.at(-1) });
       const addresses = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };

@@ -3,81 +3,94 @@ import type { ErrorCode, ErrorType, FieldErrorCode, WarningCode } from '@trackin
 import { statusOf } from '../errors/error-status.ts';
 import type { CodeEntry } from './codes/code-entry.ts';
 import { ERROR_ENTRIES, FIELD_ENTRIES, WARNING_ENTRIES } from './codes/entries.ts';
-import { code, documentationPage, escaped, paragraph, prose } from './html.ts';
+import { documentationPage, jsonBlock } from './documentation-page.ts';
 
 const TYPES: Readonly<Record<ErrorType, string>> = {
   invalid_request: 'The request is at fault. Do not repeat it as it is.',
-  authentication: 'The key or session is at fault. Stop until there is another one.',
-  permission: 'The key or user may not. Stop until they may.',
-  not_found: 'There is nothing there.',
-  conflict: 'What is there already forbids it. Read it again, and decide again.',
-  rate_limit: 'Too fast. Wait for Retry-After, then send the same again.',
-  internal: 'A fault of ours, mostly for a while. Wait for Retry-After, then send the same again.',
+  authentication: 'The key or session is not valid. Stop until you have another one.',
+  permission: 'The key or user does not have the permission. Stop until it has.',
+  not_found: 'The resource does not exist.',
+  conflict: 'The present state does not allow the request. Read the resource again, then decide again.',
+  rate_limit: 'Too many requests. Wait for `Retry-After`, then send the same request again.',
+  internal: 'The service failed, usually for a short time. Wait for `Retry-After`, then send the same request again.',
 };
 
-/** Every code has an anchor: an error its code, a faulty field `field-<code>`, a warning `warning-<code>`. */
+/** `/docs/errors`. Each code has an anchor: an error its code, a faulty field `field-<code>`, a warning `warning-<code>`. */
 export function errorsPage(): string {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-  const errors = (Object.keys(TYPES) as ErrorType[]).map((type) => {
-    const articles = codes.filter((each) => ERROR_CODES[each] === type).map(errorArticle);
-    return `<h2 id="type-${type}"><code>${type}</code></h2>${paragraph(TYPES[type])}${articles.join('\n')}`;
-  });
-  const fields = FIELD_ERROR_CODES.map(fieldArticle);
-  const warnings = WARNING_CODES.map(warningArticle);
   return documentationPage(
     'Error codes',
-    `${INTRODUCTION}
-<ul class="index">${codes.map((each) => `<li><a href="#${each}">${each}</a></li>`).join('\n')}
-<li><a href="#fields">codes of faulty fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>
-${errors.join('\n')}
-<h2 id="fields">Faulty fields</h2>
-${paragraph('Codes in `details`, of each faulty field by itself. The error’s own code is `validation_failed` then, or that of the fields where all of them have the same.')}
-${fields.join('\n')}
-<h2 id="warnings">Warnings</h2>
-${paragraph('Codes in `warnings`, which every answer to a write has. The write was carried out.')}
-${warnings.join('\n')}`,
+    [
+      INTRODUCTION,
+      index(codes),
+      ...(Object.keys(TYPES) as ErrorType[]).flatMap((type) => [
+        `<h2 id="type-${type}"><code>${type}</code></h2>`,
+        TYPES[type],
+        ...codes.filter((code) => ERROR_CODES[code] === type).map(errorArticle),
+      ]),
+      '<h2 id="fields">Faulty fields</h2>',
+      'Each entry of `details` has the code of one faulty field. The code of the error itself is `validation_failed`, or the code of the fields if all have the same.',
+      ...FIELD_ERROR_CODES.map(fieldArticle),
+      '<h2 id="warnings">Warnings</h2>',
+      'Codes in `warnings`, which the answer to every write has. The write was carried out.',
+      ...WARNING_CODES.map(warningArticle),
+    ].join('\n\n'),
   );
 }
 
-const INTRODUCTION = [
-  'Errors answer `{"error": {"type", "code", "message", "param", "details", "request_id"}}`. Decide by `type`, and by `code` where it matters which; codes are never renamed or reused. `message` is for people. `details` names every faulty field at once.',
-  'With `Accept: application/problem+json` the same comes as problem details (RFC 9457), whose `type` is the address of the entry here.',
-]
-  .map(paragraph)
-  .join('\n');
+const INTRODUCTION = `An error answer is \`{"error": {"type", "code", "message", "param", "details", "request_id"}}\`. Decide by \`type\`, and by \`code\` where you need more detail; codes are never renamed or reused. \`message\` is for people. \`details\` names every faulty field at once.
 
-function errorArticle(each: ErrorCode): string {
-  const entry = ERROR_ENTRIES[each];
+With \`Accept: application/problem+json\` the same error is sent as problem details (RFC 9457), whose \`type\` is the address of its entry on this page.`;
+
+function index(codes: readonly ErrorCode[]): string {
+  return `<ul class="index">${codes.map((code) => `<li><a href="#${code}">${code}</a></li>`).join('\n')}
+<li><a href="#fields">codes of faulty fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>`;
+}
+
+function errorArticle(code: ErrorCode): string {
+  const entry = ERROR_ENTRIES[code];
   const { message } = entry;
-  const error = { type: ERROR_CODES[each], code: each, message, param: null, details: [], request_id: 'req_…' };
-  return article(each, { name: each, status: statusOf(each), entry, answer: { error } });
+  const error = { type: ERROR_CODES[code], code, message, param: null, details: [], request_id: 'req_…' };
+  return article({ id: code, code, status: statusOf(code), entry, answer: { error } });
 }
 
-function fieldArticle(each: FieldErrorCode): string {
-  const entry = FIELD_ENTRIES[each];
-  const answer = { param: '…', code: each, message: entry.message };
-  return article(`field-${each}`, { name: each, entry, answer });
+function fieldArticle(code: FieldErrorCode): string {
+  const entry = FIELD_ENTRIES[code];
+  return article({ id: `field-${code}`, code, entry, answer: { param: '…', code, message: entry.message } });
 }
 
-function warningArticle(each: WarningCode): string {
-  const entry = WARNING_ENTRIES[each];
-  const answer = { code: each, param: '…', message: entry.message };
-  return article(`warning-${each}`, { name: each, entry, answer });
+function warningArticle(code: WarningCode): string {
+  const entry = WARNING_ENTRIES[code];
+  return article({ id: `warning-${code}`, code, entry, answer: { code, param: '…', message: entry.message } });
 }
 
-interface Shown {
-  readonly name: string;
+interface Article {
+  readonly id: string;
+  readonly code: string;
   readonly status?: number;
   readonly entry: CodeEntry;
-  /** With the example's message. */
+  /** The answer, with the entry's message. */
   readonly answer: object;
 }
 
-function article(id: string, { name, status, entry, answer }: Shown): string {
+function article({ id, code, status, entry, answer }: Article): string {
   return `<article id="${id}">
-<h3><a href="#${id}"><code>${name}</code></a>${status === undefined ? '' : `<small>${status}</small>`}</h3>
-${paragraph(entry.means)}
-<p><strong>What to do:</strong> ${prose(entry.action)}</p>
-<details><summary>Example: ${escaped(entry.asked)}</summary>${code(JSON.stringify(answer, null, 2))}</details>
+
+### [\`${code}\`](#${id})${status === undefined ? '' : ` <small>${status}</small>`}
+
+${entry.means}
+
+**What to do:** ${entry.action}
+
+<details><summary>Example: <code>${escaped(entry.asked)}</code></summary>
+
+${jsonBlock(answer)}
+
+</details>
+
 </article>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   EVENT_TYPES,
   NEWEST_API_VERSION,
@@ -7,33 +8,45 @@ import {
   toldWhen,
 } from '@tracking/contracts';
 import type { EventType, PublicAddresses } from '@tracking/contracts';
-import { code, documentationPage, escaped, paragraph, table } from './html.ts';
-import { WEBHOOK_RULES } from './webhook-rules.ts';
+import { documentationPage, jsonBlock } from './documentation-page.ts';
 
-/** What examples are dated. */
+/** The date of the example events. */
 const AT = '2026-11-23T09:30:00.000Z';
 
-/** All that a receiver has to know, with what sandbox events hold. */
+/** `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
 export function webhooksPage(addresses: PublicAddresses): string {
-  return documentationPage('Webhooks', [...WEBHOOK_RULES, ...payloads(addresses)].join('\n'));
+  const rules = readFileSync(new URL('webhooks.md', import.meta.url), 'utf8');
+  return documentationPage('Webhooks', [rules, typesTable(), ...payloads(addresses)].join('\n\n'));
+}
+
+function typesTable(): string {
+  const rows = EVENT_TYPES.map((type) => {
+    const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no: name it';
+    return `| \`${type}\` | ${toldWhen(type)} | ${isStandard} |`;
+  });
+  return `## Types
+
+<div class="table">
+
+| type | sent when | in \`*\` |
+| --- | --- | --- |
+${rows.join('\n')}
+
+</div>`;
 }
 
 function payloads(addresses: PublicAddresses): readonly string[] {
-  const named = (type: EventType) => (STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no: name it');
   return [
-    '<h2 id="types">Types of events</h2>',
-    table(
-      ['type', 'told when', 'in *'],
-      EVENT_TYPES.map((type) => [`\`${type}\``, toldWhen(type), named(type)]),
+    `## Payloads
+
+The \`data\` of every event about a shipment has \`shipment_id\`, \`external_id\`, \`shipment_version\`, and the resource as it was right after the event. The examples are sandbox events; those also have \`"sandbox": true\`.`,
+    ...EVENT_TYPES.map(
+      (type) => `<details id="${type}"><summary><code>${type}</code></summary>
+
+${jsonBlock(samplePayload(type, addresses))}
+
+</details>`,
     ),
-    '<h2 id="payloads">Payloads by type</h2>',
-    paragraph(
-      'Every `data` about a shipment has `shipment_id`, `external_id` and `shipment_version`, and the resource as it was right after the event. These are what a sandbox event of the type holds; that says `"sandbox": true` beside.',
-    ),
-    ...EVENT_TYPES.map((type) => {
-      const payload = code(JSON.stringify(samplePayload(type, addresses), null, 2));
-      return `<details id="${type}"><summary><code>${escaped(type)}</code></summary>${payload}</details>`;
-    }),
   ];
 }
 
