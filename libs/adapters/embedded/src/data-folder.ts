@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Unavailable } from '@tracking/ports';
-import { messageOf } from './sqlite-errors.ts';
+import { messageOf } from './sqlite-database.ts';
 
 const SQLITE_BUSY = 5;
 

@@ -15,14 +15,12 @@ import { InProcessLeases } from './in-process-leases.ts';
 import { LiveTail, type TailLimits } from './live-tail.ts';
 import { MemoryQuota } from './memory-quota.ts';
 import { openForReading } from './sqlite-database.ts';
-import { NewerSchema } from './sqlite-schema.ts';
+import { DamagedStorage, NewerSchema } from './storage-file.ts';
 import { SqliteDocumentStore } from './sqlite-document-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
 import { SqliteMessageBroker } from './sqlite-message-broker.ts';
-import { SqliteReaderPool } from './sqlite-reader-pool.ts';
-import type { SqliteStorage } from './sqlite-storage.ts';
+import { SqliteReaderPool, type SqliteStorage } from './sqlite-reader-pool.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
-import { DamagedStorage } from './storage-check.ts';
 
 export interface EmbeddedLimits {
   /** Most events and documents that wait for a commit; beyond: `Busy`. 20,000 by default. */

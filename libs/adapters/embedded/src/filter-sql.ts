@@ -1,7 +1,15 @@
 import type { Bounds, FilterCondition, Filter, Scalar } from '@tracking/ports';
-import { column, ID, quoted, type ArrayTable, type CollectionLayout } from './collection-layout.ts';
-import { encodedJson, encodeValue, typeBounds } from './encoded-values.ts';
-import type { Sql, SqlValue } from './storage-protocol.ts';
+import {
+  type ArrayTable,
+  type CollectionLayout,
+  column,
+  encodedJson,
+  encodeValue,
+  ID,
+  quoted,
+  typeBounds,
+} from './collection-layout.ts';
+import type { Sql, SqlValue } from './storage-threads.ts';
 
 const FIELD = /^[A-Za-z0-9_]+$/;
 /** In a posting, for a field that the document lacks; in the row of a document it is NULL. */

@@ -1,5 +1,3 @@
-import { ChangeSignal } from './change-signal.ts';
-
 export interface TailLimits {
   /** Newest items kept, at least where they are small; up to twice as many. */
   readonly items: number;
@@ -73,5 +71,28 @@ export class LiveTail<T> {
       dropped += 1;
     }
     this.entries = this.entries.slice(dropped);
+  }
+}
+
+/**
+ * Wakes all who wait for a change, as a condition variable does (`WakeUp` has one waiter). Take `changed` before looking
+ * and await it when there was nothing: then a change in between is not missed.
+ */
+export class ChangeSignal {
+  private resolve!: () => void;
+  /** Resolves at the next `notify`. */
+  changed!: Promise<void>;
+
+  constructor() {
+    this.arm();
+  }
+
+  notify(): void {
+    this.resolve();
+    this.arm();
+  }
+
+  private arm(): void {
+    this.changed = new Promise((resolve) => (this.resolve = resolve));
   }
 }

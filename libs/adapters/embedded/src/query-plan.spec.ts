@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Query } from '@tracking/ports';
 import { definition, layoutOf } from './collection-layout.ts';
-import { countSql, findSql } from './query-sql.ts';
-import { scanSql } from './scan-sql.ts';
-import type { Sql } from './storage-protocol.ts';
+import { countSql, findSql, scanSql } from './query-sql.ts';
+import type { Sql } from './storage-threads.ts';
 
 const LAYOUT = layoutOf({
   name: 'things',

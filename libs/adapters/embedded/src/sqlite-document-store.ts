@@ -1,13 +1,42 @@
-import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
-import { Unavailable } from '@tracking/ports';
+import {
+  type Collection,
+  type CollectionSpec,
+  type CollectionWrite,
+  type CountOptions,
+  type Document,
+  type DocumentStore,
+  DuplicateKey,
+  type Filter,
+  type FirstDocuments,
+  matchesNothing,
+  type Query,
+  type Scan,
+  type ScannedStretch,
+  Unavailable,
+  withUnknownOutcome,
+} from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
-import { ARRAY_LAYOUT, layoutOf } from './collection-layout.ts';
-import { SqliteCollection } from './sqlite-collection.ts';
-import type { SqliteStorage } from './sqlite-storage.ts';
-import { ENGINE } from './sqlite-writer.ts';
+import {
+  arrayValues,
+  type CollectionLayout,
+  columnValues,
+  decodeValue,
+  layoutOf,
+  quoted,
+} from './collection-layout.ts';
+import { filterSql } from './filter-sql.ts';
+import { countSql, findSql, isPointQuery, scanSql } from './query-sql.ts';
+import { messageOf } from './sqlite-database.ts';
+import type { SqliteStorage } from './sqlite-reader-pool.ts';
+import { type CommitClass, ENGINE } from './sqlite-writer.ts';
+import type { DocumentWrite, Sql } from './storage-threads.ts';
 
 /** Share of the time that a drop takes: the rest is for the writes of others. */
 const DROP_SHARE = 0.25;
+/** Documents looked up by id on the calling thread; more are read by a reader thread. */
+const MOST_AT_ONCE = 250;
+/** Documents in one operation of the writer: bounds its transactions. */
+const WRITES_AT_ONCE = 1_000;
 
 export class SqliteDocumentStore implements DocumentStore {
   private readonly collections = new Map<string, { readonly spec: string; readonly opened: Promise<unknown> }>();
@@ -57,7 +86,7 @@ export class SqliteDocumentStore implements DocumentStore {
     const collection = new SqliteCollection<T>(layoutOf(spec), this.storage);
     this.storage.writer.admit();
     await this.storage.writer.run(
-      { kind: 'define', spec: JSON.stringify({ name, indexes, layout: ARRAY_LAYOUT }) },
+      { kind: 'define', spec: JSON.stringify({ name, indexes }) },
       1,
       'durable',
       collection.refuseDuplicate,
@@ -67,5 +96,161 @@ export class SqliteDocumentStore implements DocumentStore {
 
   private refuseWhenClosed(): void {
     if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
+  }
+}
+
+export class SqliteCollection<T extends Document> implements Collection<T> {
+  private readonly commitClass: CommitClass;
+  private readonly getSql: string;
+  private readonly getManySql: string;
+
+  constructor(
+    private readonly layout: CollectionLayout,
+    private readonly storage: SqliteStorage,
+  ) {
+    const { durability = 'durable' } = layout.spec;
+    // One write-ahead log keeps the order of all ports' writes: what is not flushed at once is lost together with all after it.
+    this.commitClass = durability === 'durable' ? 'durable' : 'soon';
+    this.getSql = `SELECT json FROM ${quoted(layout.table)} WHERE id = ?`;
+    this.getManySql = `SELECT json FROM ${quoted(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;
+  }
+
+  async get(id: string): Promise<T | undefined> {
+    return Promise.resolve(this.readHere({ text: this.getSql, values: [id] })[0]);
+  }
+
+  async getMany(ids: readonly string[]): Promise<readonly T[]> {
+    if (ids.length === 0) return [];
+    const sql = { text: this.getManySql, values: [JSON.stringify(ids)] };
+    return ids.length > MOST_AT_ONCE ? this.readElsewhere<T>(sql) : this.readHere(sql);
+  }
+
+  async find(query: Query): Promise<readonly T[]> {
+    const sql = findSql(this.layout, query);
+    if (matchesNothing(query.filter)) return [];
+    return isPointQuery(this.layout, query) ? this.readHere(sql) : this.readElsewhere<T>(sql);
+  }
+
+  async findWithin(query: Query, maxBytes: number): Promise<FirstDocuments<T>> {
+    const sql = findSql(this.layout, query);
+    if (matchesNothing(query.filter)) return { documents: [], isCut: false };
+    const { json, isCut } = await this.storage.readers.read({ kind: 'rows', sql, maxBytes });
+    return { documents: JSON.parse(json) as T[], isCut };
+  }
+
+  async count(filter: Filter, options?: CountOptions): Promise<number> {
+    const sql = countSql(this.layout, filter, options);
+    if (matchesNothing(filter)) return 0;
+    const [count] = await this.readElsewhere<number>(sql);
+    return count ?? 0;
+  }
+
+  async scan(query: Scan): Promise<ScannedStretch<T>> {
+    const { limit, visit, filter, maxBytes } = query;
+    if (matchesNothing(filter)) return { documents: [], next: undefined };
+    const { json, next, isCut } = await this.storage.readers.read({
+      kind: 'scan',
+      sql: scanSql(this.layout, query),
+      limit,
+      visit,
+      maxBytes,
+    });
+    return { documents: JSON.parse(json) as T[], next: next?.map(decodeValue), isCut };
+  }
+
+  insert(document: T): Promise<boolean> {
+    return this.writeOne(this.put('insert', document));
+  }
+
+  replace(document: T, guard?: Filter): Promise<boolean> {
+    return this.writeOne(this.put('replace', document, guard));
+  }
+
+  upsert(document: T, guard?: Filter): Promise<boolean> {
+    return this.writeOne(this.put('upsert', document, guard));
+  }
+
+  delete(id: string, guard?: Filter): Promise<boolean> {
+    return this.writeOne(this.remove(id, guard));
+  }
+
+  async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
+    this.storage.writer.admit();
+    const all = writes.map((write) => this.prepared(write));
+    const parts: Promise<{ readonly duplicate: string | null }>[] = [];
+    for (let from = 0; from < all.length; from += WRITES_AT_ONCE) {
+      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE)));
+    }
+    const outcomes = await Promise.all(parts).catch((error: unknown) => {
+      throw parts.length === 1 ? error : withUnknownOutcome(error);
+    });
+    outcomes.forEach(this.refuseDuplicate);
+  }
+
+  async claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {
+    this.storage.writer.admit();
+    const select = findSql(this.layout, { ...query, limit: 1 });
+    const operation = { kind: 'claim', collection: this.layout.spec.name, select, set: JSON.stringify(set) } as const;
+    return this.storage.writer.run(operation, 1, this.commitClass, (outcome) => {
+      this.refuseDuplicate(outcome);
+      return outcome.json === null ? undefined : (JSON.parse(outcome.json) as T);
+    });
+  }
+
+  readonly refuseDuplicate = ({ duplicate }: { readonly duplicate: string | null }): void => {
+    if (duplicate !== null) throw new DuplicateKey(this.layout.spec.name, duplicate);
+  };
+
+  private prepared(write: CollectionWrite<T>): DocumentWrite {
+    switch (write.kind) {
+      case 'insert':
+        return this.put('insert', write.document);
+      case 'upsert':
+        return this.put('upsert', write.document, write.guard);
+      case 'delete':
+        return this.remove(write.id, write.guard);
+    }
+  }
+
+  private put(mode: 'insert' | 'replace' | 'upsert', document: T, guard?: Filter): DocumentWrite {
+    const fields = document as Readonly<Record<string, unknown>>;
+    return {
+      mode,
+      id: document.id,
+      json: JSON.stringify(document),
+      columns: columnValues(this.layout, fields),
+      arrays: arrayValues(this.layout, fields),
+      guard: guard === undefined ? null : filterSql(this.layout, guard),
+    };
+  }
+
+  private remove(id: string, guard?: Filter): DocumentWrite {
+    const condition = guard === undefined ? null : filterSql(this.layout, guard);
+    return { mode: 'delete', id, json: '', columns: [], arrays: [], guard: condition };
+  }
+
+  private async writeOne(write: DocumentWrite): Promise<boolean> {
+    this.storage.writer.admit();
+    const outcome = await this.write([write]);
+    this.refuseDuplicate(outcome);
+    return outcome.count === 1;
+  }
+
+  private write(writes: readonly DocumentWrite[]) {
+    const operation = { kind: 'write', collection: this.layout.spec.name, writes } as const;
+    return this.storage.writer.run(operation, writes.length, this.commitClass, (outcome) => outcome);
+  }
+
+  private readHere({ text, values }: Sql): T[] {
+    try {
+      return this.storage.database.rows(text, values).map(([json]) => JSON.parse(String(json)) as T);
+    } catch (error) {
+      throw new Unavailable(ENGINE, messageOf(error));
+    }
+  }
+
+  private async readElsewhere<R>(sql: Sql): Promise<readonly R[]> {
+    const { json } = await this.storage.readers.read({ kind: 'rows', sql });
+    return JSON.parse(json) as R[];
   }
 }

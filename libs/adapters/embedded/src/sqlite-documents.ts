@@ -1,32 +1,37 @@
 import type { CollectionSpec } from '@tracking/ports';
 import {
-  ARRAY_LAYOUT,
-  arrayDefinition,
+  ArrayPostings,
   arrayValues,
+  type CollectionLayout,
+  column,
   columnValues,
   definition,
+  ID,
+  type Indexed,
   layoutOf,
   quoted,
   removal,
+  sameValue,
   violatedIndex,
 } from './collection-layout.ts';
-import { DocumentTable } from './document-table.ts';
-import type { Database } from './sqlite-database.ts';
-import { isConstraint, messageOf } from './sqlite-errors.ts';
+import { type Database, isConstraint, LIMIT, messageOf } from './sqlite-database.ts';
 import type {
   ClaimOperation,
   ClaimOutcome,
   DocumentWrite,
   DoneOutcome,
   DroppedOutcome,
+  Sql,
+  SqlValue,
   WriteOperation,
   WriteOutcome,
-} from './storage-protocol.ts';
+} from './storage-threads.ts';
 
 /** How long documents of a dropped collection are deleted in one transaction, which other writes wait for. */
 const DROP_PIECE_MS = 5;
 /** Documents may be large: few, so that a piece is not much longer. */
 const DELETED_AT_ONCE = 20;
+const NO_GUARD: Sql = { text: 'TRUE', values: [] };
 
 /** Everything that changes documents and collections, in the writer's thread. */
 export class SqliteDocuments {
@@ -51,11 +56,8 @@ export class SqliteDocuments {
     const table = this.table(spec);
     const { name } = table.layout.spec;
     const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
-    const difference = stored === undefined ? 'all' : differenceOf(String(stored), table);
-    if (difference === 'none') return { kind: 'done', duplicate: null };
-    const duplicate = this.whole(table, () =>
-      difference === 'arrays' ? this.buildArrays(table, spec) : this.build(table, spec),
-    );
+    if (stored !== undefined && hasSameIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
+    const duplicate = this.whole(table, () => this.build(table, spec));
     if (duplicate === null) this.tables.set(name, table);
     return { kind: 'done', duplicate };
   }
@@ -64,11 +66,8 @@ export class SqliteDocuments {
   drop(name: string): DroppedOutcome {
     const table = this.tables.get(name);
     if (table === undefined) return { kind: 'dropped', more: false };
-    const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
-    // Tables of arrays that an earlier version laid out, and this one never opened, can only go as a whole.
-    const isKnown = differenceOf(String(stored), table) === 'none';
     const end = performance.now() + DROP_PIECE_MS;
-    while (isKnown && table.deleteSome(DELETED_AT_ONCE)) {
+    while (table.deleteSome(DELETED_AT_ONCE)) {
       if (performance.now() >= end) return { kind: 'dropped', more: true };
     }
     this.remove(table);
@@ -120,17 +119,6 @@ export class SqliteDocuments {
     this.database.run('DROP TABLE moved');
   }
 
-  /** The tables of arrays are others than they were for the same indexes; the documents stay where they are. */
-  private buildArrays(table: DocumentTable, spec: string): void {
-    const { arrays, spec: own } = table.layout;
-    for (const array of arrays) {
-      this.database.run(`DROP TABLE ${quoted(array.table)}`);
-      this.database.run(arrayDefinition(array));
-    }
-    table.index();
-    this.database.run('UPDATE collections SET spec = ? WHERE name = ?', [spec, own.name]);
-  }
-
   /** Where one statement is all that can be refused, it undoes itself. */
   private wholeWrite(table: DocumentTable, work: () => unknown): string | null {
     return table.mayLeaveHalf ? this.whole(table, work) : this.refusal(table, work);
@@ -169,11 +157,9 @@ export class SqliteDocuments {
   }
 }
 
-/** Other parts of a stored specification, as earlier versions wrote them, say nothing about its tables. */
-function differenceOf(stored: string, { layout }: DocumentTable): 'all' | 'arrays' | 'none' {
-  const { indexes, layout: arrayLayout } = JSON.parse(stored) as CollectionSpec & { readonly layout?: number };
-  if (JSON.stringify(indexes) !== JSON.stringify(layout.spec.indexes)) return 'all';
-  return layout.arrays.length === 0 || arrayLayout === ARRAY_LAYOUT ? 'none' : 'arrays';
+function hasSameIndexes(stored: string, { layout }: DocumentTable): boolean {
+  const { indexes } = JSON.parse(stored) as CollectionSpec;
+  return JSON.stringify(indexes) === JSON.stringify(layout.spec.indexes);
 }
 
 function documentWrite({ layout }: DocumentTable, mode: 'insert' | 'replace', document: { id: string }): DocumentWrite {
@@ -187,4 +173,89 @@ function documentWrite({ layout }: DocumentTable, mode: 'insert' | 'replace', do
     arrays: arrayValues(layout, { ...document }),
     guard: null,
   };
+}
+
+/**
+ * The documents of one collection, as the writer's thread changes them. Only indexed columns that changed are written:
+ * each index entry costs a page of the write-ahead log, and most updates leave most of them as they were.
+ */
+export class DocumentTable {
+  readonly layout: CollectionLayout;
+  private readonly database: Database;
+  private readonly table: string;
+  private readonly columns: readonly string[];
+  private readonly postings: readonly ArrayPostings[];
+  /** What is read of a document before it is changed: indexed columns, then the JSON of arrays. */
+  private readonly storedText: string;
+  private readonly insertText: string;
+  /** Whether a unique index may refuse a document of which a part was already written. */
+  readonly mayLeaveHalf: boolean;
+
+  constructor(database: Database, layout: CollectionLayout) {
+    this.database = database;
+    this.layout = layout;
+    this.table = quoted(layout.table);
+    this.columns = layout.columns.map(column);
+    this.postings = layout.arrays.map((array) => new ArrayPostings(database, layout, array));
+    this.storedText = [...this.columns, ...layout.arrayFields.map((field) => `d.json -> '$.${field}'`)]
+      .map((each) => `, ${each}`)
+      .join('');
+    this.mayLeaveHalf = layout.arrays.length > 0 && layout.spec.indexes.some(({ unique }) => unique);
+    const names = [ID, 'json', ...this.columns];
+    const values = names.map(() => '?');
+    this.insertText = `INSERT INTO ${this.table} (${names}) VALUES (${values}) ON CONFLICT (id) DO NOTHING`;
+  }
+
+  /** Answers whether it wrote. */
+  write(write: DocumentWrite): boolean {
+    const { mode, id, guard } = write;
+    if (mode === 'insert') return this.insert(write);
+    const { text, values } = guard ?? NO_GUARD;
+    const stored = this.database.row(`SELECT (${text}), rowid${this.storedText} FROM ${this.table} AS d WHERE id = ?`, [
+      ...values,
+      id,
+    ]);
+    if (stored === undefined) return mode === 'upsert' && this.insert(write);
+    const [matches, row = null] = stored;
+    if (matches !== 1) return false;
+    const before = this.indexed(id, stored.slice(2));
+    if (mode === 'delete') {
+      this.database.run(`DELETE FROM ${this.table} WHERE rowid = ?`, [row]);
+      for (const postings of this.postings) postings.remove(before);
+    } else {
+      this.update(row, write, before.columns);
+      for (const postings of this.postings) postings.change(before, write);
+    }
+    return true;
+  }
+
+  /** Deletes the oldest documents, at most so many. Returns false if there was none. */
+  deleteSome(limit: number): boolean {
+    const ids = this.database.rows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT}`, [limit]);
+    for (const [id] of ids) {
+      this.write({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
+    }
+    return ids.length > 0;
+  }
+
+  /** Not where the id exists. A document sent again collides with itself in a unique index as well: that is no fault. */
+  private insert(write: DocumentWrite): boolean {
+    const { id, json, columns } = write;
+    if (this.database.run(this.insertText, [id, json, ...columns]) === 0) return false;
+    for (const postings of this.postings) postings.add(write);
+    return true;
+  }
+
+  /** @param stored what `storedText` selects */
+  private indexed(id: string, stored: readonly SqlValue[]): Indexed {
+    const { length } = this.columns;
+    return { id, columns: stored.slice(0, length), arrays: stored.slice(length) as (string | null)[] };
+  }
+
+  private update(row: SqlValue, { json, columns }: DocumentWrite, stored: readonly SqlValue[]): void {
+    const changed = columns.map((_, index) => index).filter((index) => !sameValue(columns[index], stored[index]));
+    const assignments = ['json = ?', ...changed.map((index) => `${this.columns[index]} = ?`)];
+    const values = changed.map((index) => columns[index] ?? null);
+    this.database.run(`UPDATE ${this.table} SET ${assignments} WHERE rowid = ?`, [json, ...values, row]);
+  }
 }

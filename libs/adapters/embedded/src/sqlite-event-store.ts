@@ -18,10 +18,10 @@ import {
 import type { JsonObject } from '@tracking/contracts';
 import { retry } from '@tracking/resilience';
 import type { LiveTail } from './live-tail.ts';
-import { messageOf } from './sqlite-errors.ts';
-import type { SqliteStorage } from './sqlite-storage.ts';
+import { messageOf } from './sqlite-database.ts';
+import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE } from './sqlite-writer.ts';
-import type { AppendOperation, AppendOutcome } from './storage-protocol.ts';
+import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
 
 /** Events of a stream parsed in one go: about a millisecond of the calling thread. */
 const READ_AT_ONCE = 200;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Unavailable } from '@tracking/ports';
 import { noMetrics, tempFolder, type TempFolder } from '@tracking/testing';
 import { SqliteReaderPool } from './sqlite-reader-pool.ts';
-import { openForWriting } from './sqlite-schema.ts';
+import { openForWriting } from './storage-file.ts';
 
 describe('a pool of readers', () => {
   let folder: TempFolder;

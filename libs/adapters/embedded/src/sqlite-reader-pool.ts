@@ -1,11 +1,9 @@
 import type { Worker } from 'node:worker_threads';
-import { Busy, Unavailable, type Counter, type Metrics } from '@tracking/ports';
-import { openForReading, type Database } from './sqlite-database.ts';
-import { messageOf } from './sqlite-errors.ts';
+import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
+import { type Database, messageOf, openForReading } from './sqlite-database.ts';
 import { answerRead } from './sqlite-reads.ts';
-import { ENGINE } from './sqlite-writer.ts';
-import type { ReadAnswerByKind, ReadRequest } from './storage-protocol.ts';
-import { startThread } from './worker-thread.ts';
+import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
+import { type ReadAnswerByKind, type ReadRequest, startThread } from './storage-threads.ts';
 
 interface PendingRead {
   resolve(answer: ReadAnswerByKind[ReadRequest['kind']]): void;
@@ -101,4 +99,14 @@ export class SqliteReaderPool {
       for (const { reject } of reader.pending) reject(new Unavailable(ENGINE, reason));
     });
   }
+}
+
+/** How the ports reach the one SQLite file of the process. */
+export interface SqliteStorage {
+  /** Every write, in a thread of its own. */
+  readonly writer: SqliteWriter;
+  /** Short reads, on the calling thread. */
+  readonly database: Database;
+  /** Lists and scans, in threads of their own. */
+  readonly readers: SqliteReaderPool;
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openForReading } from './sqlite-database.ts';
 import { answerRead } from './sqlite-reads.ts';
-import type { ReadRequest } from './storage-protocol.ts';
+import type { ReadRequest } from './storage-threads.ts';
 
 const port = parentPort;
 const database = openForReading((workerData as { readonly file: string }).file);

@@ -1,4 +1,4 @@
-import { LIMIT, type Database } from './sqlite-database.ts';
+import { type Database, LIMIT } from './sqlite-database.ts';
 import type {
   EventsAnswer,
   EventsRequest,
@@ -8,7 +8,7 @@ import type {
   ScanAnswer,
   ScanRequest,
   SqlValue,
-} from './storage-protocol.ts';
+} from './storage-threads.ts';
 
 /** How many events one request looks at, how much JSON it answers, and how much of that the caller parses in one go. */
 const WINDOW = 20_000;

@@ -1,15 +1,134 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { SqliteAppends } from './sqlite-appends.ts';
-import { CommitCount } from './commit-count.ts';
-import { HeldFiles } from './held-files.ts';
-import type { Database } from './sqlite-database.ts';
-import { isFatal, isOutOfSpace, messageOf } from './sqlite-errors.ts';
-import { NewerSchema, openForWriting } from './sqlite-schema.ts';
+import { type Database, isFatal, isOutOfSpace, messageOf } from './sqlite-database.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
-import { WalCheckpointer } from './wal-checkpointer.ts';
-import { SqliteMessages } from './sqlite-messages.ts';
-import { checkStorage, DamagedStorage } from './storage-check.ts';
-import type { CommitBatch, BatchAnswer, StorageOperation, OperationOutcome, WriterStart } from './storage-protocol.ts';
+import { checkStorage, CommitCount, DamagedStorage, HeldFiles, NewerSchema, openForWriting } from './storage-file.ts';
+import type {
+  AppendOperation,
+  AppendOutcome,
+  BatchAnswer,
+  CommitBatch,
+  DoneOutcome,
+  MessagesOperation,
+  OperationOutcome,
+  StorageOperation,
+  TrimmedOutcome,
+  WriterStart,
+} from './storage-threads.ts';
+import { WalCheckpointer } from './wal.ts';
+
+const LAST_REVISION = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
+const INSERT_EVENT =
+  'INSERT INTO events (position, stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)';
+const STORED_RANGE =
+  'SELECT id, position FROM events WHERE stream = ? AND revision > ? AND revision <= ? ORDER BY revision';
+/** Cells of one event in an `AppendOperation`. */
+const EVENT_CELLS = 4;
+const INSERT_MESSAGE =
+  'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
+const DEFINE_TOPIC = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+/** Never back: a batch that was handled twice may commit twice. */
+const COMMIT_OFFSET = `INSERT INTO offsets (consumer_group, topic, partition, position) VALUES (?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET position = max(position, excluded.position)`;
+/**
+ * Positions grow with time, so that the oldest are the first: none is looked at but those. Nor any that a consumer group has
+ * not handled yet: a process that was away for longer than its topic keeps them, or a clock that jumps ahead, loses none.
+ */
+const TRIM_MESSAGES = `DELETE FROM messages WHERE at < ?1 AND position IN
+  (SELECT position FROM messages WHERE topic = ?2 AND partition = ?3
+    AND position <= coalesce((SELECT min(position) FROM offsets WHERE topic = ?2 AND partition = ?3), 9e15)
+    ORDER BY position LIMIT (?4 + 0))`;
+/** Cells of one message in a `PublishOperation`. */
+const MESSAGE_CELLS = 4;
+/** Messages deleted in one transaction. */
+const TRIM_AT_ONCE = 1_000;
+const DONE: DoneOutcome = { kind: 'done', duplicate: null };
+
+/** Appends in the writer's thread. Positions follow each other without holes, so that they can be counted with. */
+class SqliteAppends {
+  private readonly database: Database;
+  /** Last position given out. */
+  private position = 0;
+
+  constructor(database: Database) {
+    this.database = database;
+    this.reload();
+  }
+
+  get head(): number {
+    return this.position;
+  }
+
+  /** After a rollback. */
+  reload(): void {
+    this.position = Number(this.database.value('SELECT max(position) FROM events') ?? 0);
+  }
+
+  append({ stream, expected, cells }: AppendOperation): AppendOutcome {
+    const actual = Number(this.database.value(LAST_REVISION, [stream]) ?? -1);
+    if (actual !== expected) return this.repeated(stream, expected, cells) ?? { kind: 'conflict', actual };
+    let revision = expected;
+    const insert = this.database.prepare(INSERT_EVENT);
+    for (let at = 0; at < cells.length; at += EVENT_CELLS) {
+      insert.run(
+        ++this.position,
+        stream,
+        ++revision,
+        cells[at] ?? null,
+        cells[at + 1] ?? null,
+        cells[at + 2] ?? null,
+        cells[at + 3] ?? null,
+      );
+    }
+    return { kind: 'appended', revision, position: this.position, repeated: false };
+  }
+
+  /** The answer of the append that stored these very events at this very place, if there was one. */
+  private repeated(stream: string, expected: number, cells: readonly string[]): AppendOutcome | undefined {
+    const count = cells.length / EVENT_CELLS;
+    const stored = this.database.rows(STORED_RANGE, [stream, expected, expected + count]);
+    if (stored.length < count || stored.some(([id], index) => id !== cells[index * EVENT_CELLS])) return undefined;
+    return { kind: 'appended', revision: expected + count, position: Number(stored[count - 1]?.[1]), repeated: true };
+  }
+}
+
+/** Topics in the writer's thread. */
+class SqliteMessages {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  perform(operation: MessagesOperation): DoneOutcome | TrimmedOutcome {
+    switch (operation.kind) {
+      case 'publish': {
+        const { topic, at, first, cells } = operation;
+        const insert = this.database.prepare(INSERT_MESSAGE);
+        let position = first;
+        for (let cell = 0; cell < cells.length; cell += MESSAGE_CELLS) {
+          const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + MESSAGE_CELLS);
+          insert.run(position++, topic, partition, at, key, value, headers);
+        }
+        // Kept apart from the messages: a sequence that began again after a trim would repeat positions.
+        this.database.run('UPDATE message_sequence SET position = ?', [position - 1]);
+        return DONE;
+      }
+      case 'topics':
+        for (const { name, partitions, retentionMs } of operation.topics) {
+          this.database.run(DEFINE_TOPIC, [name, partitions, retentionMs]);
+        }
+        return DONE;
+      case 'commit':
+        this.database.run(COMMIT_OFFSET, [operation.group, operation.topic, operation.partition, operation.position]);
+        return DONE;
+      case 'trim': {
+        const { topic, partition, before } = operation;
+        const deleted = this.database.run(TRIM_MESSAGES, [before, topic, partition, TRIM_AT_ONCE]);
+        return { kind: 'trimmed', deleted, more: deleted === TRIM_AT_ONCE };
+      }
+    }
+  }
+}
 
 /** The one thread that writes. Each message is a batch, committed as one transaction; `null` ends it. */
 class WriterThread {

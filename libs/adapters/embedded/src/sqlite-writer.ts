@@ -10,19 +10,18 @@ import {
   type Metrics,
   type Counter,
 } from '@tracking/ports';
-import { NewerSchema } from './sqlite-schema.ts';
-import { DamagedStorage } from './storage-check.ts';
+import { DamagedStorage, NewerSchema } from './storage-file.ts';
 import { StorageState } from './storage-state.ts';
-import type {
-  CommitBatch,
-  BatchAnswer,
-  StorageOperation,
-  OperationOutcome,
-  OutcomeOf,
-  RefusedOutcome,
-  WriterStart,
-} from './storage-protocol.ts';
-import { startThread } from './worker-thread.ts';
+import {
+  type BatchAnswer,
+  type CommitBatch,
+  type OperationOutcome,
+  type OutcomeOf,
+  type RefusedOutcome,
+  startThread,
+  type StorageOperation,
+  type WriterStart,
+} from './storage-threads.ts';
 
 export const ENGINE = 'storage';
 /** Most events and documents in one transaction: bounds how long the next ones wait. */

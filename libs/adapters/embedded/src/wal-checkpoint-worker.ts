@@ -1,16 +1,8 @@
 import { fdatasyncSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Database } from './sqlite-database.ts';
-import { messageOf } from './sqlite-errors.ts';
-import { checkpointWal, repeatCheckpoint, type WalState } from './wal.ts';
-
-export interface CheckpointTask {
-  readonly file: string;
-  /** Of the same file. */
-  readonly descriptor: number;
-  readonly checkpointBytes: number;
-}
+import { Database, messageOf } from './sqlite-database.ts';
+import { checkpointWal, repeatCheckpoint, type CheckpointTask, type WalState } from './wal.ts';
 
 const { file, descriptor, checkpointBytes } = workerData as CheckpointTask;
 const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));

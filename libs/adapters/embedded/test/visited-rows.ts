@@ -1,11 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { CollectionSpec, CountOptions, Document, Filter, Query, Scan } from '@tracking/ports';
 import { arrayValues, column, columnValues, definition, layoutOf, quoted } from '../src/collection-layout.ts';
-import { DocumentTable } from '../src/document-table.ts';
-import { countSql, findSql } from '../src/query-sql.ts';
-import { scanSql } from '../src/scan-sql.ts';
+import { DocumentTable } from '../src/sqlite-documents.ts';
+import { countSql, findSql, scanSql } from '../src/query-sql.ts';
 import { Database } from '../src/sqlite-database.ts';
-import type { Sql } from '../src/storage-protocol.ts';
+import type { Sql } from '../src/storage-threads.ts';
 
 export interface Visit {
   /** Rows of the documents' table and of those beside it at which the engine looked, if only at their entry in an index. */

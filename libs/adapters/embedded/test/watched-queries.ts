@@ -11,7 +11,7 @@ import {
   type Scan,
 } from '@tracking/ports';
 import { nearMisses } from '@tracking/testing';
-import { SqliteCollection } from '../src/sqlite-collection.ts';
+import { SqliteCollection } from '../src/sqlite-document-store.ts';
 import { VisitedRows } from './visited-rows.ts';
 
 /**

@@ -1,6 +1,15 @@
-/** What passes between the calling thread and the storage threads. Types only: nothing here exists at run time. */
+import { Worker } from 'node:worker_threads';
 
-/** What node:sqlite binds. Bytes stand for JSON values that SQL has no type for, see `encoded-values.ts`. */
+/**
+ * Starts a thread from a file beside this one: `.js` when built, `.ts` when run from source, where the thread's modules
+ * use no more of TypeScript than Node strips, and import other projects for their types only.
+ */
+export function startThread(name: string, workerData: object): Worker {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData });
+}
+
+/** What node:sqlite binds. Bytes stand for JSON values that SQL has no type for, see `encodeValue`. */
 export type SqlValue = string | number | null | Uint8Array;
 
 /** A piece of SQL and the values of its `?`, in order. */
@@ -61,13 +70,13 @@ export interface ClaimOutcome {
   readonly duplicate: string | null;
 }
 
-export interface DefineOperation {
+interface DefineOperation {
   readonly kind: 'define';
-  /** JSON of `name` and `indexes` of the `CollectionSpec`, and of the `layout` of their tables. */
+  /** JSON of `name` and `indexes` of the `CollectionSpec`. */
   readonly spec: string;
 }
 /** Deletes some documents of a collection; drops the collection once it is empty. */
-export interface DropOperation {
+interface DropOperation {
   readonly kind: 'drop';
   readonly collection: string;
 }
@@ -78,7 +87,7 @@ export interface DroppedOutcome {
   readonly more: boolean;
 }
 
-export interface PublishOperation {
+interface PublishOperation {
   readonly kind: 'publish';
   readonly topic: string;
   /** Epoch milliseconds. */
@@ -88,11 +97,11 @@ export interface PublishOperation {
   /** Of each message in turn: partition, key, value, headers (as JSON). */
   readonly cells: readonly (string | number)[];
 }
-export interface TopicsOperation {
+interface TopicsOperation {
   readonly kind: 'topics';
   readonly topics: readonly { readonly name: string; readonly partitions: number; readonly retentionMs: number }[];
 }
-export interface CommitOperation {
+interface CommitOperation {
   readonly kind: 'commit';
   readonly group: string;
   readonly topic: string;
@@ -100,7 +109,7 @@ export interface CommitOperation {
   /** Of the last message that was handled. */
   readonly position: number;
 }
-export interface TrimOperation {
+interface TrimOperation {
   readonly kind: 'trim';
   readonly topic: string;
   readonly partition: number;
@@ -127,7 +136,7 @@ export interface RefusedOutcome {
 
 export type StorageOperation =
   AppendOperation | WriteOperation | ClaimOperation | DefineOperation | DropOperation | MessagesOperation;
-export interface OutcomeByKind {
+interface OutcomeByKind {
   readonly append: AppendOutcome;
   readonly write: WriteOutcome;
   readonly claim: ClaimOutcome;

@@ -1,7 +1,7 @@
 import { Unavailable, WritesRefused } from '@tracking/ports';
 import { layoutOf } from './collection-layout.ts';
-import { SqliteCollection } from './sqlite-collection.ts';
-import type { SqliteStorage } from './sqlite-storage.ts';
+import { SqliteCollection } from './sqlite-document-store.ts';
+import type { SqliteStorage } from './sqlite-reader-pool.ts';
 
 /** Commits `admitted` operations; refuses every later one for want of room. */
 function collectionOf(admitted: number) {

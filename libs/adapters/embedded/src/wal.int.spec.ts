@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { eventually, tempFolder, type TempFolder } from '@tracking/testing';
-import { openForWriting } from './sqlite-schema.ts';
-import { WalCheckpointer } from './wal-checkpointer.ts';
+import { openForWriting } from './storage-file.ts';
+import { WalCheckpointer } from './wal.ts';
 
 describe('the log beside the one who writes', () => {
   let folder: TempFolder;
