@@ -1,7 +1,6 @@
 import { type Delivery, abandoned, discarded, newDelivery, replayed, retryRequested } from './delivery.ts';
 import type { AttemptOutcome } from './outcome.ts';
-import { DEFAULT_RETRY_POLICY } from './schedule.ts';
-import { settle } from './settle.ts';
+import { DEFAULT_RETRY_POLICY, settle } from './settle.ts';
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);

@@ -1,22 +1,22 @@
 import type { DeliveryStatus, Environment, Timestamp } from '@tracking/contracts';
 
-/** Why an attempt failed, or a delivery last did. */
+/** Why an attempt failed, or the latest attempt of a delivery did. */
 export interface DeliveryError {
   readonly code: string;
   /** One line for people. */
   readonly message: string;
 }
 
-/** The request that caused an event: followed in logs and traces by these. */
+/** The request that caused an event, as logs and traces name it. */
 export interface RequestOrigin {
   readonly request_id?: string;
-  /** W3C trace context, where the request had one. */
+  /** W3C trace context, if the request had one. */
   readonly traceparent?: string;
 }
 
 /** One event on its way to one endpoint. */
 export interface Delivery {
-  /** `dlv_…`, derived from endpoint and event: there is never a second one for the two. */
+  /** `dlv_…`, derived from endpoint and event: there is one delivery of an event to an endpoint. */
   readonly id: string;
   readonly workspace_id: string;
   readonly environment: Environment;
@@ -24,34 +24,34 @@ export interface Delivery {
   readonly event_id: string;
   readonly event_type: string;
   readonly event_created_at: Timestamp;
-  /** Of the event; absent where nothing is known of it, as for sandbox events. */
+  /** Of the event; absent if unknown. */
   readonly origin?: RequestOrigin;
   /** The stored body, shared by all deliveries of the event in the same payload version. */
   readonly payload_id: string;
   readonly sandbox: boolean;
   readonly status: DeliveryStatus;
   readonly created_at: Timestamp;
-  /** By the schedule; null when there is none any more. */
+  /** By the schedule; null once it has ended. */
   readonly next_attempt_at: Timestamp | null;
-  /** Since when a person has been waiting for an attempt beside the schedule. */
+  /** When a person asked for an attempt beside the schedule; null if nobody waits for one. */
   readonly manual_at: Timestamp | null;
-  /** Every attempt ever made. */
+  /** All attempts ever made. */
   readonly attempts_count: number;
-  /** Attempts of the present schedule that failed and moved it on. */
+  /** Failed attempts of the present schedule; holds do not count. */
   readonly failures: number;
-  /** Begin of the first attempt of the present schedule: its window counts from here. */
+  /** Begin of the first attempt of the present schedule, from which its window counts. */
   readonly first_attempt_at: Timestamp | null;
-  /** End of the latest attempt; absent before the first, or null where an earlier version stored it. */
+  /** End of the latest attempt; absent or null before the first. */
   readonly last_attempt_at?: Timestamp | null;
   /** Revision of the URL that got the latest attempt; absent before the first attempt, and for the endpoint's first URL. */
   readonly url_revision?: number;
   readonly last_error: DeliveryError | null;
   readonly completed_at: Timestamp | null;
-  /** When a dead letter was told to the topic; null until then. */
+  /** When a dead letter was announced; null until then. */
   readonly announced_at: Timestamp | null;
-  /** Of the replay that gave it its present schedule, or gave it up; absent where none did. */
+  /** The replay that gave it its present schedule or discarded it; absent if none did. */
   readonly replay_id?: string;
-  /** Grows with every change: a write made on an older state is refused. */
+  /** Grows with every change; a write based on an older revision is refused. */
   readonly revision: number;
 }
 
@@ -87,7 +87,7 @@ export function newDelivery(fields: NewDelivery, at: Timestamp): Delivery {
   };
 }
 
-/** Whether its schedule has attempts to come. */
+/** Returns true if its schedule has attempts to come. */
 export function isScheduled(delivery: Delivery): boolean {
   return delivery.status === 'pending' || delivery.status === 'retrying';
 }
@@ -96,7 +96,7 @@ function changed(delivery: Delivery, change: Partial<Delivery>): Delivery {
   return { ...delivery, ...change, revision: delivery.revision + 1 };
 }
 
-/** Nothing more is sent. A success stays one; what is discarded already stays as it is. */
+/** The delivery given up: nothing more is sent. A delivery that succeeded or is discarded stays as it is. */
 export function discarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   if (delivery.status === 'succeeded' || delivery.status === 'discarded') return delivery;
   return changed(delivery, {
@@ -108,19 +108,19 @@ export function discarded(delivery: Delivery, at: Timestamp, replay_id?: string)
   });
 }
 
-/** Its endpoint was deleted: nothing more is sent, and what was done stays as it ended. */
+/** The delivery after its endpoint was deleted: nothing more is sent, and a delivery that has ended keeps its status. */
 export function abandoned(delivery: Delivery, at: Timestamp): Delivery {
   if (isScheduled(delivery)) return discarded(delivery, at);
   return delivery.manual_at === null ? delivery : changed(delivery, { manual_at: null });
 }
 
-/** One attempt as soon as possible, whatever the delivery's status; its schedule stays as it is. */
+/** Asks for one attempt as soon as possible, whatever the delivery's status; its schedule stays as it is. */
 export function retryRequested(delivery: Delivery, at: Timestamp): Delivery {
   return delivery.manual_at === null ? changed(delivery, { manual_at: at }) : delivery;
 }
 
 /**
- * A new schedule and window, as if it had just been recorded; the attempts made stay in its log.
+ * The delivery with a new schedule and window, as if it had just been recorded; its log of attempts stays.
  * @param at when its first attempt is due
  */
 export function replayed(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
@@ -136,7 +136,7 @@ export function replayed(delivery: Delivery, at: Timestamp, replay_id?: string):
   });
 }
 
-/** The topic was told about this dead letter. */
+/** The dead letter after it was announced to the workspace's other endpoints and the topic. */
 export function announced(delivery: Delivery, at: Timestamp): Delivery {
   return changed(delivery, { announced_at: at });
 }

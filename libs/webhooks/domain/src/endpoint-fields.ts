@@ -7,27 +7,26 @@ import {
   PAYLOAD_VERSIONS,
   type PayloadVersions,
 } from '@tracking/contracts';
-import { type Fail, checkHeaders } from './custom-headers.ts';
-import { ALL_STANDARD_TYPES, isKnownEventType } from './matching.ts';
+import { ALL_STANDARD_TYPES, isKnownEventType } from './endpoint.ts';
 
-/** What the owner of an endpoint sets. */
+/** The fields of an endpoint that its owner sets. */
 export interface EndpointFields {
   readonly url: string;
   readonly event_types: readonly string[];
   readonly description: string | null;
   readonly api_version: ApiVersion;
-  /** Go with every delivery; names in lower case. */
+  /** Sent with every delivery; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Most attempts at once. */
+  /** Most attempts under way at once. */
   readonly max_concurrency: number;
 }
 
 export const DEFAULT_MAX_CONCURRENCY = 16;
-const MOST_CONCURRENCY = 100;
+const MAX_CONCURRENCY = 100;
 const MAX_URL_LENGTH = 1_000;
 const MAX_DESCRIPTION_LENGTH = 1_000;
 
-/** A new endpoint's fields where the request names none; its payloads are pinned to the newest version. */
+/** Defaults of a new endpoint's fields. Its payloads are pinned to the newest version. */
 export const DEFAULT_ENDPOINT_FIELDS = {
   description: null,
   headers: {},
@@ -35,7 +34,7 @@ export const DEFAULT_ENDPOINT_FIELDS = {
 } satisfies Partial<EndpointFields>;
 
 export interface CheckedFields {
-  /** Those that the request names, normalised; only to be used when there are no errors. */
+  /** The fields that the request names, normalised. Use them only if there are no errors. */
   readonly fields: Partial<EndpointFields>;
   /** Every faulty field. */
   readonly errors: readonly FieldError[];
@@ -44,7 +43,7 @@ export interface CheckedFields {
 /**
  * Checks the fields of a request to create (`url` and `event_types` are then required) or change an endpoint. Unknown
  * fields are ignored.
- * @param refuses why deliveries to this URL would be refused, before any name is resolved; undefined when they would not
+ * @param refuses returns why deliveries to this URL would be refused, before any name is resolved; undefined if they are not
  */
 export function checkEndpointFields(
   input: JsonObject,
@@ -82,7 +81,7 @@ function checkUrl(url: JsonValue, refuses: (url: string) => string | undefined, 
     return void fail('url', 'too_long', `url must not be longer than ${MAX_URL_LENGTH} characters.`);
   }
   if (!isSound(url)) return void fail('url', 'invalid_value', `url ${UNSOUND}`);
-  // What parses URLs would leave out some of it, and encode the rest: another URL than the one that is shown.
+  // A URL parser would drop or encode white space, so that the URL in use would differ from the one that is shown.
   if (/\s/.test(url))
     return void fail('url', 'invalid_value', 'url must not hold white space, nor begin or end with it.');
   const reason = refuses(url);
@@ -116,7 +115,7 @@ function checkDescription(value: JsonValue, fail: Fail): string | null | undefin
 
 const UNSOUND = 'must hold neither NUL nor half a surrogate pair.';
 
-/** Not every engine stores what is not. */
+/** Not every engine stores other text. */
 function isSound(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
@@ -127,7 +126,76 @@ function checkApiVersion(value: JsonValue, versions: PayloadVersions, fail: Fail
 }
 
 function checkConcurrency(value: JsonValue, fail: Fail): number | undefined {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_CONCURRENCY) return value;
-  const message = `max_concurrency must be a whole number from 1 to ${MOST_CONCURRENCY}.`;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_CONCURRENCY) return value;
+  const message = `max_concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}.`;
   return void fail('max_concurrency', 'invalid_value', message);
+}
+
+/** Shown in place of a header's value. A change that sends it back keeps the stored value. */
+export const MASK = '********';
+
+const MAX_HEADERS = 20;
+const MAX_VALUE_LENGTH = 1_000;
+/** A token of RFC 9110, section 5.6.2. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,100}$/;
+/** Visible ASCII, inner spaces and tabs: no character that could end the line or that transports change. */
+const VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+/** Headers that deliveries set themselves, and those of the connection. */
+const RESERVED = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'traceparent',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'webhook-id',
+  'webhook-signature',
+  'webhook-timestamp',
+]);
+
+/** Records a faulty field. */
+type Fail = (param: string, code: FieldError['code'], message: string) => void;
+
+/** Checks headers to be sent with every delivery; reserved ones are refused. Returns the names in lower case. */
+function checkHeaders(value: JsonValue, fail: Fail): Readonly<Record<string, string>> | undefined {
+  if (value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    return void fail('headers', 'invalid_type', 'headers must be an object of strings.');
+  }
+  const entries = Object.entries(value);
+  if (entries.length > MAX_HEADERS) {
+    return void fail('headers', 'too_many', `headers must not have more than ${MAX_HEADERS} entries.`);
+  }
+  const headers = new Map<string, string>();
+  for (const [given, content] of entries) {
+    const param = `headers.${given.slice(0, 100)}`;
+    const name = given.toLowerCase();
+    if (!NAME.test(name)) fail(param, 'invalid_value', 'This is not the name of a header.');
+    else if (isReserved(name)) fail(param, 'invalid_value', 'This header is set by the service.');
+    else if (headers.has(name)) fail(param, 'invalid_value', 'This header is given twice.');
+    else if (isValue(content, param, fail)) headers.set(name, content);
+  }
+  return headers.size === entries.length ? Object.fromEntries(headers) : undefined;
+}
+
+function isValue(content: JsonValue, param: string, fail: Fail): content is string {
+  if (typeof content !== 'string') fail(param, 'invalid_type', 'The value of a header must be a string.');
+  else if (content.length > MAX_VALUE_LENGTH) {
+    fail(param, 'too_long', `The value of a header must not be longer than ${MAX_VALUE_LENGTH} characters.`);
+  } else if (!VALUE.test(content)) {
+    fail(param, 'invalid_value', 'The value of a header must be visible ASCII, without spaces at its ends.');
+  } else return true;
+  return false;
+}
+
+function isReserved(name: string): boolean {
+  return RESERVED.has(name) || name.startsWith('service-') || name.startsWith('proxy-');
 }

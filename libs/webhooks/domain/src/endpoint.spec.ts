@@ -1,12 +1,25 @@
+import { STANDARD_EVENT_TYPES } from '@tracking/contracts';
 import {
+  type EnabledPeriod,
   type EndpointState,
+  type LogPlace,
   NEW_ENDPOINT,
+  type Period,
+  SHARD_COUNT,
+  begun,
+  closed,
   deleted,
   disabled,
   enabled,
+  endAfterPauses,
+  ended,
+  includes,
   isAttempted,
+  opened,
+  shardOf,
   urlChanged,
   verificationEnded,
+  wants,
 } from './endpoint.ts';
 
 const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
@@ -100,5 +113,152 @@ describe('an endpoint', () => {
   test('stays disabled when it is verified again', () => {
     const off = disabled(running, 'gone', moment(2));
     expect(verificationEnded(off, passed(3))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+  });
+});
+
+const enabled_periods = [{ from: '2026-01-03T00:00:00.000Z', to: null, places: { after: '10', up_to: null } }];
+const event = (type: string, place = '11') => ({ type, created_at: '2026-01-04T00:00:00.000Z', place });
+
+describe('an endpoint', () => {
+  test('gets the types that it names', () => {
+    const endpoint = { event_types: ['shipment.created', 'milestone.retracted'], enabled_periods };
+    expect(wants(endpoint, event('shipment.created'))).toBe(true);
+    expect(wants(endpoint, event('milestone.retracted'))).toBe(true);
+    expect(wants(endpoint, event('shipment.updated'))).toBe(false);
+  });
+
+  test('gets the six standard types by "*", and no others', () => {
+    const endpoint = { event_types: ['*'], enabled_periods };
+    expect(STANDARD_EVENT_TYPES.every((type) => wants(endpoint, event(type)))).toBe(true);
+    expect(wants(endpoint, event('milestone.retracted'))).toBe(false);
+    expect(wants(endpoint, event('something.new'))).toBe(false);
+    expect(wants({ ...endpoint, event_types: ['*', 'milestone.retracted'] }, event('milestone.retracted'))).toBe(true);
+  });
+
+  test('gets what is live for it', () => {
+    const endpoint = { event_types: ['*'], enabled_periods };
+    expect(wants(endpoint, event('shipment.created', '10'))).toBe(false);
+    expect(wants({ ...endpoint, enabled_periods: [] }, event('shipment.created'))).toBe(false);
+  });
+});
+
+describe('enabled periods', () => {
+  const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
+  const moment = (head: LogPlace, hour = 1) => ({ at: at(hour), head });
+  /** The places of these that lie in one of the periods. */
+  const live = (periods: readonly EnabledPeriod[], ...places: readonly LogPlace[]) =>
+    places.filter((place) => includes(periods, { created_at: at(1), place }));
+
+  describe('what is live for an endpoint', () => {
+    test('comes after the head of the log at enabling, and not after that at disabling', () => {
+      const periods = begun([], moment('02'));
+      expect(live(periods, '01', '02', '03', '99')).toEqual(['03', '99']);
+      expect(live(ended(periods, moment('04')), '02', '03', '04', '05')).toEqual(['03', '04']);
+    });
+
+    test('is everything, for one that was enabled when nothing was in the log yet', () => {
+      expect(live(begun([], moment('')), '01', '02')).toEqual(['01', '02']);
+      expect(live(ended(begun([], moment('')), moment('')), '01')).toEqual([]);
+    });
+
+    test('is the same whatever clocks said', () => {
+      const periods = ended(begun([], moment('02', 9)), moment('04', 5));
+      for (const created_at of [at(0), at(9), at(12)]) {
+        expect(includes(periods, { created_at, place: '03' })).toBe(true);
+        expect(includes(periods, { created_at, place: '05' })).toBe(false);
+      }
+    });
+
+    test('lies in any of its periods', () => {
+      const first = ended(begun([], moment('02')), moment('04'));
+      const periods = ended(begun(first, moment('06')), moment('08'));
+      expect(live(periods, '02', '03', '04', '05', '06', '07', '08', '09')).toEqual(['03', '04', '07', '08']);
+    });
+
+    test('does not change by enabling or disabling again', () => {
+      const open = begun([], moment('02'));
+      expect(begun(open, moment('05'))).toBe(open);
+      const shut = ended(open, moment('06'));
+      expect(ended(shut, moment('08'))).toBe(shut);
+      expect(ended([], moment('08'))).toEqual([]);
+    });
+  });
+
+  describe('what an earlier version left', () => {
+    const message = (hour: number) => ({ created_at: at(hour), place: undefined });
+
+    test('is open from the beginning of the log where a period is open', () => {
+      const open = [{ from: at(5), to: null }];
+      expect(live(open, '01')).toEqual(['01']);
+      expect(includes(open, message(1))).toBe(true);
+      expect(live(ended(open, moment('04')), '01', '04', '05')).toEqual(['01', '04']);
+    });
+
+    test('is told by the times where a period is closed', () => {
+      const shut = [{ from: at(1), to: at(3) }];
+      const hours = (place: string | undefined) =>
+        [0, 1, 2, 3].filter((hour) => includes(shut, { created_at: at(hour), place }));
+      expect([hours('09'), hours(undefined)]).toEqual([
+        [1, 2],
+        [1, 2],
+      ]);
+    });
+
+    test('is live for whoever is enabled, where a message does not say its place', () => {
+      const open = begun([], moment('02', 5));
+      expect([includes(open, message(1)), includes(open, message(9))]).toEqual([true, true]);
+      const shut = ended(open, moment('04', 7));
+      expect([4, 5, 6, 7].filter((hour) => includes(shut, message(hour)))).toEqual([5, 6]);
+    });
+  });
+});
+
+describe('periods', () => {
+  const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
+  const from = (hour: number): Period => ({ from: at(hour), to: null });
+
+  describe('periods', () => {
+    test('open once and close once', () => {
+      const open = opened([], from(1));
+      expect(opened(open, from(2))).toBe(open);
+      const shut = closed(open, at(3));
+      expect(shut).toEqual([{ from: at(1), to: at(3) }]);
+      expect(closed(shut, at(4))).toBe(shut);
+      expect(closed([], at(4))).toEqual([]);
+    });
+
+    test('never end before they begin, even when the clock was set back', () => {
+      expect(closed(opened([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
+    });
+
+    test('are forgotten, the oldest first, when there are more than a hundred', () => {
+      let periods = opened([], from(0));
+      for (let hour = 1; hour < 300; hour += 2) periods = opened(closed(periods, at(hour)), from(hour + 1));
+      expect(periods).toHaveLength(100);
+      expect(periods.at(-1)).toEqual({ from: at(300), to: null });
+    });
+
+    test('stretch a duration by what of them lies within it', () => {
+      const pauses = [
+        { from: at(0), to: at(2) }, // before and into it
+        { from: at(3), to: at(4) }, // within
+        { from: at(6), to: at(7) }, // only reached because of the one before
+        { from: at(9), to: null }, // after
+      ];
+      expect(endAfterPauses(Date.parse(at(1)), 5 * 3_600_000, pauses)).toBe(Date.parse(at(9)));
+    });
+  });
+});
+
+describe('shards', () => {
+  test('never move: they name leases', () => {
+    expect(['whe_a', 'whe_b', 'whe_0123456789abcdef'].map(shardOf)).toEqual([21, 28, 46]);
+  });
+
+  test('take endpoints evenly', () => {
+    const counts = Array<number>(SHARD_COUNT).fill(0);
+    for (let n = 0; n < 6_400; n += 1) counts[shardOf(`whe_${n.toString(16).padStart(32, '0')}`)]! += 1;
+    expect(Math.min(...counts)).toBeGreaterThan(50);
+    expect(Math.max(...counts)).toBeLessThan(150);
   });
 });

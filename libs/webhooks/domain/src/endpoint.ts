@@ -1,7 +1,5 @@
-import type { Timestamp } from '@tracking/contracts';
+import { EVENT_TYPES, STANDARD_EVENT_TYPES, type Timestamp } from '@tracking/contracts';
 import type { DeliveryError } from './delivery.ts';
-import { type EnabledPeriod, type Moment, begun, ended } from './enabled-periods.ts';
-import { type Period, closed, opened } from './periods.ts';
 
 export const ENDPOINT_STATUSES = ['pending_verification', 'verified', 'enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
@@ -15,7 +13,7 @@ export interface Verification {
   readonly error: DeliveryError | null;
 }
 
-/** What of an endpoint moves by itself, as opposed to what its owner sets. */
+/** The fields of an endpoint that its lifecycle changes, as opposed to those that its owner sets. */
 export interface EndpointState {
   readonly status: EndpointStatus;
   readonly disabled_reason: DisabledReason | null;
@@ -25,8 +23,8 @@ export interface EndpointState {
   /** When events are recorded for it: from enabling to disabling, also while a changed URL awaits its verification. */
   readonly enabled_periods: readonly EnabledPeriod[];
   /**
-   * When nothing was sent although deliveries may have waited: their windows stand still meanwhile. In time, and by the
-   * clocks of whoever asked: clocks that differ make a window of days longer or shorter by as much, and lose nothing.
+   * When nothing was sent although deliveries may have waited. The retry windows of deliveries stand still meanwhile. The
+   * times are by the clock of the process that was asked; a clock that differs makes a window longer or shorter by as much.
    */
   readonly pauses: readonly Period[];
   /** Revision of the endpoint at which its present URL was set; absent while it has its first one. */
@@ -42,7 +40,7 @@ export const NEW_ENDPOINT: EndpointState = {
   pauses: [],
 };
 
-/** Whether scheduled deliveries go to it. */
+/** Returns true if scheduled deliveries go to the endpoint. */
 export function isAttempted(endpoint: EndpointState): boolean {
   return endpoint.status === 'enabled';
 }
@@ -56,7 +54,7 @@ export function urlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_revis
 }
 
 /**
- * Nothing but a challenge goes to a URL that has not answered one.
+ * The endpoint with a new URL, which receives nothing but challenges until it has answered one.
  * @param url_revision of the endpoint with its new URL
  */
 export function urlChanged<E extends EndpointState>(endpoint: E, at: Timestamp, url_revision: number): E {
@@ -71,14 +69,14 @@ export function urlChanged<E extends EndpointState>(endpoint: E, at: Timestamp, 
   };
 }
 
-/** A challenge ended. It moves only an endpoint that was waiting for it, and a failed one takes nothing away. */
+/** The endpoint after a challenge. A success verifies an endpoint that waited for it; a failure changes no status. */
 export function verificationEnded<E extends EndpointState>(endpoint: E, verification: Verification): E {
   if (!verification.ok) return { ...endpoint, last_verification: verification };
   const status = endpoint.status === 'pending_verification' ? 'verified' : endpoint.status;
   return { ...endpoint, status, verified: true, last_verification: verification };
 }
 
-/** Goes on with what waited; what comes after the log's head is recorded. Undefined: its URL is not verified. */
+/** Sends what waits, and records events after the log's head. Returns undefined if the URL is not verified. */
 export function enabled<E extends EndpointState>(endpoint: E, moment: Moment): E | undefined {
   if (!endpoint.verified) return undefined;
   if (endpoint.status === 'enabled') return endpoint;
@@ -91,7 +89,7 @@ export function enabled<E extends EndpointState>(endpoint: E, moment: Moment): E
   };
 }
 
-/** Records nothing that comes after the log's head and holds what is pending. */
+/** Records no events after the log's head and holds what is pending. */
 export function disabled<E extends EndpointState>(endpoint: E, reason: DisabledReason, moment: Moment): E {
   if (endpoint.status === 'disabled') return endpoint;
   return {
@@ -103,7 +101,7 @@ export function disabled<E extends EndpointState>(endpoint: E, reason: DisabledR
   };
 }
 
-/** Was deleted: nothing is recorded for it or sent to it any more, wherever that is in the log. */
+/** The deleted endpoint: no event is recorded for it or sent to it, wherever the event is in the log. */
 export function deleted<E extends EndpointState>(endpoint: E, at: Timestamp): E {
   return {
     ...endpoint,
@@ -117,4 +115,134 @@ export function deleted<E extends EndpointState>(endpoint: E, at: Timestamp): E 
 
 function pausedAfter(endpoint: EndpointState, at: Timestamp): readonly Period[] {
   return endpoint.status === 'enabled' ? opened(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
+}
+
+/** Subscribes to the standard types: docs/reference/events.md#types. */
+export const ALL_STANDARD_TYPES = '*';
+
+const STANDARD: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);
+const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+export function isKnownEventType(type: string): boolean {
+  return KNOWN.has(type);
+}
+
+export function isSubscribed(eventTypes: readonly string[], type: string): boolean {
+  return eventTypes.includes(type) || (STANDARD.has(type) && eventTypes.includes(ALL_STANDARD_TYPES));
+}
+
+/** The fields of an endpoint that decide which events it receives. */
+export interface EndpointSubscription {
+  readonly event_types: readonly string[];
+  readonly enabled_periods: readonly EnabledPeriod[];
+}
+
+/** Returns true if the endpoint is subscribed to the event and the event is live for it, whenever it is consumed. */
+export function wants(endpoint: EndpointSubscription, event: LoggedEvent & { readonly type: string }): boolean {
+  return isSubscribed(endpoint.event_types, event.type) && includes(endpoint.enabled_periods, event);
+}
+
+/** A place in the one log of all events. Fixed in width, so that places sort as events do. */
+export type LogPlace = string;
+
+/** Before every event. */
+export const BEGINNING_OF_LOG: LogPlace = '';
+
+/** The time of a request, and how far the log had come by then: everything acknowledged before is at or before `head`. */
+export interface Moment {
+  readonly at: Timestamp;
+  readonly head: LogPlace;
+}
+
+/**
+ * From enabling an endpoint to disabling it. The places decide which events are live, since clocks step and differ. The
+ * times are for people, and for events or periods without a place.
+ */
+export interface EnabledPeriod extends Period {
+  readonly places?: {
+    /** The log's head at enabling: events after it are live. */
+    readonly after: LogPlace;
+    /** The log's head at disabling: events after it are no longer live. Null while the period is open. */
+    readonly up_to: LogPlace | null;
+  };
+}
+
+/** The fields of an event that decide whether it is live. */
+export interface LoggedEvent {
+  readonly created_at: Timestamp;
+  /** Where it is in the log; undefined for an event that is in no log, or whose message does not say. */
+  readonly place: LogPlace | undefined;
+}
+
+/** Adds an open period; returns the same periods if the last one is still open. */
+export function begun(periods: readonly EnabledPeriod[], { at, head }: Moment): readonly EnabledPeriod[] {
+  return opened(periods, { from: at, to: null, places: { after: head, up_to: null } });
+}
+
+/** Closes the open period; returns the same periods without one. */
+export function ended(periods: readonly EnabledPeriod[], { at, head }: Moment): readonly EnabledPeriod[] {
+  const last = periods.at(-1);
+  if (last?.to !== null) return periods;
+  const places = { after: last.places?.after ?? BEGINNING_OF_LOG, up_to: head };
+  return closed(periods.with(-1, { ...last, places }), at);
+}
+
+/**
+ * Returns true if an event lies in one of the periods, whenever it is asked. Without a place, an event matches an open
+ * period, and a closed one by its times: so nothing is lost.
+ */
+export function includes(periods: readonly EnabledPeriod[], { created_at, place }: LoggedEvent): boolean {
+  return periods.some(({ from, to, places }) => {
+    if (places === undefined || place === undefined) return to === null || (from <= created_at && created_at < to);
+    return places.after < place && (places.up_to === null || place <= places.up_to);
+  });
+}
+
+/** From `from` on, up to but not at `to`; still open while `to` is null. */
+export interface Period {
+  readonly from: Timestamp;
+  readonly to: Timestamp | null;
+}
+
+/** The oldest periods beyond this are dropped, so that an endpoint that is switched on and off all day stays small. */
+const MAX_PERIODS = 100;
+
+/** Adds this open period; returns the same periods if the last one is still open. In the order in which they were opened. */
+export function opened<P extends Period>(periods: readonly P[], period: P): readonly P[] {
+  return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_PERIODS);
+}
+
+/** Closes the open period; returns the same periods without one. */
+export function closed<P extends Period>(periods: readonly P[], at: Timestamp): readonly P[] {
+  const last = periods.at(-1);
+  if (last?.to !== null) return periods;
+  // A clock that was set back must not make a period end before it begins.
+  return periods.with(-1, { ...last, to: at < last.from ? last.from : at });
+}
+
+/**
+ * When a duration that begins at `start` ends if it stands still during the pauses. Epoch milliseconds; Infinity while a
+ * pause that it meets is open.
+ */
+export function endAfterPauses(start: number, durationMs: number, pauses: readonly Period[]): number {
+  let end = start + durationMs;
+  for (const { from, to } of pauses) {
+    const begins = Math.max(Date.parse(from), start);
+    if (begins >= end) break;
+    if (to === null) return Infinity;
+    end += Math.max(0, Date.parse(to) - begins);
+  }
+  return end;
+}
+
+/** Endpoints fall into this many shards; each is attempted by one process at a time. Never changes: it names leases. */
+export const SHARD_COUNT = 64;
+
+/** The shard of an endpoint, from 0: FNV-1a (32 bit) of its id. */
+export function shardOf(endpointId: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < endpointId.length; index += 1) {
+    hash = Math.imul(hash ^ endpointId.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0) % SHARD_COUNT;
 }

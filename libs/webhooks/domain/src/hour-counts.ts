@@ -1,10 +1,9 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { DeliveryError } from './delivery.ts';
-import { type LatencyBuckets, latencyBucket } from './latency.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** An attempt as the log has it: all that statistics count of it. */
+/** The fields of an attempt that statistics count. */
 export interface CountedAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
@@ -20,13 +19,13 @@ export interface LastError extends DeliveryError {
   readonly status_code: number | null;
 }
 
-/** What became of the attempts at one endpoint that began within one hour. */
+/** Counts of the attempts at one endpoint that began within one hour. */
 export interface HourCounts {
   readonly succeeded: number;
   readonly failed: number;
-  /** Of the failed ones, those that made a dead letter. */
+  /** Failed attempts that made a dead letter. */
   readonly dead_lettered: number;
-  /** Deliveries that a person gave up within the hour. */
+  /** Deliveries that a person discarded within the hour. */
   readonly discarded: number;
   /** Of all attempts. */
   readonly latency: LatencyBuckets;
@@ -36,7 +35,7 @@ export interface HourCounts {
   readonly last_error: LastError | null;
 }
 
-const NOTHING: HourCounts = {
+const NO_COUNTS: HourCounts = {
   succeeded: 0,
   failed: 0,
   dead_lettered: 0,
@@ -52,7 +51,7 @@ export function hourOf(at: Timestamp): Timestamp {
   return `${at.slice(0, 13)}:00:00.000Z`;
 }
 
-/** The begin of the next one. */
+/** The begin of the next hour. */
 export function hourAfter(hour: Timestamp): Timestamp {
   return new Date(Date.parse(hour) + HOUR_MS).toISOString();
 }
@@ -68,8 +67,8 @@ export class HourCounter {
   private lastError: LastError | null;
   private readonly latency: Record<string, number>;
 
-  /** Goes on from these. */
-  constructor(counts: HourCounts = NOTHING) {
+  /** @param counts to start from */
+  constructor(counts: HourCounts = NO_COUNTS) {
     this.succeeded = counts.succeeded;
     this.failed = counts.failed;
     this.deadLettered = counts.dead_lettered;
@@ -109,7 +108,50 @@ export class HourCounter {
   }
 }
 
-/** Of two that began in the same millisecond always the same one, whichever is counted first. */
+/** Of two errors of the same millisecond the same one is the last, in whichever order they are counted. */
 function isLater(last: LastError | null, at: Timestamp, message: string): boolean {
   return last === null || at > last.at || (at === last.at && message > last.message);
+}
+
+/**
+ * Number of durations in each bucket, by the bucket's number; empty buckets are left out. Up to 15 ms each whole millisecond
+ * has a bucket of its own, above that each doubling has eight: a duration read from a bucket is at most an eighth too long.
+ */
+export type LatencyBuckets = Readonly<Record<string, number>>;
+
+const EXACT_BUCKETS = 16;
+const BUCKETS_PER_DOUBLING = 8;
+
+/** @param ms whole milliseconds */
+export function latencyBucket(ms: number): number {
+  if (ms < EXACT_BUCKETS) return Math.max(0, ms);
+  const doublings = Math.floor(Math.log2(ms)) - 3;
+  return (
+    EXACT_BUCKETS + (doublings - 1) * BUCKETS_PER_DOUBLING + (Math.floor(ms / 2 ** doublings) - BUCKETS_PER_DOUBLING)
+  );
+}
+
+/** The longest duration of a bucket, in whole milliseconds. */
+export function longestOf(bucket: number): number {
+  if (bucket < EXACT_BUCKETS) return bucket;
+  const doublings = Math.floor((bucket - EXACT_BUCKETS) / BUCKETS_PER_DOUBLING) + 1;
+  const step = (bucket - EXACT_BUCKETS) % BUCKETS_PER_DOUBLING;
+  return (BUCKETS_PER_DOUBLING + step + 1) * 2 ** doublings - 1;
+}
+
+/**
+ * The duration that this share of all durations does not exceed, in milliseconds; null without any.
+ * @param part from 0 to 1, @param max the longest of all
+ */
+export function percentile(buckets: LatencyBuckets, part: number, max: number): number | null {
+  const sorted = Object.entries(buckets)
+    .map(([bucket, count]) => [Number(bucket), count] as const)
+    .sort(([one], [other]) => one - other);
+  const total = sorted.reduce((sum, [, count]) => sum + count, 0);
+  let left = Math.ceil(total * part);
+  for (const [bucket, count] of sorted) {
+    left -= count;
+    if (left <= 0) return Math.min(longestOf(bucket), max);
+  }
+  return null;
 }

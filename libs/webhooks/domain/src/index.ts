@@ -1,26 +1,46 @@
-export * from './challenge.ts';
-export { MASK } from './custom-headers.ts';
 export * from './delivery.ts';
 export {
   DEFAULT_ENDPOINT_FIELDS,
   DEFAULT_MAX_CONCURRENCY,
+  MASK,
   type CheckedFields,
   type EndpointFields,
   checkEndpointFields,
 } from './endpoint-fields.ts';
-export { BEGINNING_OF_LOG, type LogPlace, type Moment } from './enabled-periods.ts';
-export * from './endpoint.ts';
-export * from './envelope.ts';
-export * from './failing.ts';
-export * from './hour-counts.ts';
-export { percentile } from './latency.ts';
-export { isKnownEventType, isSubscribed, wants } from './matching.ts';
+export {
+  BEGINNING_OF_LOG,
+  type DisabledReason,
+  ENDPOINT_STATUSES,
+  type EndpointState,
+  type EndpointStatus,
+  type LogPlace,
+  type Moment,
+  NEW_ENDPOINT,
+  type Period,
+  SHARD_COUNT,
+  type Verification,
+  deleted,
+  disabled,
+  enabled,
+  isAttempted,
+  isKnownEventType,
+  isSubscribed,
+  shardOf,
+  urlChanged,
+  urlRevision,
+  verificationEnded,
+  wants,
+} from './endpoint.ts';
+export {
+  type CountedAttempt,
+  HourCounter,
+  type HourCounts,
+  type LastError,
+  hourAfter,
+  hourOf,
+  percentile,
+} from './hour-counts.ts';
 export * from './outcome.ts';
-export { type Period } from './periods.ts';
 export * from './replay.ts';
-export * from './sandbox.ts';
-export * from './schedule.ts';
-export * from './secrets.ts';
-export * from './settle.ts';
-export * from './shard.ts';
-export * from './signature.ts';
+export * from './request.ts';
+export { DEFAULT_RETRY_POLICY, type FinishedAttempt, type Random, type RetryPolicy, settle } from './settle.ts';

@@ -1,8 +1,29 @@
 import type { Timestamp } from '@tracking/contracts';
 import { type Delivery, isScheduled } from './delivery.ts';
+import { type Period, endAfterPauses } from './endpoint.ts';
 import type { AttemptOutcome } from './outcome.ts';
-import type { Period } from './periods.ts';
-import { type Random, type RetryPolicy, nextAttemptAt, windowEnd } from './schedule.ts';
+
+/** When failed deliveries are tried again. Durations in milliseconds. */
+export interface RetryPolicy {
+  /** Wait after the first failed attempt. */
+  readonly firstMs: number;
+  readonly factor: number;
+  /** Longest wait, before jitter. */
+  readonly capMs: number;
+  /** From the begin of the first attempt to the last attempt. */
+  readonly windowMs: number;
+}
+
+/** 5 s, three times as long each time, 24 h at most, for 72 h: docs/reference/delivery.md#attempts. */
+export const DEFAULT_RETRY_POLICY: RetryPolicy = {
+  firstMs: 5_000,
+  factor: 3,
+  capMs: 24 * 3_600_000,
+  windowMs: 72 * 3_600_000,
+};
+
+/** From 0 to just under 1. */
+export type Random = () => number;
 
 export interface FinishedAttempt {
   readonly startedAt: Timestamp;
@@ -24,13 +45,13 @@ export interface SettleContext {
 }
 
 /**
- * The delivery after an attempt. Also right for one that changed while the attempt was under way: what was discarded stays
- * discarded, unless it was in fact delivered. If the endpoint got another URL meanwhile, nothing but a success counts: the
- * next attempt, at that URL, is due at once.
+ * The delivery after an attempt, also if it changed during the attempt: a discarded delivery stays discarded unless it was
+ * in fact delivered. If the endpoint got another URL during the attempt, only a success counts: the next attempt, at that
+ * URL, is due at once.
  */
 export function settle(delivery: Delivery, attempt: FinishedAttempt, context: SettleContext): Delivery {
   const { outcome, startedAt, endedAt, manual, urlRevision } = attempt;
-  const tried: Delivery = {
+  const attempted: Delivery = {
     ...delivery,
     attempts_count: delivery.attempts_count + 1,
     first_attempt_at: delivery.first_attempt_at ?? startedAt,
@@ -40,33 +61,33 @@ export function settle(delivery: Delivery, attempt: FinishedAttempt, context: Se
     last_error: outcome.kind === 'success' ? null : outcome.error,
     revision: delivery.revision + 1,
   };
-  if (outcome.kind === 'success') return completed(tried, 'succeeded', endedAt);
-  if (delivery.status === 'succeeded') return { ...tried, last_error: delivery.last_error };
-  if (!isScheduled(delivery)) return tried;
-  if (delivery.sandbox) return completed(tried, 'discarded', endedAt);
-  if (urlRevision !== context.urlRevision) return { ...tried, status: 'retrying', next_attempt_at: endedAt };
-  if (outcome.kind === 'gone') return completed(tried, 'dead_lettered', endedAt);
-  if (manual) return tried;
-  return rescheduled(tried, attempt, outcome, context);
+  if (outcome.kind === 'success') return completed(attempted, 'succeeded', endedAt);
+  if (delivery.status === 'succeeded') return { ...attempted, last_error: delivery.last_error };
+  if (!isScheduled(delivery)) return attempted;
+  if (delivery.sandbox) return completed(attempted, 'discarded', endedAt);
+  if (urlRevision !== context.urlRevision) return { ...attempted, status: 'retrying', next_attempt_at: endedAt };
+  if (outcome.kind === 'gone') return completed(attempted, 'dead_lettered', endedAt);
+  if (manual) return attempted;
+  return rescheduled(attempted, attempt, outcome, context);
 }
 
 function rescheduled(
-  tried: Delivery,
+  attempted: Delivery,
   { startedAt, endedAt }: FinishedAttempt,
   outcome: Exclude<AttemptOutcome, { kind: 'success' | 'gone' }>,
   { policy, pauses, random }: SettleContext,
 ): Delivery {
   const ended = Date.parse(endedAt);
-  const windowEndsAt = windowEnd(policy, Date.parse(tried.first_attempt_at ?? startedAt), pauses);
-  // Judged by when it began: an attempt that began inside the window leaves the last one still to be made.
-  if (Date.parse(startedAt) >= windowEndsAt) return completed(tried, 'dead_lettered', endedAt);
-  // A hold burns no attempt of the schedule. Beyond the window it puts the last attempt off.
-  const failures = outcome.kind === 'hold' ? tried.failures : tried.failures + 1;
+  const windowEndsAt = windowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
+  // The begin decides: after an attempt that began inside the window the last one is still to be made.
+  if (Date.parse(startedAt) >= windowEndsAt) return completed(attempted, 'dead_lettered', endedAt);
+  // A hold uses up no attempt of the schedule. Beyond the window it defers the last attempt.
+  const failures = outcome.kind === 'hold' ? attempted.failures : attempted.failures + 1;
   const next =
     outcome.kind === 'hold'
       ? ended + outcome.holdMs
       : nextAttemptAt(policy, { failures, endedAt: ended, windowEndsAt }, random);
-  return { ...tried, status: 'retrying', failures, next_attempt_at: new Date(next).toISOString() };
+  return { ...attempted, status: 'retrying', failures, next_attempt_at: new Date(next).toISOString() };
 }
 
 function completed(delivery: Delivery, status: 'succeeded' | 'dead_lettered' | 'discarded', at: Timestamp): Delivery {
@@ -79,4 +100,43 @@ function completed(delivery: Delivery, status: 'succeeded' | 'dead_lettered' | '
     completed_at: at,
     announced_at: null,
   };
+}
+
+const JITTER = 0.1;
+
+/**
+ * The wait after a failed attempt, in milliseconds, ±10 % so that deliveries that failed together do not return together.
+ * @param failures attempts of the schedule that have failed so far, from 1
+ */
+export function backoffMs(policy: RetryPolicy, failures: number, random: Random): number {
+  const wait = Math.min(policy.capMs, policy.firstMs * policy.factor ** (failures - 1));
+  return Math.round(wait * (1 - JITTER + 2 * JITTER * random()));
+}
+
+/**
+ * When the last attempt is due, in epoch milliseconds: one window after the first attempt began, pauses of the endpoint
+ * not counted. Infinity while the endpoint is paused: its deliveries' windows stand still.
+ */
+export function windowEnd(policy: RetryPolicy, firstAttemptAt: number, pauses: readonly Period[]): number {
+  return endAfterPauses(firstAttemptAt, policy.windowMs, pauses);
+}
+
+export interface FailedAttempt {
+  /** Of the schedule so far, from 1. */
+  readonly failures: number;
+  /** Epoch milliseconds. */
+  readonly endedAt: number;
+  readonly windowEndsAt: number;
+}
+
+/**
+ * When to try again after a failed attempt, in epoch milliseconds: after the backoff, counted from the attempt's end, but
+ * never after the window's end, where the last attempt is made without jitter.
+ */
+export function nextAttemptAt(
+  policy: RetryPolicy,
+  { failures, endedAt, windowEndsAt }: FailedAttempt,
+  random: Random,
+): number {
+  return Math.min(endedAt + backoffMs(policy, failures, random), windowEndsAt);
 }

@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock } from '@tracking/ports';
-import { type Failing, tellsFailingAt } from '@tracking/webhooks-domain';
+import { type Failing, failingReportAt } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { OwnedEndpoint } from './owned-endpoint.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
@@ -24,7 +24,7 @@ export class FailingAlarm {
   dueAt({ concurrency, endpoint, window, triedHere }: OwnedEndpoint): number {
     const failures = concurrency?.failures ?? null;
     if (failures === null || failures.told || failures.reason === null) return Infinity;
-    const at = tellsFailingAt(failures, endpoint.pauses, this.parts.afterMs);
+    const at = failingReportAt(failures, endpoint.pauses, this.parts.afterMs);
     // Of what failed under an earlier owner something must be left: else it may be long ago, and the next attempt succeed.
     return triedHere || window.scheduled.some(({ delivery }) => delivery.attempts_count > 0) ? at : Infinity;
   }

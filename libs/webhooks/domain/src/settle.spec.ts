@@ -1,4 +1,4 @@
-import { DEFAULT_RETRY_POLICY, backoffMs, nextAttemptAt, windowEnd } from './schedule.ts';
+import { DEFAULT_RETRY_POLICY, backoffMs, nextAttemptAt, windowEnd } from './settle.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
