@@ -1,16 +1,32 @@
-import type { CatchUpOptions, EventBatch, Position } from '@tracking/ports';
-import { reasonOf } from './eventstoredb-errors.ts';
-import type { LiveEventBuffer } from './live-event-buffer.ts';
-import type { LiveSubscription } from './live-subscription.ts';
-import { LogPages, readHead } from './log-reads.ts';
-import { findStored } from './log-subscriptions.ts';
-import type { NodeClient } from './node-client.ts';
-import { retryUntilStopped, unlessAborted, type RetryTelemetry } from './node-retries.ts';
-import { BEGINNING, later, matches, type LogSlice } from './stored-event.ts';
+import { setImmediate } from 'node:timers/promises';
+import { type AllStreamResolvedEvent, type AllStreamSubscription, streamNameFilter } from '@eventstore/db-client';
+import { bytesOf, type CatchUpOptions, type EventBatch, type Position, type StoredEvent } from '@tracking/ports';
+import { monotonicMs, WakeUp } from '@tracking/resilience';
+import { type NodeClient, reasonOf, type RetryTelemetry, retryUntilStopped, unlessAborted } from './node-client.ts';
+import { endSubscription, type LiveEventBuffer, type LiveSubscription } from './live-subscription.ts';
+import {
+  BEGINNING,
+  fromPosition,
+  later,
+  LogPages,
+  type LogSlice,
+  matches,
+  readHead,
+  toLogEntry,
+  toPosition,
+} from './log-reads.ts';
 
 const DEFAULT_BATCH = 500;
+/** Entries that the node looks at before it tells how far it is, where nothing matches. */
+const SEARCH_WINDOW = 500;
+/** A slice ends once its events have so many bytes. */
+const MAX_SLICE_BYTES = 16 * 1_048_576;
+/** Entries that are held in memory before they are asked for. */
+const MAX_AHEAD = 64;
+/** After so long without news a subscription has probably handed over all that was stored: it does not say so. */
+const QUIET_MS = 200;
 
-export interface CatchUpSource extends RetryTelemetry {
+interface CatchUpSource extends RetryTelemetry {
   readonly node: NodeClient;
   readonly live: LiveSubscription;
   readonly timeoutMs: number;
@@ -101,5 +117,92 @@ async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator
     yield* findStored(node, { after: end, prefixes, limit: maxBatch, stop });
   } catch (error) {
     logger.warn({ reason: reasonOf(error) }, 'event store: the node ended a subscription');
+  }
+}
+
+interface Search {
+  readonly after: Position;
+  readonly prefixes: readonly string[];
+  /** Most events of a slice. */
+  readonly limit: number;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * What is stored after a position, as the node finds it, until nothing more comes for a while. A node that drops who is
+ * too slow is left with what it sent before.
+ * @throws the client's error when the subscription is lost
+ */
+async function* findStored(
+  { client, callOptions }: NodeClient,
+  { after, prefixes, limit, stop }: Search,
+): AsyncGenerator<LogSlice> {
+  let checkpoint = after;
+  let failure: Error | undefined;
+  let newsAt = monotonicMs();
+  const wakeUp = new WakeUp();
+  const onNews = () => {
+    newsAt = monotonicMs();
+    wakeUp.wake();
+  };
+  const checkpointReached = (_: unknown, reached: Parameters<typeof toPosition>[0]) => {
+    checkpoint = toPosition(reached);
+    onNews();
+  };
+  const filter = streamNameFilter({ prefixes: [...prefixes], maxSearchWindow: SEARCH_WINDOW, checkpointReached });
+  const subscription = client.subscribeToAll(
+    { ...callOptions, fromPosition: fromPosition(after), filter },
+    { highWaterMark: Math.min(limit, MAX_AHEAD) },
+  );
+  subscription.on('readable', onNews).on('error', (error) => {
+    failure = error;
+    onNews();
+  });
+  try {
+    for (let position = after; !stop.aborted;) {
+      const slice = new GrowingSlice(limit);
+      // Each turn brings a few; together they make a batch worth handing over.
+      while (slice.takeFrom(subscription) && !slice.isFull) await setImmediate();
+      const { events } = slice;
+      let reached = later(position, events.at(-1)?.position ?? position);
+      // All that came before the checkpoint was taken in this very turn. Its second half may be zero: before the last event.
+      if (!slice.isFull) reached = later(reached, checkpoint);
+      const quietAt = newsAt + QUIET_MS;
+      if (reached > position) {
+        position = reached;
+        yield { events, position };
+        newsAt = monotonicMs();
+      } else if (failure !== undefined) throw failure;
+      else if (monotonicMs() >= quietAt) return;
+      else await wakeUp.wait(quietAt - monotonicMs(), stop);
+    }
+  } finally {
+    endSubscription(subscription);
+  }
+}
+
+/** Events of a slice as they come. */
+class GrowingSlice {
+  readonly events: StoredEvent[] = [];
+  private bytes = 0;
+
+  constructor(private readonly limit: number) {}
+
+  get isFull(): boolean {
+    return this.events.length >= this.limit || this.bytes >= MAX_SLICE_BYTES;
+  }
+
+  /** Takes what is there; answers whether there was anything. */
+  takeFrom(subscription: AllStreamSubscription): boolean {
+    const before = this.events.length;
+    while (!this.isFull) {
+      const resolved = subscription.read() as AllStreamResolvedEvent | null;
+      if (resolved === null) break;
+      const { event } = toLogEntry(resolved);
+      if (event === undefined) continue;
+      this.events.push(event);
+      this.bytes += bytesOf(event);
+    }
+    return this.events.length > before;
   }
 }

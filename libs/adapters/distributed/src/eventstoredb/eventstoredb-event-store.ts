@@ -30,13 +30,27 @@ import {
 } from '@tracking/ports';
 import { withDeadline } from '@tracking/resilience';
 import { catchUp } from './catch-up.ts';
-import { ENGINE, timedOut } from './eventstoredb-errors.ts';
-import { DEFAULT_LIMITS, type EventStoreDbLimits, type EventStoreDbOptions } from './eventstoredb-options.ts';
+import {
+  DEFAULT_LIMITS,
+  ENGINE,
+  type EventStoreDbLimits,
+  type EventStoreDbOptions,
+  type NodeClient,
+  openClient,
+  retryWithin,
+  timedOut,
+} from './node-client.ts';
 import { LiveSubscription } from './live-subscription.ts';
-import { collect, half, readHead, type Collected } from './log-reads.ts';
-import { openClient, type NodeClient } from './node-client.ts';
-import { retryWithin } from './node-retries.ts';
-import { BEGINNING, fromPosition, toPosition, toStoredEvent } from './stored-event.ts';
+import {
+  BEGINNING,
+  collect,
+  type Collected,
+  fromPosition,
+  half,
+  readHead,
+  toPosition,
+  toStoredEvent,
+} from './log-reads.ts';
 
 /** As the client reads and writes them: it fails on any other, in a way that ends the process. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
+import { type AllStreamResolvedEvent, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { jest } from '@jest/globals';
-import { EventStoreDBClient, type AllStreamResolvedEvent, type StreamingRead } from '@eventstore/db-client';
+import { InvalidPosition } from '@tracking/ports';
 import { newEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
-import { LogPages, collect } from './log-reads.ts';
+import { BEGINNING, collect, fromPosition, LogPages, toPosition } from './log-reads.ts';
 import type { NodeClient } from './node-client.ts';
-import { BEGINNING } from './stored-event.ts';
 
 const SILENCE_MS = 5_000;
 
@@ -152,5 +152,34 @@ describe('the events of a stream', () => {
     expect(events.map(({ revision }) => revision)).toEqual(Array.from({ length: 2_500 }, (_, n) => n + 1));
     expect(asked).toEqual([1_000, 500, 250, 500, 1_000, 1_000]);
     await store.close();
+  });
+});
+
+describe('a position in the log', () => {
+  const inOrder = [
+    { commit: 0n, prepare: 1n },
+    { commit: 9n, prepare: 9n },
+    { commit: 10n, prepare: 0n },
+    { commit: 10n, prepare: 9n },
+    { commit: 10n, prepare: 10n },
+    { commit: 255n, prepare: 0n },
+    { commit: 2n ** 53n + 1n, prepare: 2n ** 53n },
+    { commit: 2n ** 63n - 1n, prepare: 2n ** 63n - 1n },
+  ];
+
+  it('sorts as a string as it does in the log', () => {
+    const positions = inOrder.map(toPosition);
+    expect(positions.toReversed().sort()).toEqual(positions);
+    expect(new Set(positions.map(({ length }) => length))).toEqual(new Set([32]));
+    expect(positions.every((position) => position > BEGINNING)).toBe(true);
+  });
+
+  it('is the same after it was a string', () => {
+    expect(inOrder.map(toPosition).map(fromPosition)).toEqual(inOrder);
+    expect(fromPosition(BEGINNING)).toBe('start');
+  });
+
+  it.each(['', '0', '000000000000000a', 'x'.repeat(32)])('of another store is refused: %j', (position) => {
+    expect(() => fromPosition(position)).toThrow(InvalidPosition);
   });
 });

@@ -1,8 +1,48 @@
 import { setImmediate } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Channel } from '@grpc/grpc-js';
-import { ENGINE } from './eventstoredb-errors.ts';
-import type { EventStoreDbCredentials, EventStoreDbOptions } from './eventstoredb-options.ts';
+import { AppendTooLarge, type CountRetry, type Logger, Unavailable, VersionConflict } from '@tracking/ports';
+import { monotonicMs, retry } from '@tracking/resilience';
+
+export const DEFAULT_LIMITS: EventStoreDbLimits = {
+  operationTimeoutMs: 5_000,
+  maxAppends: 10_000,
+  liveEvents: 2_000,
+};
+/** As the client itself takes it apart. */
+const URL_PARTS = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
+/** Which engine, as operators know it. */
+export const ENGINE = 'event store';
+const RETRY_PAUSES = { firstPauseMs: 50, longestPauseMs: 1_000 };
+
+/** Where the nodes are, how to be let in, and how long to wait for them. */
+export interface EventStoreDbOptions {
+  /**
+   * As operators write it: `esdb://user:password@host:2113?tls=true&tlsCAFile=…`, several hosts or `esdb+discover://` for
+   * a cluster. TLS and its certificates are options of it.
+   */
+  readonly url: string;
+  /** In the place of those in the URL. A node without TLS is told none. */
+  readonly credentials?: EventStoreDbCredentials;
+  readonly limits?: Partial<EventStoreDbLimits>;
+}
+
+export interface EventStoreDbCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface EventStoreDbLimits {
+  /**
+   * From the call of an operation to `Unavailable`; until then it is repeated. A read may take longer, as long as the node
+   * is never silent for this time.
+   */
+  readonly operationTimeoutMs: number;
+  /** Most appends that the node has not answered; beyond, `Busy`. */
+  readonly maxAppends: number;
+  /** Newest events kept in memory for live readers, at least, up to twice as many; fewer if they exceed 32 MiB. */
+  readonly liveEvents: number;
+}
 
 /** What the client keeps to itself, as far as the adapter changes it. */
 interface ClientInternals {
@@ -34,7 +74,7 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
   let known: EventStoreDbCredentials | undefined;
   try {
     // The client prints the URL when it does not know one of its options: it is never told who logs in.
-    const [, scheme = '', username, password, rest = ''] = PARTS.exec(url) ?? [];
+    const [, scheme = '', username, password, rest = ''] = URL_PARTS.exec(url) ?? [];
     known = username === undefined || password === undefined ? undefined : decoded({ username, password });
     client = EventStoreDBClient.connectionString(scheme + rest);
   } catch {
@@ -55,9 +95,6 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
     },
   };
 }
-
-/** As the client itself takes it apart. */
-const PARTS = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
 
 function decoded({ username, password }: EventStoreDbCredentials): EventStoreDbCredentials {
   return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
@@ -86,4 +123,90 @@ function patchClient(client: EventStoreDBClient): ClientInternals {
     throwOnAppendFailure: { value: true },
   });
   return internals;
+}
+
+/** As far as the client's and gRPC's errors go; some have a `type`, some a `code` only. */
+interface ClientError {
+  readonly type?: unknown;
+  readonly code?: unknown;
+  readonly name?: unknown;
+}
+
+/** What went wrong in one word, as `unavailable`: messages of the client hold addresses and names. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof Unavailable) return error.message;
+  const { type, code, name }: ClientError = error ?? { type: 'ended' };
+  if (typeof type === 'string') return type;
+  return typeof code === 'number' ? `gRPC status ${code}` : String(name);
+}
+
+function isOfType(error: unknown, type: string): boolean {
+  return (error as ClientError).type === type;
+}
+
+/**
+ * The client's errors as the port's: what the node refuses for ever as plain errors, everything else as `Unavailable`.
+ * Nothing of their text is kept, nor they as a cause.
+ */
+function portError(error: unknown): Error {
+  if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
+  if (isOfType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
+  if (isOfType(error, 'stream-deleted')) return new Error(`${ENGINE}: the stream was deleted for ever`);
+  return new Unavailable(ENGINE, `does not answer (${reasonOf(error)})`);
+}
+
+export function timedOut(): Unavailable {
+  return new Unavailable(ENGINE, 'does not answer in time');
+}
+
+/**
+ * Repeats an operation that the node does not answer, until its time is over. What was given up may still happen.
+ * @param attempt is told how many milliseconds it has
+ * @throws Unavailable, VersionConflict, or why the node refuses
+ */
+export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => Promise<T>): Promise<T> {
+  const deadline = monotonicMs() + timeoutMs;
+  const once = async () => {
+    try {
+      return await attempt(Math.max(deadline - monotonicMs(), 1));
+    } catch (error) {
+      throw portError(error);
+    }
+  };
+  return retry(once, { ...RETRY_PAUSES, deadline, isTransient: (error) => error instanceof Unavailable });
+}
+
+/** Told of every try that failed. */
+export interface RetryTelemetry {
+  readonly logger: Logger;
+  readonly countRetry: CountRetry;
+}
+
+/** Repeats a read for those who follow the log until the node answers; undefined where `stop` comes first. */
+export async function retryUntilStopped<T>(
+  stop: AbortSignal,
+  { logger, countRetry }: RetryTelemetry,
+  attempt: () => Promise<T>,
+): Promise<T | undefined> {
+  if (stop.aborted) return undefined;
+  const onFailure = (error: unknown) => {
+    countRetry('catching up');
+    logger.warn({ reason: reasonOf(error) }, 'event store: catching up is tried again');
+  };
+  // Without a deadline it fails on `stop` only.
+  const answer = retry(() => unlessAborted(stop, attempt()), { ...RETRY_PAUSES, signal: stop, onFailure });
+  return answer.catch(() => undefined);
+}
+
+/** What the promise resolves with, or undefined where `stop` comes first. */
+export async function unlessAborted<T>(stop: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+  const stopped = Promise.withResolvers<undefined>();
+  const giveUp = () => stopped.resolve(undefined);
+  stop.addEventListener('abort', giveUp);
+  if (stop.aborted) giveUp();
+  try {
+    return await Promise.race([promise, stopped.promise]);
+  } finally {
+    stop.removeEventListener('abort', giveUp);
+  }
 }

@@ -1,3 +1,23 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
+import type { RequestOrigin } from '@tracking/ports';
+
+export const DEFAULT_LIMITS: GrpcLimits = {
+  maxCalls: 10_000,
+  maxRequestBytes: 8 * 1_048_576,
+  maxAnswerBytes: 64 * 1_048_576,
+  keepaliveMs: 2_000,
+  keepaliveTimeoutMs: 3_000,
+  connectionAgeMs: 60_000,
+  closeTimeoutMs: 15_000,
+};
+/** What stands around a request or an answer, and what its text gains as a part of JSON. */
+const ENVELOPE_BYTES = 65_536;
+/** Metadata by which a caller makes itself known, and by which it names the request for which it calls. */
+const AUTHORIZATION = 'authorization';
+const REQUEST_ID = 'request-id';
+const TRACEPARENT = 'traceparent';
+
 /** PEM texts. */
 export interface GrpcTls {
   /** Who must have signed the other end's certificate; on a channel, the system's authorities where absent. */
@@ -30,19 +50,6 @@ export interface GrpcLimits {
   readonly closeTimeoutMs: number;
 }
 
-export const DEFAULT_LIMITS: GrpcLimits = {
-  maxCalls: 10_000,
-  maxRequestBytes: 8 * 1_048_576,
-  maxAnswerBytes: 64 * 1_048_576,
-  keepaliveMs: 2_000,
-  keepaliveTimeoutMs: 3_000,
-  connectionAgeMs: 60_000,
-  closeTimeoutMs: 15_000,
-};
-
-/** What stands around a request or an answer, and what its text gains as a part of JSON. */
-const ENVELOPE_BYTES = 65_536;
-
 /** gRPC's own bounds stand a little beyond ours, which refuse in words. */
 export function messageBytes({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
   return { request: maxRequestBytes + ENVELOPE_BYTES, reply: maxAnswerBytes + ENVELOPE_BYTES };
@@ -50,4 +57,46 @@ export function messageBytes({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
 
 export function keepaliveOf({ keepaliveMs, keepaliveTimeoutMs }: GrpcLimits) {
   return { keepaliveTimeMs: keepaliveMs, keepaliveTimeoutMs, keepalivePermitWithoutCalls: 1 };
+}
+
+const bearer = (token: string) => `Bearer ${token}`;
+
+export function setToken(metadata: Metadata, token: string): void {
+  metadata.set(AUTHORIZATION, bearer(token));
+}
+
+/** Turns away whoever does not know the token, before a request is read: of every operation, and of reflection. */
+export function requiresToken(token: string): ServerInterceptor {
+  const authorization = digest(bearer(token));
+  return (_method, call) =>
+    new ServerInterceptingCall(call, {
+      start: (begin) =>
+        begin({
+          onReceiveMetadata(metadata, accept) {
+            const [given = ''] = metadata.get(AUTHORIZATION);
+            if (timingSafeEqual(digest(given), authorization)) accept(metadata);
+            else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'not a known caller' });
+          },
+        }),
+    });
+}
+
+export function setOrigin(metadata: Metadata, { request_id, traceparent }: RequestOrigin): void {
+  metadata.set(REQUEST_ID, request_id);
+  metadata.set(TRACEPARENT, traceparent);
+}
+
+/** As far as the caller told. */
+export function originIn(metadata: Metadata): Partial<RequestOrigin> {
+  const [request_id] = metadata.get(REQUEST_ID);
+  const [traceparent] = metadata.get(TRACEPARENT);
+  return {
+    ...(request_id !== undefined && { request_id: request_id.toString() }),
+    ...(traceparent !== undefined && { traceparent: traceparent.toString() }),
+  };
+}
+
+/** Of one length whatever the text: the time that comparing takes says nothing about either. */
+function digest(text: string | Buffer): Buffer {
+  return createHash('sha256').update(text).digest();
 }

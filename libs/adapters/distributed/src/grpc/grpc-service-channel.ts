@@ -11,17 +11,33 @@ import {
 } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { firstValueFrom, type Observable } from 'rxjs';
-import { setOrigin, setToken } from './call-metadata.ts';
-import { DEFAULT_LIMITS, keepaliveOf, messageBytes, type GrpcLimits, type GrpcTls } from './grpc-options.ts';
-import { answerOf, requestMessage, type AnswerMessage, type RequestMessage } from './messages.ts';
 import {
-  loadProto,
+  DEFAULT_LIMITS,
+  type GrpcLimits,
+  type GrpcTls,
+  keepaliveOf,
+  messageBytes,
+  setOrigin,
+  setToken,
+} from './grpc-options.ts';
+import {
+  type AnswerMessage,
+  answerOf,
   type LoadedPart,
   type LoadedProto,
+  loadProto,
   type Parts,
+  requestMessage,
+  type RequestMessage,
   type Rpc,
   type ServiceProto,
 } from './service-protos.ts';
+
+/** Before a call is repeated; without any replica it is not repeated but waits for one. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+/** How a call ends whose connection was lost, by what of it the driver noticed first: whether it was done is unknown. */
+const LOST: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
 
 export interface GrpcServiceChannelOptions {
   /** Where each service is, as `dns:///host:port`: its replicas are all the addresses of that name. */
@@ -53,13 +69,6 @@ interface Callee {
   readonly client: ServiceClient;
   readonly deadlineMs: number;
 }
-
-/** Before a call is repeated; without any replica it is not repeated but waits for one. */
-const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 500;
-
-/** How a call ends whose connection was lost, by what of it the driver noticed first: whether it was done is unknown. */
-const LOST: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
 
 /**
  * Calls the operations of other processes, of all replicas in turn. At least once: what one has not answered when it is

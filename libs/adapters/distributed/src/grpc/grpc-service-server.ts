@@ -1,16 +1,47 @@
-import 'reflect-metadata';
-import { ServerCredentials, setLogger, type ChannelOptions, type Server, type ServerOptions } from '@grpc/grpc-js';
+import { setImmediate } from 'node:timers/promises';
+import {
+  type ChannelOptions,
+  type Metadata,
+  type Server,
+  ServerCredentials,
+  type ServerOptions,
+  type ServerUnaryCall,
+  setLogger,
+  status,
+} from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
-import type { INestMicroservice, LoggerService } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { Transport, type MicroserviceOptions } from '@nestjs/microservices';
-import type { Logger, Metrics } from '@tracking/ports';
 import { ReflectionService } from '@grpc/reflection';
-import { requiresToken } from './call-metadata.ts';
-import { DEFAULT_LIMITS, keepaliveOf, messageBytes, type GrpcLimits, type GrpcServerTls } from './grpc-options.ts';
-import { controllerOf } from './operations-controller.ts';
-import { ServedOperations } from './served-operations.ts';
-import { loadProto, type LoadedProto, type Parts, type ServiceProto } from './service-protos.ts';
+import { Controller, type INestMicroservice, type LoggerService, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { GrpcMethod, type MicroserviceOptions, RpcException, Transport } from '@nestjs/microservices';
+import 'reflect-metadata';
+import { Busy, type Logger, type Metrics, originFields, type RequestOrigin } from '@tracking/ports';
+import {
+  DEFAULT_LIMITS,
+  type GrpcLimits,
+  type GrpcServerTls,
+  keepaliveOf,
+  messageBytes,
+  originIn,
+  requiresToken,
+} from './grpc-options.ts';
+import {
+  type AnswerMessage,
+  answerMessage,
+  errorMessage,
+  type LoadedProto,
+  loadProto,
+  type Parts,
+  type RequestMessage,
+  requestOf,
+  type ServiceProto,
+} from './service-protos.ts';
+
+/**
+ * A process that hung finds requests whose callers gave up long ago, as is said behind them on their connections: by
+ * cancellations, or by the end. That is read after so many turns of the event loop (measured), and then they do not begin.
+ */
+const TURNS_TO_READ_ON = 3;
 
 export interface GrpcServiceServerOptions {
   /** What is served. */
@@ -120,4 +151,111 @@ function nestLogger(logger: Logger): LoggerService {
     warn: (message: unknown) => logger.warn({ source: 'nest' }, String(message)),
     error: (message: unknown) => logger.error({ source: 'nest' }, String(message)),
   };
+}
+
+/** A controller with a handler for each rpc, as a class with a `@GrpcMethod` for each would be. */
+function controllerOf({ parts }: LoadedProto, operations: ServedOperations): Type {
+  class OperationsController {}
+  Controller()(OperationsController);
+  for (const { service, rpcs } of parts) {
+    for (const { method, name } of rpcs) {
+      const handler = { value: handlerOf(name, operations), configurable: true, enumerable: true, writable: true };
+      Object.defineProperty(OperationsController.prototype, name, handler);
+      GrpcMethod(service, method)(OperationsController.prototype, name, handler);
+    }
+  }
+  return OperationsController;
+}
+
+function handlerOf(name: string, operations: ServedOperations) {
+  return async (
+    request: RequestMessage,
+    metadata: Metadata,
+    call: ServerUnaryCall<RequestMessage, AnswerMessage>,
+  ): Promise<AnswerMessage> => {
+    for (let turn = 0; turn < TURNS_TO_READ_ON; turn += 1) await setImmediate();
+    if (call.cancelled) throw new RpcException({ code: status.CANCELLED, message: 'no longer waited for' });
+    return operations.answer(name, request, originIn(metadata));
+  };
+}
+
+type Operation = (request: object) => Promise<unknown>;
+type ByName<T> = Readonly<Record<string, T | undefined>>;
+
+/** The operations of this process and their calls under way. */
+class ServedOperations {
+  /** By the rpc's name. */
+  private readonly operations = new Map<string, Operation>();
+  private readonly underWay = new Set<Promise<unknown>>();
+
+  constructor(
+    private readonly loaded: LoadedProto,
+    private readonly limits: GrpcLimits,
+    private readonly logger: Logger,
+  ) {}
+
+  get depth(): number {
+    return this.underWay.size;
+  }
+
+  /** @throws Error where the .proto file has what is no operation */
+  add<T extends Parts<T>>(parts: T): void {
+    const served = parts as unknown as ByName<ByName<Operation>>;
+    for (const { name, rpcs } of this.loaded.parts) {
+      const part = served[name];
+      for (const rpc of rpcs) {
+        const operation = part?.[rpc.operation];
+        if (operation === undefined) throw new Error(`${rpc.name} is no operation of ${this.loaded.proto.name}`);
+        this.operations.set(rpc.name, operation.bind(part));
+      }
+    }
+  }
+
+  /** Never rejects. @param name of the rpc */
+  async answer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
+    const answering = this.answerTo(name, request, origin);
+    this.underWay.add(answering);
+    const answer = await answering;
+    this.underWay.delete(answering);
+    return answer;
+  }
+
+  /** Settles when the calls that are under way have ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.underWay);
+  }
+
+  private async answerTo(name: string, request: RequestMessage, origin: Partial<RequestOrigin>) {
+    const started = performance.now();
+    const about = { ...originFields(origin), method: name };
+    const ended = (outcome: string) => {
+      // What the processes ask each other all the time, for no request, has no line.
+      if (origin.request_id === undefined) return;
+      const duration_ms = Math.round((performance.now() - started) * 10) / 10;
+      this.logger.info({ ...about, outcome, duration_ms }, 'call');
+    };
+    try {
+      const answer = answerMessage(await this.operationNamed(name)(requestOf(request)));
+      if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
+        throw new Error(`the answer is larger than ${this.limits.maxAnswerBytes} bytes`);
+      }
+      ended('answered');
+      return answer;
+    } catch (error) {
+      const answer = errorMessage(error);
+      ended(Object.keys(answer ?? {})[0] ?? 'failed');
+      if (answer !== undefined) return answer;
+      this.logger.error({ ...about, err: error }, 'a command failed');
+      return { failed: `${this.loaded.proto.name}.${name} failed` };
+    }
+  }
+
+  private operationNamed(name: string): Operation {
+    if (this.underWay.size >= this.limits.maxCalls) {
+      throw new Busy(this.loaded.proto.name, 'too many calls are under way');
+    }
+    const operation = this.operations.get(name);
+    if (operation === undefined) throw new Error(`nobody serves ${name}`);
+    return operation;
+  }
 }

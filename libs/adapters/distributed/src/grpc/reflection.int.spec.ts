@@ -4,7 +4,7 @@ import { freePort, noMetrics, silentLogger } from '@tracking/testing';
 import { GenericClient } from '../../test/grpc/generic-client.ts';
 import { TOKEN } from '../../test/grpc/grpc-subject.ts';
 import { GrpcServiceServer } from './grpc-service-server.ts';
-import { SHIPMENTS, loadProto } from './service-protos.ts';
+import { loadProto, SHIPMENTS } from './service-protos.ts';
 
 describe('a tool that knows only what the server tells of itself', () => {
   let server: GrpcServiceServer;

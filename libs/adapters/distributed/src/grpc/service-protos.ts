@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
+import { DomainError, type FieldError, PreconditionFailed } from '@tracking/contracts';
+import { Busy, Unavailable } from '@tracking/ports';
 
 /** What a process is asked: a .proto file, with a gRPC service for each part of it. */
 export interface ServiceProto {
@@ -21,7 +23,7 @@ export const WEBHOOKS: ServiceProto = {
 };
 
 /** Of a type whose members have one request and one answer each, both JSON by their types. */
-export type Operations<T> = { readonly [Name in keyof T]: (request: never) => Promise<unknown> };
+type Operations<T> = { readonly [Name in keyof T]: (request: never) => Promise<unknown> };
 /** Of a type whose members are operations: a part for each service of a .proto file. */
 export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 
@@ -48,7 +50,7 @@ export interface Rpc {
   readonly fields: MessageFields;
 }
 /** Texts, and messages of texts with their fields. */
-export type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
+type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
 
 /** @throws Error where the file is no .proto file */
 export function loadProto(proto: ServiceProto): LoadedProto {
@@ -91,4 +93,88 @@ function fieldsOf({ field: fields }: DescriptorProto, definition: PackageDefinit
       type === 'TYPE_MESSAGE' ? new Set(messageNamed(typeName).field.map((field) => field.name)) : 'text',
     ]),
   );
+}
+
+/** A request of any operation: the fields that its message has, and JSON for the rest. */
+export interface RequestMessage {
+  readonly json?: string;
+  readonly [field: string]: unknown;
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: readonly FieldError[];
+  readonly version?: number;
+}
+interface Absence {
+  readonly engine: string;
+  readonly message: string;
+}
+
+/** The message `Answer`: what comes back of any operation. One field, or none where there is nothing to answer. */
+export interface AnswerMessage {
+  readonly json?: string;
+  readonly refused?: Refusal;
+  readonly unavailable?: Absence;
+  readonly busy?: Absence;
+  readonly failed?: string;
+}
+
+/** Nothing is lost: what a field of the message cannot hold goes with the rest. */
+export function requestMessage(request: object, fields: MessageFields): RequestMessage {
+  const entries = Object.entries(request);
+  const fits = ([name, value]: readonly [string, unknown]) => {
+    const field = name === 'json' ? undefined : fields.get(name);
+    return field === 'text' ? isText(value) : field !== undefined && isMessage(value, field);
+  };
+  const rest = Object.fromEntries(entries.filter((entry) => !fits(entry)));
+  return { ...Object.fromEntries(entries.filter(fits)), json: JSON.stringify(rest) };
+}
+
+/** UTF-8 has no half of a pair of surrogates, JSON has. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.isWellFormed();
+}
+
+function isMessage(value: unknown, fields: ReadonlySet<string>): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(([name, text]) => isText(text) && fields.has(name));
+}
+
+/** @throws SyntaxError where `json` is none */
+export function requestOf({ json, ...fields }: RequestMessage): object {
+  // Without, it is empty: so does gRPC tell of a field that was not sent.
+  return { ...(json ? (JSON.parse(json) as object) : {}), ...fields };
+}
+
+export function answerMessage(answer: unknown): AnswerMessage {
+  return answer === undefined ? {} : { json: JSON.stringify(answer) };
+}
+
+/** The error as a caller may see it; undefined where its details must stay in the service. */
+export function errorMessage(error: unknown): AnswerMessage | undefined {
+  if (error instanceof DomainError) {
+    const { code, message, details } = error;
+    const version = error instanceof PreconditionFailed ? error.version : null;
+    return { refused: { code, message, details, ...(version !== null && { version }) } };
+  }
+  if (!(error instanceof Unavailable)) return undefined;
+  const absence = { engine: error.engine, message: error.reason };
+  return error instanceof Busy ? { busy: absence } : { unavailable: absence };
+}
+
+/** @throws what the service threw, as itself; a plain Error for what it keeps to itself */
+export function answerOf({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
+  if (json !== undefined) return JSON.parse(json);
+  if (refused !== undefined) throw refusalOf(refused);
+  if (unavailable !== undefined) throw new Unavailable(unavailable.engine, unavailable.message);
+  if (busy !== undefined) throw new Busy(busy.engine, busy.message);
+  if (failed !== undefined) throw new Error(failed);
+  return undefined;
+}
+
+function refusalOf({ code, message, details = [], version }: Refusal): DomainError {
+  if (code === 'precondition_failed') return new PreconditionFailed(version ?? null);
+  return new DomainError(code as DomainError['code'], message, details);
 }

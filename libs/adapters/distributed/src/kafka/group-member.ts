@@ -1,21 +1,25 @@
-import { PartitionAssigners, type Consumer, type EachBatchPayload, type KafkaMessage } from 'kafkajs';
+import { type Consumer, type EachBatchPayload, type KafkaMessage, PartitionAssigners } from 'kafkajs';
 import {
-  Unavailable,
-  retryCounter,
   type BatchHandler,
   type CountRetry,
   type Logger,
   type Metrics,
   type ReceivedMessage,
+  retryCounter,
+  Unavailable,
 } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
-import { HeartbeatMonitor } from './heartbeat-monitor.ts';
-import { ENDLESS_RETRIES, type KafkaClient } from './kafka-client.ts';
-import { ENGINE, reasonOf, within } from './kafka-errors.ts';
-import type { KafkaLimits } from './kafka-options.ts';
-import { joinAs, type MemberIdentity } from './kafkajs/consumer-group.ts';
+import {
+  ENDLESS_RETRIES,
+  ENGINE,
+  type KafkaClient,
+  type KafkaLimits,
+  reasonOf,
+  RetryReporter,
+  within,
+} from './kafka-client.ts';
+import { joinAs, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
-import { RetryReporter } from './retry-reporter.ts';
 
 const PAUSES = { firstPauseMs: 200, longestPauseMs: 1_000 };
 /** A partition that was paused for its handler is fetched again at most so much later; heartbeats go out as often. */
@@ -25,8 +29,9 @@ const LEAVE_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
 /** The group gave the member's place away. */
 const UNKNOWN_MEMBER = 'UNKNOWN_MEMBER_ID';
+const LOOK_EVERY_MS = 1_000;
 
-export interface Membership {
+interface Membership {
   /** As the caller knows it, and as the cluster does. */
   readonly topic: string;
   readonly clusterTopic: string;
@@ -36,7 +41,7 @@ export interface Membership {
   readonly leaving: AbortSignal;
 }
 
-export interface GroupMemberOptions {
+interface GroupMemberOptions {
   readonly membership: Membership;
   openClient(): KafkaClient;
   /** Rejects where the broker does not answer. */
@@ -249,4 +254,56 @@ function receivedMessage(
     value: value?.toString() ?? '',
     headers: Object.fromEntries(texts),
   };
+}
+
+/**
+ * Whether the group still hears of a member. A consumer whose heartbeats stop for two sessions although the broker answers
+ * waits for what never comes.
+ */
+class HeartbeatMonitor {
+  /** On the monotonic clock. */
+  private heardAt = performance.now();
+  /** When the broker last did not answer. */
+  private brokerAwayAt = -Infinity;
+
+  constructor(
+    private readonly sessionTimeoutMs: number,
+    /** Rejects where the broker does not answer. */
+    private readonly pingBroker: () => Promise<unknown>,
+  ) {}
+
+  /** The group took a heartbeat, or let the member join. */
+  heard(): void {
+    this.heardAt = performance.now();
+  }
+
+  /** The group has not heard of the member for so long that it may have given its partitions away. */
+  get isOutOfGroup(): boolean {
+    return performance.now() - this.heardAt > this.sessionTimeoutMs;
+  }
+
+  /**
+   * Watches a consumer that begins now.
+   * @param onSilence called where the group does not hear of it
+   * @returns ends the watch
+   */
+  watch(onSilence: () => void): () => void {
+    const began = performance.now();
+    let isOver = false;
+    const silentMs = () => performance.now() - Math.max(began, this.heardAt, this.brokerAwayAt);
+    const look = async () => {
+      if (silentMs() < this.sessionTimeoutMs) return;
+      try {
+        await this.pingBroker();
+        if (!isOver && silentMs() > 2 * this.sessionTimeoutMs) onSilence();
+      } catch {
+        this.brokerAwayAt = performance.now();
+      }
+    };
+    const looking = setInterval(() => void look(), LOOK_EVERY_MS);
+    return () => {
+      isOver = true;
+      clearInterval(looking);
+    };
+  }
 }

@@ -1,28 +1,31 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import {
-  Kafka,
-  logLevel,
   type ISocketFactoryArgs,
+  Kafka,
   type KafkaConfig,
   type logCreator,
+  logLevel,
   type RetryOptions,
 } from 'kafkajs';
-import type { KafkaLimits, KafkaOptions } from './kafka-options.ts';
-import { RESPONSES_LOST, patchConnections } from './kafkajs/connection.ts';
-import { patchConsumerGroups } from './kafkajs/consumer-group.ts';
-import { patchRequestQueues } from './kafkajs/request-queue.ts';
-import type { LostResponses } from './lost-responses.ts';
+import { LRUCache } from 'lru-cache';
+import { type Logger, Unavailable } from '@tracking/ports';
+import { patchConnections, patchConsumerGroups, patchRequestQueues, RESPONSES_LOST } from './kafkajs-patches.ts';
 
+export const DEFAULT_LIMITS: KafkaLimits = {
+  publishTimeoutMs: 30_000,
+  maxWaiting: 10_000,
+  requestTimeoutMs: 10_000,
+  sessionTimeoutMs: 7_000,
+  pausePartitionAfterMs: 500,
+  adminTimeoutMs: 15_000,
+  closeTimeoutMs: 15_000,
+};
 const CONNECTION_TIMEOUT_MS = 3_000;
 /** Message of the errors that destroying a client causes in it. */
-export const DESTROYED = 'client destroyed';
+const DESTROYED = 'client destroyed';
 const KEEP_ALIVE_MS = 60_000;
-
-patchConnections();
-patchConsumerGroups();
-patchRequestQueues();
-
 /** kafkajs gives up after about a second: its caller retries. Stated whole, since kafkajs has other defaults in tests. */
 export const FEW_RETRIES: RetryOptions = {
   retries: 3,
@@ -31,11 +34,62 @@ export const FEW_RETRIES: RetryOptions = {
   multiplier: 2,
   factor: 0.2,
 };
-
 /** kafkajs never gives up: a member that waits for its broker comes back under its member id, without a rebalance. */
 export const ENDLESS_RETRIES: RetryOptions = { ...FEW_RETRIES, retries: Number.MAX_SAFE_INTEGER };
+const LOST_WITHIN_MS = 10_000;
+/** One broker that restarts costs as many; where it goes on, something between breaks connections. */
+const MANY_LOST = 3;
+const LOGGED_AGAIN_AFTER_MS = 30_000;
+const MAX_REMEMBERED_MESSAGES = 100;
+/** A restart of a broker is over by then, on most machines. */
+const WARN_AFTER_MS = 60_000;
+export const ENGINE = 'message broker';
 
-export interface KafkaClientOptions {
+interface SaslCredentials<Mechanism> {
+  readonly mechanism: Mechanism;
+  readonly username: string;
+  readonly password: string;
+}
+export type KafkaSasl = SaslCredentials<'plain'> | SaslCredentials<'scram-sha-256'> | SaslCredentials<'scram-sha-512'>;
+
+/** Where the brokers are, how to be let in, and how long to wait for them. */
+export interface KafkaOptions {
+  /** `host:port` of one or more brokers, the first ones to ask. */
+  readonly brokers: readonly string[];
+  /** Name of this process in the brokers' logs and quotas. */
+  readonly clientId?: string;
+  /** Stands before every topic and group: for a cluster that others use too. */
+  readonly topicPrefix?: string;
+  /** `true` trusts the system's authorities; texts are PEM. */
+  readonly tls?: boolean | { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly sasl?: KafkaSasl;
+  /** Replicas of topics made here; the cluster's default where absent. One fewer must have a message to acknowledge it. */
+  readonly replicationFactor?: number;
+  readonly limits?: Partial<KafkaLimits>;
+}
+
+export interface KafkaLimits {
+  /** From the call of `publish` to `Unavailable`. */
+  readonly publishTimeoutMs: number;
+  /** Most messages of a topic that wait for an acknowledgement; beyond, `Busy`. */
+  readonly maxWaiting: number;
+  /** One request to one broker. */
+  readonly requestTimeoutMs: number;
+  /** A member not heard of for so long loses its partitions. The cluster allows 6 s and more unless told otherwise. */
+  readonly sessionTimeoutMs: number;
+  /** After so long in a handler its partition is paused, and the other partitions are served meanwhile. */
+  readonly pausePartitionAfterMs: number;
+  /** Making topics, asking for the lag. */
+  readonly adminTimeoutMs: number;
+  /** From `close` until what is still under way is left behind. */
+  readonly closeTimeoutMs: number;
+}
+
+patchConnections();
+patchConsumerGroups();
+patchRequestQueues();
+
+interface KafkaClientOptions {
   readonly cluster: KafkaOptions;
   readonly limits: KafkaLimits;
   readonly retry: RetryOptions;
@@ -98,5 +152,106 @@ export class KafkaClient {
     socket.on(RESPONSES_LOST, (count: number) => this.destroyed.aborted || this.lost.add(count));
     socket.once('close', () => this.sockets.delete(socket));
     return socket;
+  }
+}
+
+/** Responses that were awaited on a connection when it broke, in all clients of a process. */
+export class LostResponses {
+  /** When, on the monotonic clock. */
+  private times: number[] = [];
+
+  add(count: number): void {
+    const now = performance.now();
+    this.times = [...this.times, ...Array.from({ length: Math.min(count, MANY_LOST) }, () => now)].slice(-MANY_LOST);
+  }
+
+  /** Whether too many were lost in the last 10 s. */
+  get areMany(): boolean {
+    const [first = -Infinity] = this.times;
+    return this.times.length === MANY_LOST && performance.now() - first < LOST_WITHIN_MS;
+  }
+}
+
+/**
+ * What kafkajs logs, without what it adds (stacks, requests, members), and each message once in half a minute: it repeats
+ * them at every attempt. All of that is retried: `RetryReporter` tells what comes of it.
+ */
+export function kafkaLogs(logger: Logger): logCreator {
+  const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_MESSAGES, ttl: LOGGED_AGAIN_AFTER_MS });
+  return () =>
+    ({ namespace, log }) => {
+      if (logged.has(log.message) || log.message.endsWith(DESTROYED)) return;
+      logged.set(log.message, true);
+      const error = typeof log['error'] === 'string' ? { error: log['error'] } : {};
+      logger.debug({ part: namespace, reason: log.message, ...error }, 'message broker: the client complains');
+    };
+}
+
+/** Log lines about what is retried until it succeeds: when it first fails, a warning when that lasts, when it succeeds. */
+export class RetryReporter {
+  private since: number | undefined;
+  private hasWarned = false;
+
+  /** @param what happens, as `messages are sent again` */
+  constructor(
+    private readonly what: string,
+    private readonly fields: object,
+    private readonly logger: Logger,
+  ) {}
+
+  /** @param isFault whether it is no outage of an engine, which passes: a warning at once */
+  failed(reason: string, isFault = false): void {
+    const now = performance.now();
+    const isNew = this.since === undefined;
+    this.since ??= now;
+    if (!this.hasWarned && (isFault || now - this.since > WARN_AFTER_MS)) {
+      this.hasWarned = true;
+      this.logger.warn({ ...this.fields, reason, ...this.lasting(now) }, this.what);
+    } else if (isNew) this.logger.info({ ...this.fields, reason }, this.what);
+  }
+
+  succeeded(): void {
+    if (this.since === undefined) return;
+    this.logger.info({ ...this.fields, ...this.lasting(performance.now()) }, `${this.what}: over`);
+    this.since = undefined;
+    this.hasWarned = false;
+  }
+
+  private lasting(now: number): { readonly seconds: number } {
+    return { seconds: Math.round((now - (this.since ?? now)) / 1_000) };
+  }
+}
+
+interface KafkaJsError {
+  readonly cause?: unknown;
+  readonly type?: unknown;
+  readonly code?: unknown;
+  readonly name?: unknown;
+}
+
+/** What went wrong in one word, as `ECONNREFUSED`: messages and causes of the driver name addresses. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof Unavailable) return error.message;
+  if (typeof error !== 'object' || error === null) return 'unknown';
+  const { cause, type, code, name }: KafkaJsError = error;
+  for (const word of [type, code]) if (typeof word === 'string') return word;
+  return cause === undefined || cause === null || cause === error ? String(name) : reasonOf(cause);
+}
+
+/**
+ * Settles as `work` does, if it does so in time and before the signal aborts; what it does later is nobody's concern.
+ * @throws Unavailable
+ */
+export async function within<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  const given = new AbortController();
+  const giveUp = () => given.abort();
+  signal?.addEventListener('abort', giveUp);
+  if (signal?.aborted) giveUp();
+  const late = pause(Math.max(ms, 0), 'did not answer in time', { signal: given.signal }).catch(() => 'closed');
+  try {
+    return await Promise.race([work, late.then((reason) => Promise.reject(new Unavailable(ENGINE, reason)))]);
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+    giveUp();
   }
 }

@@ -4,7 +4,7 @@ import { createAuthority, eventually, issueCertificate, noMetrics } from '@track
 import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
 import { Ledger, messageOf } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
-import type { KafkaOptions } from './kafka-options.ts';
+import type { KafkaOptions } from './kafka-client.ts';
 
 jest.setTimeout(60_000);
 

@@ -10,7 +10,7 @@ import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
 import { openBroker } from '../../test/kafka/kafka-subject.ts';
 import { Ledger, messageOf } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
-import type { KafkaLimits } from './kafka-options.ts';
+import type { KafkaLimits } from './kafka-client.ts';
 
 jest.setTimeout(180_000);
 

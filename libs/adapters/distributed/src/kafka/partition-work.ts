@@ -1,19 +1,8 @@
 import { Unavailable, type BatchHandler, type CountRetry, type Logger, type ReceivedMessage } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { reasonOf } from './kafka-errors.ts';
-import { RetryReporter } from './retry-reporter.ts';
+import { reasonOf, RetryReporter } from './kafka-client.ts';
 
 const FIRST_PAUSE_MS = 50;
-
-/** What is retried until it succeeds. */
-interface RetriedStep {
-  /** As the metric of retries names it. */
-  readonly metric: string;
-  readonly logLine: string;
-  readonly longestPauseMs: number;
-  /** Whether the failure is no outage of an engine, which passes. */
-  isFault(error: unknown): boolean;
-}
 const HANDLING: RetriedStep = {
   metric: 'handling messages',
   logLine: 'a batch of messages is handled again',
@@ -26,6 +15,16 @@ const COMMITTING: RetriedStep = {
   longestPauseMs: 1_000,
   isFault: () => false,
 };
+
+/** What is retried until it succeeds. */
+interface RetriedStep {
+  /** As the metric of retries names it. */
+  readonly metric: string;
+  readonly logLine: string;
+  readonly longestPauseMs: number;
+  /** Whether the failure is no outage of an engine, which passes. */
+  isFault(error: unknown): boolean;
+}
 
 export interface PartitionWorkOptions {
   readonly partition: number;

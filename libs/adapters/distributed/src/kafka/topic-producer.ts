@@ -1,10 +1,7 @@
 import { Partitioners, type Producer } from 'kafkajs';
 import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
-import type { KafkaClient } from './kafka-client.ts';
-import { ENGINE, reasonOf, within } from './kafka-errors.ts';
-import type { KafkaLimits } from './kafka-options.ts';
-import { RetryReporter } from './retry-reporter.ts';
+import { ENGINE, type KafkaClient, type KafkaLimits, reasonOf, RetryReporter, within } from './kafka-client.ts';
 
 /** Half of what a broker takes in one batch of records by default (`message.max.bytes`). */
 const MAX_BYTES = 512 * 1_024;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { OBJECT_COLLECTIONS } from './gridfs-records.ts';
+import { OBJECT_COLLECTIONS } from './gridfs-object-store.ts';
 import { LEASES } from './mongo-leases.ts';
 import { QUOTA } from './mongo-quota.ts';
 

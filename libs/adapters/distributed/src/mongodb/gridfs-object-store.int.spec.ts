@@ -3,8 +3,7 @@ import { eventually, noMetrics } from '@tracking/testing';
 import { GridFSBucket, type Db } from 'mongodb';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
 import { whereEngine } from '../../test/mongodb/mongo-subject.ts';
-import { GridfsObjectStore } from './gridfs-object-store.ts';
-import { GridfsRecords } from './gridfs-records.ts';
+import { GridfsObjectStore, GridfsRecords } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 
 const DAY_MS = 86_400_000;

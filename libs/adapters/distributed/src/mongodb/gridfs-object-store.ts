@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto';
+import type { Collection, Db } from 'mongodb';
 import {
   OBJECT_ID,
-  ObjectExists,
-  Unavailable,
   type ObjectContent,
+  ObjectExists,
   type ObjectStore,
   type StoredObject,
+  Unavailable,
 } from '@tracking/ports';
-import type { Db } from 'mongodb';
-import { inChunks } from './gridfs-chunks.ts';
-import { GridfsRecords, type FileRecord } from './gridfs-records.ts';
-import type { MongoConnection } from './mongo-connection.ts';
-import { ENGINE, ID_INDEX, violatedIndex } from './mongo-errors.ts';
+import { ENGINE, ID_INDEX, type MongoConnection, violatedIndex } from './mongo-connection.ts';
 
 /** GridFS's own default. */
 const CHUNK_BYTES = 255 * 1_024;
 const PAGE = 500;
 /** Making an index takes its time where there is much already. */
 const BUILD_DEADLINE_MS = 600_000;
+export const OBJECT_COLLECTIONS = {
+  files: 'objects.files',
+  chunks: 'objects.chunks',
+  unfinished: 'objects.unfinished',
+} as const;
 
 /**
  * Objects as GridFS has them (https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md), read
@@ -180,4 +182,80 @@ function following({ uploadDate, _id }: FileRecord) {
 
 function checkId(id: string): void {
   if (!OBJECT_ID.test(id)) throw new TypeError(`not an id of an object: ${JSON.stringify(id)}`);
+}
+
+/** An object that is whole, in the fields of GridFS. */
+interface FileRecord {
+  readonly _id: string;
+  /** In bytes. */
+  readonly length: number;
+  /** Of all chunks but the last, in bytes. */
+  readonly chunkSize: number;
+  readonly uploadDate: Date;
+  readonly filename: string;
+  readonly metadata: { readonly sha256: string };
+}
+
+/** In the fields of GridFS; its own id means nothing. */
+interface ChunkRecord {
+  readonly files_id: string;
+  /** From 0. */
+  readonly n: number;
+  readonly data: Uint8Array;
+}
+
+/** A put or a delete that was begun. */
+interface UnfinishedRecord {
+  /** The object's. */
+  readonly _id: string;
+  /** When it was begun, or was last known to be under way. */
+  readonly at: Date;
+  /** Whether the object must not become whole any more: it is being deleted, or its put was taken for dead. */
+  readonly isGivenUp: boolean;
+}
+
+/** The collections, acknowledged and read by a majority of the replica set. */
+export class GridfsRecords {
+  readonly files: Collection<FileRecord>;
+  readonly chunks: Collection<ChunkRecord>;
+  readonly unfinished: Collection<UnfinishedRecord>;
+
+  constructor(database: Db, deadlineMs: number) {
+    const options = {
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: deadlineMs },
+      readConcern: { level: 'majority' },
+      promoteBuffers: true,
+    } as const;
+    this.files = database.collection<FileRecord>(OBJECT_COLLECTIONS.files, options);
+    this.chunks = database.collection<ChunkRecord>(OBJECT_COLLECTIONS.chunks, options);
+    this.unfinished = database.collection<UnfinishedRecord>(OBJECT_COLLECTIONS.unfinished, options);
+  }
+
+  async ensureIndexes(): Promise<void> {
+    await this.chunks.createIndex({ files_id: 1, n: 1 }, { unique: true });
+    await this.files.createIndex({ uploadDate: 1, _id: 1 });
+    await this.unfinished.createIndex({ at: 1 });
+  }
+}
+
+/**
+ * The same bytes in chunks of one size, but for the last; none of no bytes. Each is a copy, since sources may use their
+ * memory again.
+ */
+export async function* inChunks(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+  let chunk = Buffer.allocUnsafeSlow(size);
+  let filled = 0;
+  for await (const bytes of source) {
+    for (let at = 0; at < bytes.length;) {
+      const taken = bytes.subarray(at, at + size - filled);
+      chunk.set(taken, filled);
+      filled += taken.length;
+      at += taken.length;
+      if (filled < size) continue;
+      yield chunk;
+      chunk = Buffer.allocUnsafeSlow(size);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield chunk.subarray(0, filled);
 }

@@ -1,5 +1,4 @@
-import { HeldLease } from './held-lease.ts';
-import type { LeaseRecords } from './lease-records.ts';
+import { HeldLease, type LeaseRecords } from './held-lease.ts';
 
 const TTL_MS = 3_600_000;
 const records = { update: () => Promise.resolve(true) } as unknown as LeaseRecords;

@@ -17,17 +17,26 @@ import {
   type CollectionWrite,
 } from '@tracking/ports';
 import { BSON, type AnyBulkWriteOperation, type Collection as DriverCollection, type FindCursor } from 'mongodb';
-import type { MongoConnection } from './mongo-connection.ts';
-import { ID_INDEX, refusedWrites, violatedIndex } from './mongo-errors.ts';
-import { guarded, mongoFilter, mongoHint, mongoQuery, mongoSort, stored } from './mongo-filter.ts';
-import { scannedDocuments, scannedRange } from './mongo-scan.ts';
-import { fromStored, storedFields, toStored, type MongoDocument } from './mongo-document.ts';
+import { ID_INDEX, type MongoConnection, refusedWrites, violatedIndex } from './mongo-connection.ts';
+import {
+  fromStored,
+  guarded,
+  type MongoDocument,
+  mongoFilter,
+  mongoHint,
+  mongoQuery,
+  mongoSort,
+  scannedDocuments,
+  scannedRange,
+  stored,
+  storedFields,
+  toStored,
+} from './mongo-filter.ts';
 
 /** Most documents written in one operation, which has to end within its deadline; fewer after one that did not. */
 const WRITES_AT_ONCE = 1_000;
 /** Documents of the largest size that are written within the deadline on any server that works. */
 const LEAST_WRITES_AT_ONCE = 16;
-
 /** A write that was refused because its id is there. */
 const TAKEN = Symbol('taken');
 

@@ -8,8 +8,13 @@ import {
 } from '@tracking/ports';
 import type { Db, IndexDescription } from 'mongodb';
 import { MongoCollection } from './mongo-collection.ts';
-import type { MongoConnection } from './mongo-connection.ts';
-import { isCollectionThere, isIndexConflict, isNoSuchCollection, violatedIndex } from './mongo-errors.ts';
+import {
+  isCollectionThere,
+  isIndexConflict,
+  isNoSuchCollection,
+  type MongoConnection,
+  violatedIndex,
+} from './mongo-connection.ts';
 import { mongoIndex } from './mongo-filter.ts';
 
 /** An index over documents that are there already takes its time. */

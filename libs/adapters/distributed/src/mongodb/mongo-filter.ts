@@ -1,11 +1,21 @@
-import type { CollectionSpec, FilterCondition, Filter, IndexSpec, Query, Scalar } from '@tracking/ports';
 import type { Filter as DriverFilter, IndexDescription, Sort } from 'mongodb';
-import type { MongoDocument } from './mongo-document.ts';
-
-export type MongoFilter = DriverFilter<MongoDocument>;
-type Conditions = Record<string, unknown>;
+import type {
+  CollectionSpec,
+  Document,
+  Filter,
+  FilterCondition,
+  IndexSpec,
+  Query,
+  Scalar,
+  Scan,
+} from '@tracking/ports';
 
 const FIELD = /^[A-Za-z0-9_]+$/;
+/** Keys that BSON gives a meaning of its own, or cannot hold, or that MongoDB takes for a path; and our own mark. */
+const RESERVED = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
+
+type MongoFilter = DriverFilter<MongoDocument>;
+type Conditions = Record<string, unknown>;
 
 /** The port's filter with the port's meaning: MongoDB's own takes an absent field for null. */
 export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
@@ -104,7 +114,7 @@ function elementOrScalar(field: string, range: Conditions): Conditions {
 }
 
 /** The same the other way, with the row itself. */
-export function rowsUpTo(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
+function rowsUpTo(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
   const [before, upTo] = descending ? ['$gt', '$gte'] : ['$lt', '$lte'];
   const ends = fields.map((field, at) => ({
     ...Object.fromEntries(fields.slice(0, at).map((equal, of) => [equal, last[of]])),
@@ -115,7 +125,7 @@ export function rowsUpTo(fields: readonly string[], last: readonly unknown[], de
 }
 
 /** Row values compared: beyond in one field, equal in all before it. The first bound, implied, is where an index begins. */
-export function rowsAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
+function rowsAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
   const [beyond, from] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
   const ends = fields.map((field, at) => ({
     ...Object.fromEntries(fields.slice(0, at).map((equal, of) => [equal, after[of]])),
@@ -123,4 +133,88 @@ export function rowsAfter(fields: readonly string[], after: readonly Scalar[], d
   }));
   const [first] = fields;
   return first === undefined ? [] : [{ [first]: { [from]: after[0] } }, { $or: ends }];
+}
+
+/** A document as MongoDB has it. */
+export interface MongoDocument {
+  readonly _id: string;
+  readonly [field: string]: unknown;
+}
+
+export function toStored({ id, ...fields }: Document): MongoDocument {
+  return { _id: id, ...storedFields(fields) };
+}
+
+export function fromStored<T extends Document>({ _id, ...fields }: MongoDocument): T {
+  return { id: _id, ...(decoded(fields) as object) } as unknown as T;
+}
+
+/** Top-level fields have names of ours; what is in them may have names that clients chose. */
+export function storedFields(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encoded(value)]));
+}
+
+/** JSON has null for the numbers that it lacks. Absent fields stay absent by the driver's `ignoreUndefined`. */
+function encoded(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(encoded);
+  if (Object.keys(value).some((key) => RESERVED.test(key))) return { _json: JSON.stringify(value) };
+  return storedFields(value);
+}
+
+function decoded(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(decoded);
+  if ('_json' in value) return JSON.parse(String(value._json));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, decoded(inner)]));
+}
+
+/** The entries of the index among which a scan looks, told by fields of the index alone. */
+export function scannedRange(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
+  const { fields = [], arrayField } = spec.indexes.find(({ name }) => name === index) ?? {};
+  const [first = ''] = sort.fields;
+  const from = fields.indexOf(first);
+  if (from < 0 || sort.fields.some((field, at) => fields[from + at] !== field)) {
+    throw new TypeError(`${index} does not go on in the order of ${sort.fields.join()}`);
+  }
+  const range: Record<string, FilterCondition> = {};
+  for (const field of fields.slice(0, from)) {
+    const condition = field === arrayField ? leadOf(filter[field]) : filter[field];
+    if (!isScalar(condition)) throw new TypeError(`${index}: the filter names no one ${field}`);
+    range[field] = condition;
+  }
+  const bounds = filter[first];
+  if (bounds !== undefined && isScalarOrBounds(bounds)) range[first] = bounds;
+  const condition = mongoFilter(spec, range);
+  if (after === undefined) return condition;
+  return { $and: [condition, ...rowsAfter(sort.fields.map(stored), after, sort.descending === true)] };
+}
+
+/** What of them the scan answers, up to the last that it may look at. */
+export function scannedDocuments(spec: CollectionSpec, scan: Scan, last: readonly unknown[] | undefined): MongoFilter {
+  const { filter, sort, after } = scan;
+  const [fields, descending] = [sort.fields.map(stored), sort.descending === true];
+  return {
+    $and: [
+      mongoFilter(spec, filter),
+      ...(after === undefined ? [] : rowsAfter(fields, after, descending)),
+      ...(last === undefined ? [] : rowsUpTo(fields, last, descending)),
+    ],
+  };
+}
+
+function leadOf(condition: Filter[string] | undefined): FilterCondition | undefined {
+  return condition !== null && typeof condition === 'object' && 'all' in condition ? condition.all[0] : condition;
+}
+
+function isScalar(
+  condition: FilterCondition | undefined,
+): condition is Extract<FilterCondition, string | number | boolean | null> {
+  return condition === null || (condition !== undefined && typeof condition !== 'object');
+}
+
+function isScalarOrBounds(condition: FilterCondition): boolean {
+  if (isScalar(condition)) return true;
+  return !('in' in condition || 'ne' in condition || 'exists' in condition || 'all' in condition);
 }

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import {
-  Unavailable,
-  retryCounter,
   type CollectionSpec,
   type CountRetry,
   type DocumentStore,
   type Lease,
   type Leases,
   type Metrics,
+  retryCounter,
+  Unavailable,
 } from '@tracking/ports';
 import { WakeUp } from '@tracking/resilience';
-import { HeldLease } from './held-lease.ts';
-import { LeaseRecords, untilNext, type LeaseRecord } from './lease-records.ts';
+import { HeldLease, type LeaseRecord, LeaseRecords, untilNext } from './held-lease.ts';
 
 export const LEASES: CollectionSpec = { name: 'leases', indexes: [] };
 /** Part of the time to live: who waits looks that often. */

@@ -4,8 +4,7 @@ import type { FindOptions } from 'mongodb';
 import { connectionSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
-import { mongoHint, mongoQuery, mongoSort } from './mongo-filter.ts';
-import { scannedDocuments, scannedRange } from './mongo-scan.ts';
+import { mongoHint, mongoQuery, mongoSort, scannedDocuments, scannedRange } from './mongo-filter.ts';
 
 const THINGS: CollectionSpec = {
   name: 'things',

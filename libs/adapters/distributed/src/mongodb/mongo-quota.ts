@@ -8,7 +8,7 @@ import {
   type QuotaDecision,
 } from '@tracking/ports';
 import { withDeadline } from '@tracking/resilience';
-import { QuotaKey, UNREACHABLE, type QuotaRecord } from './quota-key.ts';
+import { QuotaKey, type QuotaRecord, UNREACHABLE } from './quota-key.ts';
 
 /** A minute's counts may be lost in a crash of the store: written like what can be made again. */
 export const QUOTA: CollectionSpec = {

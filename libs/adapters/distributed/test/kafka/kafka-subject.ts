@@ -1,6 +1,6 @@
 import { noMetrics, silentLogger, type MessageBrokerSubject } from '@tracking/testing';
 import { KafkaMessageBroker } from '../../src/kafka/kafka-message-broker.ts';
-import type { KafkaLimits } from '../../src/kafka/kafka-options.ts';
+import type { KafkaLimits } from '../../src/kafka/kafka-client.ts';
 import { KafkaEngine } from './kafka-engine.ts';
 
 /** Why there is no Kafka to test on; undefined where there is. */

@@ -1,7 +1,7 @@
 import { bytesOf } from '@tracking/ports';
 import { newEvent } from '@tracking/testing';
-import { LiveEventBuffer } from './live-event-buffer.ts';
-import { toPosition, type LogEntry } from './stored-event.ts';
+import { LiveEventBuffer } from './live-subscription.ts';
+import { type LogEntry, toPosition } from './log-reads.ts';
 
 const at = (commit: number) => toPosition({ commit: BigInt(commit), prepare: BigInt(commit) });
 

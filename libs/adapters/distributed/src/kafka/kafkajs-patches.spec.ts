@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { eventually } from '@tracking/testing';
-import { RESPONSES_LOST, patchConnections } from './connection.ts';
-import { patchRequestQueues } from './request-queue.ts';
+import {
+  joinAs,
+  patchConnections,
+  patchConsumerGroups,
+  patchRequestQueues,
+  RESPONSES_LOST,
+} from './kafkajs-patches.ts';
 
 interface TestedConnection {
   connect(): Promise<boolean>;
@@ -105,5 +110,81 @@ describe('a connection of kafkajs', () => {
     (await nth(0)).once('data', () => accepted[0]?.write(Buffer.from([0, 0, 0, 2, 1, 2])));
     await expect(asked).rejects.toThrow('Connection error');
     await eventually(() => expect(connection.isConnected()).toBe(false));
+  });
+});
+
+interface Joinable {
+  joinAndSync(): Promise<void>;
+}
+const { prototype } = require('kafkajs/src/consumer/consumerGroup.js') as { readonly prototype: Joinable };
+
+describe('joining a group', () => {
+  const original = prototype.joinAndSync;
+  let attempts: number;
+  /** Told of each attempt, of which all fail. */
+  let attempted: () => void;
+  beforeAll(() => {
+    prototype.joinAndSync = () => {
+      attempts += 1;
+      attempted();
+      return Promise.reject(new Error('no answer'));
+    };
+    patchConsumerGroups();
+  });
+  afterAll(() => {
+    prototype.joinAndSync = original;
+  });
+  beforeEach(() => {
+    attempts = 0;
+    attempted = () => undefined;
+  });
+
+  const join = (ended: AbortSignal) => {
+    const cluster = {};
+    joinAs({ id: 'member', leaves: false }, cluster, ended);
+    return prototype.joinAndSync.call(Object.assign(Object.create(prototype) as Joinable, { cluster, memberId: null }));
+  };
+
+  it('is tried five times', async () => {
+    await expect(join(new AbortController().signal)).rejects.toMatchObject({ message: 'no answer', retriable: false });
+    expect(attempts).toBe(5);
+  });
+
+  it('ends with its client, whatever is left to try', async () => {
+    const client = new AbortController();
+    attempted = () => client.abort();
+    await expect(join(client.signal)).rejects.toMatchObject({ message: 'no answer', retriable: false });
+    expect(attempts).toBe(1);
+  });
+});
+
+interface Queue {
+  readonly pending: unknown[];
+  readonly throttleCheckTimeoutId: NodeJS.Timeout | null;
+  checkPendingRequests(): void;
+  destroy(): void;
+}
+type QueueClass = new (options: object) => Queue;
+
+const NO_ROOM = { maxInFlightRequests: 0, requestTimeout: 1_000, clientId: 'c', broker: 'b', logger: {} };
+
+describe('a queue of requests of kafkajs', () => {
+  let queue: Queue;
+  beforeEach(() => {
+    patchRequestQueues();
+    const require = createRequire(import.meta.url);
+    queue = new (require('kafkajs/src/network/requestQueue/index.js') as QueueClass)(NO_ROOM);
+  });
+  afterEach(() => queue.destroy());
+
+  it('rests while nothing waits in it', () => {
+    queue.checkPendingRequests();
+    expect(queue.throttleCheckTimeoutId ?? undefined).toBeUndefined();
+  });
+
+  it('is looked at again while something waits in it', () => {
+    queue.pending.push({});
+    queue.checkPendingRequests();
+    expect(queue.throttleCheckTimeoutId ?? undefined).toBeDefined();
   });
 });

@@ -1,4 +1,4 @@
-import { changed, emptyMinute, freeAt, movedTo, taken } from './sliding-minute.ts';
+import { changed, emptyMinute, freeAt, movedTo, taken } from './quota-key.ts';
 
 describe('a sliding minute', () => {
   const T = 1_000_000;

@@ -1,4 +1,4 @@
-import { inChunks } from './gridfs-chunks.ts';
+import { inChunks } from './gridfs-object-store.ts';
 
 async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
   const chunks: string[] = [];
