@@ -154,6 +154,44 @@ describeInBrowser('the queue of exceptions', () => {
     await window.close();
   });
 
+  it('says that it may lack one that became graver while pages were read without the event stream', async () => {
+    const template = await get(await opened('lost', { severity: 'low', title: 'Template' }));
+    const rows = Array.from({ length: 150 }, (_, n) => {
+      const id = `exc_${[...String(n).padStart(26, '0')].map((digit) => 'abcdefghij'[Number(digit)]).join('')}`;
+      return { ...template, id, title: `Row ${n}` };
+    });
+    let order: readonly object[] = rows;
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await page.route(
+      ({ pathname }) => pathname === '/v1/events/stream',
+      () => undefined,
+    );
+    await page.route(
+      ({ pathname }) => pathname === '/v1/exceptions',
+      (route) => {
+        const isFirst = !new URL(route.request().url()).searchParams.has('cursor');
+        const data = isFirst ? order.slice(0, 100) : order.slice(100);
+        return route.fulfill({ json: { data, has_more: isFirst, next_cursor: isFirst ? 'next' : null } });
+      },
+    );
+    await window.goto('/exceptions');
+    const row = (index: number) => page.locator(`[data-index="${index}"]`);
+    await row(0).getByRole('link', { name: 'Row 0' }).waitFor();
+    order = [{ ...rows.at(-1), severity: 'critical', title: 'Graver' }, ...rows.slice(0, -1)];
+    const scrollTo = (index: number) =>
+      page.locator('[role=table]').evaluate((table, top) => table.parentElement?.scrollTo(0, top), index * 56);
+    for (const index of [90, 140]) {
+      await scrollTo(index);
+      await row(index).waitFor();
+    }
+    await page.getByRole('button', { name: 'It may be old: read anew' }).click();
+    await scrollTo(0);
+    await page.getByRole('link', { name: 'Graver' }).waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('whoever may only read sees it, without what they may not do', async () => {
     await opened('lost', { title: 'To be read' });
     const email = emailOf('viewer');

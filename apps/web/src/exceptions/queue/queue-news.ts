@@ -5,7 +5,7 @@ import { useLive, useLiveEvent } from '../../live/live-events.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { showExceptions } from './queue-queries.ts';
 import type { QueueSearch } from './queue-address.ts';
-import { belongs } from './queue-search.ts';
+import { belongs, mayLack } from './queue-search.ts';
 
 /** What happened is shown at once so often, and views are counted anew so often. */
 const SHOW_MS = 200;
@@ -14,14 +14,20 @@ const COUNT_MS = 5_000;
 export interface QueueNews {
   /** Exceptions that belong to the list and are not in it. */
   readonly arrived: number;
-  /** The stream was away: the list may be old. */
+  /** The list may lack exceptions that no event reported. */
   readonly missed: boolean;
   readonly forget: () => void;
 }
 
-/** Puts what happens where it stands, and tells how many the list does not have yet. */
-export function useQueueNews(search: QueueSearch, me: string, shown: ReadonlySet<string>): QueueNews {
-  const [environment, queries, { gaps }] = [useEnvironment(), useQueryClient(), useLive()];
+interface ShownList {
+  /** Ids of the exceptions that the list has. */
+  readonly shown: ReadonlySet<string>;
+  readonly pages: number;
+}
+
+/** Updates listed exceptions where they stand, and counts those that the list does not have yet. */
+export function useQueueNews(search: QueueSearch, me: string, { shown, pages }: ShownList): QueueNews {
+  const [environment, queries, { isOn, gaps }] = [useEnvironment(), useQueryClient(), useLive()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
   const [knownGaps, setKnownGaps] = useState(gaps);
 
@@ -53,7 +59,7 @@ export function useQueueNews(search: QueueSearch, me: string, shown: ReadonlySet
   );
   return {
     arrived: [...arrived].filter((id) => !shown.has(id)).length,
-    missed: gaps > knownGaps,
+    missed: mayLack({ isOn, gaps }, knownGaps, pages),
     forget: () => {
       setArrived(new Set());
       setKnownGaps(gaps);

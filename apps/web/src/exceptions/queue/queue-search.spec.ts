@@ -1,6 +1,6 @@
 import type { ShipmentException } from '@tracking/client';
 import { readQueueSearch } from './queue-address.ts';
-import { belongs, filterOf, openedOf } from './queue-search.ts';
+import { belongs, filterOf, openedOf, mayLack } from './queue-search.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00.000Z');
 const ME = 'ann@example.com';
@@ -69,4 +69,15 @@ it.each([
   [{ age: '>24' }, {}, false],
 ] as const)('asked for %j, %j belongs: %s', (search, fields, expected) => {
   expect(belongs(one(fields), search, ME, NOW)).toBe(expected);
+});
+
+it('holds a list for complete while the stream reports each change, however many pages it has', () => {
+  expect(mayLack({ isOn: true, gaps: 1 }, 1, 5)).toBe(false);
+  expect(mayLack({ isOn: undefined, gaps: 0 }, 0, 5)).toBe(false);
+});
+
+it('holds it for incomplete after a gap, and if several pages were read without the stream', () => {
+  expect(mayLack({ isOn: true, gaps: 2 }, 1, 1)).toBe(true);
+  expect(mayLack({ isOn: false, gaps: 0 }, 0, 1)).toBe(false);
+  expect(mayLack({ isOn: false, gaps: 0 }, 0, 2)).toBe(true);
 });

@@ -6,6 +6,7 @@ import {
   SEVERITY_LABELS,
   type Severity,
 } from '../exception-labels.ts';
+import type { Live } from '../../live/live-events.ts';
 import type { Age, QueueSearch } from './queue-address.ts';
 
 export const SEVERITIES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
@@ -47,6 +48,14 @@ export function belongs(exception: ShipmentException, search: QueueSearch, me: s
     exception.opened_at >= opened_from &&
     exception.opened_at <= opened_to
   );
+}
+
+/**
+ * Whether a list may lack an exception that no event reported. Its order can change: an exception that becomes graver between
+ * two pages moves to a place that is already read. The stream reports it; without the stream, a list of several pages may lack it.
+ */
+export function mayLack({ isOn, gaps }: Live, knownGaps: number, pages: number): boolean {
+  return gaps > knownGaps || (isOn === false && pages > 1);
 }
 
 /** Whether anything but the view and the order is asked for. */

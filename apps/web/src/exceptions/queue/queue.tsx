@@ -35,7 +35,8 @@ export function Queue({ search, me }: Props) {
   const query = queueQuery(environment, search, me);
   const list = useInfiniteQuery(query);
   const rows = rowsOf(list.data);
-  const news = useQueueNews(search, me, new Set(rows.map(({ id }) => id)));
+  const shown = new Set(rows.map(({ id }) => id));
+  const news = useQueueNews(search, me, { shown, pages: list.data?.pages.length ?? 0 });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [act, setAct] = useState<{ readonly act: Act; readonly exceptions: readonly ShipmentException[] }>();
 
@@ -107,7 +108,8 @@ export function Queue({ search, me }: Props) {
                     onOpen={open}
                     more={list.hasNextPage}
                     onEnd={() => {
-                      if (!list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
+                      // Asked for during a reread, the next page would cancel it.
+                      if (!list.isFetching && !list.isFetchNextPageError) void list.fetchNextPage();
                     }}
                   />
                 )}
