@@ -191,14 +191,22 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
-  it('says that nothing was copied if the browser refuses, or has no clipboard', async () => {
+  it('copies without a clipboard, and says that nothing was copied if the browser refuses that too', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-COPY' });
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await page.addInitScript("Clipboard.prototype.writeText = () => Promise.reject(new Error('refused'))");
+    await page.addInitScript("addEventListener('copy', () => (globalThis.copiedText = String(getSelection())))");
     await window.goto(`/shipments/${data.id}/calls`);
     const copy = page.getByRole('button', { name: 'Copy the JSON' });
     const notCopied = page.getByText('The browser does not allow this page to copy.');
+    await copy.click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('globalThis.copiedText')).toContain('"external_id": "PO-COPY"');
+    await copy.waitFor();
+    expect(await notCopied.count()).toBe(0);
+
+    await page.evaluate('document.execCommand = () => false');
     await copy.click();
     await notCopied.waitFor();
     // As on a page that is not served over HTTPS.

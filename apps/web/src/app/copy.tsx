@@ -1,19 +1,59 @@
-import { useClipboard } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+
+/** How long a button shows that it has copied. */
+const COPIED_MS = 1_000;
 
 interface Props {
   readonly value: string;
   readonly children: (clipboard: { readonly copied: boolean; readonly copy: () => void }) => ReactNode;
 }
 
-/** Lets a button copy a text. Shows a notification if the browser refuses, as it does on pages that are not served over HTTPS. */
+/** Lets a button copy a text. Shows a notification if the browser does not let the page copy at all. */
 export function Copy({ value, children }: Props) {
-  const { copy, copied, error } = useClipboard({ timeout: 1_000 });
+  const [copied, setCopied] = useState(false);
   useEffect(() => {
-    if (error === null) return;
-    const message = 'The browser does not allow this page to copy. Select the text and copy it with the keyboard.';
-    notifications.show({ title: 'Not copied', message, color: 'red', autoClose: 10_000 });
-  }, [error]);
-  return children({ copied, copy: () => copy(value) });
+    const timer = copied ? setTimeout(() => setCopied(false), COPIED_MS) : undefined;
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = async () => {
+    if (!(await copyText(value))) {
+      const message = 'The browser does not allow this page to copy. Select the text and copy it with the keyboard.';
+      notifications.show({ title: 'Not copied', message, color: 'red', autoClose: 10_000 });
+      return;
+    }
+    setCopied(true);
+  };
+  return children({ copied, copy: () => void copy() });
+}
+
+/** @returns false if the browser refuses */
+async function copyText(text: string): Promise<boolean> {
+  // Browsers offer a clipboard only to pages served over HTTPS or from the machine itself.
+  const { clipboard } = navigator as { clipboard?: Clipboard };
+  if (clipboard === undefined) return copySelection(text);
+  try {
+    await clipboard.writeText(text);
+    return true;
+  } catch {
+    return copySelection(text);
+  }
+}
+
+/** Copies by a command of the browser, which takes what is selected in a field. It is deprecated, but needs no HTTPS. */
+function copySelection(text: string): boolean {
+  const focused = document.activeElement;
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.readOnly = true;
+  field.style.cssText = 'position: fixed; top: 0; opacity: 0';
+  // Within the dialog that has the focus, which would take it back from a field elsewhere.
+  (focused?.parentElement ?? document.body).append(field);
+  try {
+    field.select();
+    return document.execCommand('copy');
+  } finally {
+    field.remove();
+    if (focused instanceof HTMLElement) focused.focus();
+  }
 }
