@@ -1,3 +1,4 @@
+import { eventually } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
 import { newAdmin } from '../people.ts';
 import { sharedStandalone } from '../subject.ts';
@@ -42,6 +43,59 @@ describeInBrowser('a file to import', () => {
     await failed.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('1 good shipment, 0 rows with errors').waitFor();
     expect(await page.getByRole('button', { name: 'Import 1 shipment' }).isEnabled()).toBe(true);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('is the last one that was chosen, though an earlier one is read later', async () => {
+    const subject = await sharedStandalone();
+    const window = await Window.open(browser, subject, await newAdmin(subject, await newWorkspace(subject, 'files')));
+    const { page } = window;
+    await page.addInitScript(`
+      const read = File.prototype.arrayBuffer;
+      File.prototype.arrayBuffer = async function () {
+        if (this.name === 'slow.csv') await new Promise((resolve) => (globalThis.release = resolve));
+        const bytes = await read.call(this);
+        if (this.name === 'slow.csv') setTimeout(() => (globalThis.isSlowRead = true), 100);
+        return bytes;
+      };
+    `);
+    await window.goto('/shipments/import');
+    const file = (name: string, rows: readonly string[]) => ({
+      ...{ name, mimeType: 'text/csv' },
+      buffer: Buffer.from([HEADERS, ...rows].join('\n')),
+    });
+    await page.setInputFiles('input[type=file]', file('slow.csv', ['SLOW-1,,,,,,,,,,', 'SLOW-2,,,,,,,,,,']));
+    await eventually(async () => expect(await page.evaluate('typeof globalThis.release')).toBe('function'));
+    await page.setInputFiles('input[type=file]', file('quick.csv', ['QUICK-1,,,,,,,,,,']));
+    await page.getByText('1 good shipment, 0 rows with errors').waitFor();
+    await page.evaluate('globalThis.release()');
+    await eventually(async () => expect(await page.evaluate('globalThis.isSlowRead')).toBe(true));
+    expect(await page.getByText('1 good shipment, 0 rows with errors').count()).toBe(1);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('stays in the list, with the reason, if the browser cannot remove its import', async () => {
+    const subject = await sharedStandalone();
+    const window = await Window.open(browser, subject, await newAdmin(subject, await newWorkspace(subject, 'stuck')));
+    const { page } = window;
+    await window.goto('/shipments/import');
+    const buffer = Buffer.from([HEADERS, 'STUCK-1,,,,,,,,,,'].join('\n'));
+    await page.setInputFiles('input[type=file]', { name: 'stuck.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Import 1 shipment' }).click();
+    await page.getByText('Finished').waitFor();
+    await page.evaluate(`
+      globalThis.remove = IDBObjectStore.prototype.delete;
+      IDBObjectStore.prototype.delete = () => { throw new Error('The disk is full.'); };
+    `);
+    const remove = page.getByRole('button', { name: 'Remove from this list' });
+    await remove.click();
+    await page.getByText('The disk is full.').waitFor();
+    expect(await page.getByRole('region', { name: 'Import of stuck.csv' }).count()).toBe(1);
+    await page.evaluate('IDBObjectStore.prototype.delete = globalThis.remove');
+    await remove.click();
+    await page.getByRole('region', { name: 'Import of stuck.csv' }).waitFor({ state: 'detached' });
     expect(window.complaints).toEqual([]);
     await window.close();
   });

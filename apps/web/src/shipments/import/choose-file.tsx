@@ -2,6 +2,7 @@ import { Alert, Anchor, List, Stack, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import '@mantine/dropzone/styles.css';
 import { IconFileTypeCsv } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { download } from './download.ts';
@@ -34,13 +35,18 @@ async function downloadExample(): Promise<void> {
 export function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
   const [problem, setProblem] = useState<string>();
   const example = useWrite({ write: downloadExample });
-  const read = async (file: File) => {
-    try {
-      setProblem(undefined);
-      onSheet(await readSheet(file.name, new Uint8Array(await file.arrayBuffer())));
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
+  const read = useMutation({
+    mutationFn: async (file: File) => readSheet(file.name, new Uint8Array(await file.arrayBuffer())),
+    // Also without a connection.
+    networkMode: 'always',
+  });
+  const choose = (file: File) => {
+    setProblem(undefined);
+    // Of several files chosen while one is read, only the last one is taken: these callbacks belong to the latest call.
+    read.mutate(file, {
+      onSuccess: onSheet,
+      onError: (error) => setProblem(error.message),
+    });
   };
   return (
     <Stack>
@@ -50,7 +56,7 @@ export function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => vo
         </Alert>
       )}
       <Dropzone
-        onDrop={([file]) => file !== undefined && void read(file)}
+        onDrop={([file]) => file !== undefined && choose(file)}
         onReject={() => setProblem(`Choose one file of at most ${MOST_BYTES / 1024 / 1024} MB.`)}
         multiple={false}
         maxSize={MOST_BYTES}

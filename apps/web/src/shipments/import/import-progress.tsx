@@ -111,6 +111,7 @@ interface ActionsProps {
 function Actions({ state: { record, phase, isLost = false }, run, onRun, onRemoved }: ActionsProps) {
   const environment = useEnvironment();
   const save = useWrite({ write: () => downloadWrong(record) });
+  const remove = useWrite({ write: () => importStore.remove(record), onDone: onRemoved });
   if (isUnderWay(phase)) {
     return (
       <Button variant="default" w="fit-content" onClick={run?.stop}>
@@ -126,7 +127,7 @@ function Actions({ state: { record, phase, isLost = false }, run, onRun, onRemov
           Download the rows with errors
         </Button>
       )}
-      <Button variant="subtle" color="gray" onClick={() => void importStore.remove(record).then(onRemoved)}>
+      <Button variant="subtle" color="gray" loading={remove.isPending} onClick={() => remove.mutate()}>
         {phase === 'done' || isLost ? 'Remove from this list' : 'Give up the rest'}
       </Button>
     </Group>
