@@ -119,7 +119,13 @@ describeInBrowser('people', () => {
 
     await page.getByLabel('Removed ones too').check();
     await choose(email, 'Bring back');
-    await page.getByText(`${email} is invited again`).waitFor();
+    await page.getByText(`${email} is invited again.`).waitFor();
+    const shown = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
+    const there = await Window.open(browser, subject);
+    await there.goto(`/invitation${new URL(shown).hash}`);
+    await there.page.getByLabel('Your name').waitFor();
+    await there.close();
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
     await choose(email, 'New invitation link…');
     await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
     const again = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();

@@ -95,8 +95,13 @@ function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: P
   });
   const bringBack = useWrite({
     write: () => client.users.reactivate(member.id),
-    done: ({ status }) => (status === 'invited' ? `${name} is invited again: make them a link.` : `${name} is back.`),
+    done: ({ status }) => (status === 'invited' ? `${name} is invited again.` : `${name} is back.`),
     touches,
+    onDone: ({ invitation_url: url, invitation_expires_at: until }) => {
+      if (url !== null && until !== null) onAsk({ kind: 'invited', member, url, until });
+      // The link is shown once; nothing here keeps it.
+      bringBack.reset();
+    },
   });
   const askToRemove = () =>
     askFirst({

@@ -10,6 +10,7 @@ import { OnlyWith } from '../../session/may.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { ChangeRole } from './change-role.tsx';
 import { Invite } from './invite.tsx';
+import { LinkShown } from './link-shown.tsx';
 import { Members } from './members.tsx';
 import { NewLink } from './new-link.tsx';
 import { type Member, usersQuery } from './team-queries.ts';
@@ -19,12 +20,14 @@ import type { TeamSearch } from './team-search.ts';
 export type TeamDialog =
   | { readonly kind: 'invite' }
   | { readonly kind: 'role'; readonly member: Member }
-  | { readonly kind: 'link'; readonly member: Member };
+  | { readonly kind: 'link'; readonly member: Member }
+  | { readonly kind: 'invited'; readonly member: Member; readonly url: string; readonly until: string };
 
 const TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
   invite: 'Invite somebody',
   role: 'Change the role',
   link: 'Make a new link',
+  invited: 'New invitation link',
 };
 
 export function TeamPage() {
@@ -79,6 +82,9 @@ function Team() {
         {dialog?.kind === 'invite' && <Invite onClose={close} />}
         {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
         {dialog?.kind === 'link' && <NewLink member={dialog.member} onClose={close} />}
+        {dialog?.kind === 'invited' && (
+          <LinkShown email={dialog.member.email} url={dialog.url} until={dialog.until} onClose={close} />
+        )}
       </SecretDialog>
     </Stack>
   );
