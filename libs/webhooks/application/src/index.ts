@@ -1,6 +1,6 @@
-export { SecretBox } from './endpoints/secret-box.ts';
-export { secretsKeyInUse, useSecretsKey } from './endpoints/secrets-key.ts';
-export type { EventLog, EventLogQuery, LoggedEventRow } from './replays/event-log.ts';
+export { SecretBox } from './endpoints/secrets.ts';
+export { secretsKeyInUse, useSecretsKey } from './endpoints/endpoint-store.ts';
+export type { EventLog, EventLogQuery, LoggedEventRow } from './replays/replay-source.ts';
 export type * from './requests-and-answers.ts';
 export {
   DEFAULT_REPLAYED_STATUSES,
@@ -9,6 +9,6 @@ export {
   REPLAY_STATUSES,
 } from '@tracking/webhooks-domain';
 export { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
-export { CONSUMER_GROUP, DEAD_LETTERS_TOPIC, PARKED_TOPIC, WEBHOOK_TOPICS } from './topics.ts';
+export { CONSUMER_GROUP, DEAD_LETTERS_TOPIC, PARKED_TOPIC, WEBHOOK_TOPICS } from './settings.ts';
 export type * from './webhooks-api.ts';
 export { Webhooks, type WebhooksDependencies } from './webhooks.ts';

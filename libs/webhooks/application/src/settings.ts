@@ -1,4 +1,5 @@
 import type { PublicAddresses } from '@tracking/contracts';
+import type { TopicSpec } from '@tracking/ports';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '@tracking/webhooks-domain';
 
 /** How long the log is kept after a delivery came to its end, in milliseconds. */
@@ -70,3 +71,16 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   enginePauses: { firstPauseMs: 100, longestPauseMs: 4_000 },
   drainMs: 15_000,
 };
+
+/** Messages of the topic of public events that could not be taken for events, as they came, with the reason in a header. */
+export const PARKED_TOPIC = 'shipment-events-parked';
+/** One message for each delivery that failed for good, keyed by endpoint. */
+export const DEAD_LETTERS_TOPIC = 'webhook-dead-letters';
+/** The consumer group of the topic of public events that records deliveries. */
+export const CONSUMER_GROUP = 'webhooks';
+
+/** The topics that this feature writes to; they are to be there before it starts. */
+export const WEBHOOK_TOPICS: readonly TopicSpec[] = [
+  { name: PARKED_TOPIC, partitions: 1, retentionMs: 30 * DAY_MS },
+  { name: DEAD_LETTERS_TOPIC, partitions: 4, retentionMs: 30 * DAY_MS },
+];

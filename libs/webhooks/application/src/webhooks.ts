@@ -1,23 +1,19 @@
-import { SHIPMENT_EVENTS_TOPIC, PAYLOAD_VERSIONS, type PayloadVersions } from '@tracking/contracts';
-import { retryCounter } from '@tracking/ports';
-import type {
-  Clock,
-  DocumentStore,
-  EventStore,
-  Leases,
-  Logger,
-  MessageBroker,
-  Metrics,
-  OutboundHttp,
+import { PAYLOAD_VERSIONS, type PayloadVersions, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import {
+  type Clock,
+  type DocumentStore,
+  type EventStore,
+  type Leases,
+  type Logger,
+  type MessageBroker,
+  type Metrics,
+  type OutboundHttp,
+  retryCounter,
 } from '@tracking/ports';
 import type { Random } from '@tracking/webhooks-domain';
-import { DeadLetters } from './api/dead-letters.ts';
-import { Deliveries } from './api/deliveries.ts';
-import { DeliveryQueries } from './store/delivery-queries.ts';
-import { Endpoints } from './api/endpoints.ts';
-import { ParkedMessageCases } from './api/parked-messages.ts';
+import { DeadLetters, Deliveries } from './api/deliveries.ts';
+import { Endpoints, SandboxTests } from './api/endpoints.ts';
 import { Replays } from './api/replays.ts';
-import { Statistics } from './api/statistics.ts';
 import { ENDPOINT_HEALTH, type EndpointHealth } from './attempts/adaptive-concurrency.ts';
 import { AttemptPreparation } from './attempts/attempt-preparation.ts';
 import { AttemptSender } from './attempts/attempt-sender.ts';
@@ -35,41 +31,40 @@ import { Replaying } from './attempts/replaying.ts';
 import { ShardOwner } from './attempts/shard-owner.ts';
 import type { LoopTime } from './attempts/spare-time.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
-import { disableGone } from './endpoints/disabling.ts';
 import { EndpointClients } from './endpoints/endpoint-clients.ts';
 import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.ts';
-import { EndpointSweeper } from './endpoints/endpoint-sweeper.ts';
-import { EndpointStore } from './endpoints/endpoint-store.ts';
-import { SecretBox } from './endpoints/secret-box.ts';
-import { ConsumerLag } from './recording/consumer-lag.ts';
+import { EndpointStore, disableGone } from './endpoints/endpoint-store.ts';
+import { SecretBox } from './endpoints/secrets.ts';
+import { LogSweeper } from './log-sweeper.ts';
 import { EndpointEvents } from './recording/endpoint-events.ts';
 import { LATE_RECORDS, type LateDocument, LateRecords, type LateRecordsParts } from './recording/late-records.ts';
-import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
-import { Recorder } from './recording/recorder.ts';
-import { SandboxTests } from './recording/sandbox-tests.ts';
-import { BacklogDiscarding } from './replays/backlog-discarding.ts';
-import { Discarding } from './replays/discarding.ts';
-import type { EventLog } from './replays/event-log.ts';
-import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument } from './replays/replay-document.ts';
-import { ReplayStore } from './replays/replay-store.ts';
+import { PARKED, type ParkedDocument, ParkedMessageCases, Parking } from './recording/parking.ts';
+import { ConsumerLag, Recorder } from './recording/recorder.ts';
+import { BacklogDiscarding, Discarding } from './replays/discarding.ts';
+import type { EventLog } from './replays/replay-source.ts';
+import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument, ReplayStore } from './replays/replay-store.ts';
 import { Resending } from './replays/resending.ts';
-import { openStatistics } from './stats/statistics.ts';
-import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
-import { unpackBundles } from './store/bundle-migration.ts';
+import { CONSUMER_GROUP, DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
+import { Statistics, openStatistics } from './stats/statistics.ts';
 import { DeadLetterCounts } from './store/dead-letter-counts.ts';
 import {
   ATTEMPTS,
   type AttemptDocument,
   DELIVERIES,
   type DeliveryDocument,
+  PAYLOADS,
+  type PayloadDocument,
+  Payloads,
   REPEATABLE_DELIVERIES,
 } from './store/delivery-document.ts';
+import {
+  DeliveryQueries,
+  RETENTION_WATERMARK,
+  RetentionWatermark,
+  type WatermarkDocument,
+} from './store/delivery-queries.ts';
 import { DeliveryQueues } from './store/delivery-queues.ts';
-import { LogSweeper } from './store/log-sweeper.ts';
-import { WAKE_UPS, type WakeUpDocument, OwnerWakeUps } from './store/owner-wake-ups.ts';
-import { PAYLOADS, type PayloadDocument, Payloads } from './store/payloads.ts';
-import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from './store/retention-watermark.ts';
-import { CONSUMER_GROUP } from './topics.ts';
+import { OwnerWakeUps, WAKE_UPS, type WakeUpDocument } from './store/owner-wake-ups.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
 
 export interface WebhooksDependencies {
@@ -165,11 +160,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const counting = { ...around, deliveries, attempts, watermark, countRetry, writeMs, idleMs, settleMs };
   const stats = await openStatistics({ ...counting, store: documentStore, owned: () => owner.leases });
   const replays = new ReplayStore(stored.replays, stored.progress);
-  const sweepReplays: typeof replays.sweep = (...given) => replays.sweep(...given);
-  const endpointSweeper = new EndpointSweeper({ endpoints: store, health: stored.health, deliveries, replays });
-  const sweepEndpoints: typeof endpointSweeper.sweep = (...given) => endpointSweeper.sweep(...given);
   const everyMs = settings.sweepMs;
-  const sweeping = { watermark, retention, everyMs, forgetHours: stats.forget, sweepReplays, sweepEndpoints };
+  const sweeping = { watermark, retention, everyMs, statistics: stats, replays, endpoints: store };
   const sweeper = new LogSweeper({ ...around, ...stored, ...sweeping });
   const tellDeadLetters = (found: readonly DeliveryDocument[]): Promise<void> => told.deadLettered(found);
   const { addresses } = settings;
@@ -247,7 +239,6 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
   if (!passive) {
-    await engines.until('unpacking bundles', () => unpackBundles(documentStore, repeatable, wakeUps));
     owner.start();
     stats.keeper.start();
     announcer.job.start();

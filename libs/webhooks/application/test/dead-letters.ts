@@ -1,7 +1,13 @@
 import type { Timestamp } from '@tracking/contracts';
 import { newDelivery } from '@tracking/webhooks-domain';
-import { DELIVERIES, type DeliveryDocument, deliveryId, toDocument } from '../src/store/delivery-document.ts';
-import { PAYLOADS, type PayloadDocument } from '../src/store/payloads.ts';
+import {
+  DELIVERIES,
+  type DeliveryDocument,
+  PAYLOADS,
+  type PayloadDocument,
+  deliveryId,
+  toDocument,
+} from '../src/store/delivery-document.ts';
 import { SCOPE, type WebhooksTestStage } from './stage.ts';
 
 export interface DeadLetterFields {

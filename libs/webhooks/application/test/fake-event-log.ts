@@ -1,6 +1,6 @@
 import { type PublishedEvent, type Scope, isInScope } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import type { EventLog, EventLogQuery, LoggedEventRow } from '../src/replays/event-log.ts';
+import type { EventLog, EventLogQuery, LoggedEventRow } from '../src/replays/replay-source.ts';
 
 /** The log of published events, in memory. */
 export class FakeEventLog implements EventLog {

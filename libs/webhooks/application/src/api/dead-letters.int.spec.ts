@@ -146,17 +146,6 @@ describe('a summary of dead letters', () => {
     expect(await counted({ reasons: ['body_too_large'] })).toEqual([0, true]);
     expect((await counts.newest(SCOPE, { reasons: ['timeout', 'unexpected_status'] })).size).toBe(3);
   });
-
-  test('knows those that an earlier version stored', async () => {
-    const [letter] = await storeDeadLetters(stage, 1, { endpoint_id: 'whe_1' });
-    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
-    const { reason: _reason, ...before } = letter as DeliveryDocument;
-    await stored.upsert(before);
-    expect(await summary()).toMatchObject({ count: 0 });
-    await webhooks.stop();
-    webhooks = await stage.start();
-    await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
-  });
 });
 
 describe('deliveries', () => {

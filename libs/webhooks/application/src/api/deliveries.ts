@@ -1,22 +1,39 @@
-import type { PageOf } from '@tracking/contracts';
+import { hash } from 'node:crypto';
+import { DomainError, type PageOf, type Timestamp, isInScope, latestOf } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { type Delivery, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
+import { type Delivery, type ReplayAction, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import { deliverySucceeded, endpointNotEnabled, endpointNotVerified, endpointOfDeliveryDeleted } from '../refusals.ts';
-import { isRepeated } from '../repeated-command.ts';
+import {
+  deliverySucceeded,
+  endpointDeleted,
+  endpointNotEnabled,
+  endpointNotVerified,
+  endpointOfDeliveryDeleted,
+  isRepeated,
+  noSuchEndpoint,
+} from '../refusals.ts';
+import type { Discarding } from '../replays/discarding.ts';
+import { type ReplayDocument, type ReplayStore, replayDocument, toReplay } from '../replays/replay-store.ts';
 import type {
+  DeadLetterCount,
+  DeadLetterSummary,
   DeliveryCommand,
   ListDeliveries,
   Scope,
+  SettleDeadLetters,
+  SettledDeadLetters,
+  SummarizeDeadLetters,
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../requests-and-answers.ts';
-import type { Recounts } from '../stats/hour-document.ts';
+import type { Recounts } from '../stats/hour-log.ts';
+import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
 import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
-import type { WebhookDeliveries } from '../webhooks-api.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
+import type { WebhookDeadLetters, WebhookDeliveries } from '../webhooks-api.ts';
+import { checkedFilter } from './replays.ts';
 
 type DeliveryChange = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
 
@@ -74,4 +91,137 @@ export class Deliveries implements WebhookDeliveries {
     await owner.notify([delivery.endpoint_id]);
     return toDelivery(delivery);
   }
+}
+
+export interface DeadLettersParts {
+  readonly counts: DeadLetterCounts;
+  readonly queries: DeliveryQueries;
+  readonly replays: ReplayStore;
+  readonly endpoints: EndpointStore;
+  readonly owner: ShardOwner;
+  readonly discarding: Discarding;
+}
+
+interface EndpointWithSuch {
+  readonly endpoint_id: string;
+  /** When the newest of their events was made. */
+  readonly newest: Timestamp;
+}
+
+/** The use cases of dead letters: docs/reference/delivery.md#dead-letters. */
+export class DeadLetters implements WebhookDeadLetters {
+  constructor(private readonly parts: DeadLettersParts) {}
+
+  async summary({ filter, ...scope }: SummarizeDeadLetters): Promise<DeadLetterSummary> {
+    const { groups, isWhole } = await this.parts.counts.groups(scope, filter);
+    const by_endpoint = countedBy(groups, 'endpoint_id').map(async (counted) => {
+      const endpoint = await this.parts.endpoints.get(counted.endpoint_id);
+      const isGone = endpoint === undefined || endpoint.deleted;
+      return { ...counted, url: endpoint?.url ?? null, status: isGone ? ('deleted' as const) : endpoint.status };
+    });
+    const { count, is_exact } = sum(groups);
+    return {
+      count,
+      is_exact: is_exact && isWhole,
+      by_reason: countedBy(groups, 'reason'),
+      by_endpoint: await Promise.all(by_endpoint),
+      by_event_type: countedBy(groups, 'event_type'),
+    };
+  }
+
+  async replay(command: SettleDeadLetters): Promise<SettledDeadLetters> {
+    const settled = await this.settle(command, 'replay');
+    // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
+    await this.parts.owner.notify(settled.replays.map(({ endpoint_id }) => endpoint_id));
+    return settled;
+  }
+
+  async discard(command: SettleDeadLetters): Promise<SettledDeadLetters> {
+    const settled = await this.settle(command, 'discard');
+    this.parts.discarding.job.wake();
+    return settled;
+  }
+
+  /** Interrupted and repeated, it answers what it began the first time, and begins what is left. */
+  private async settle(command: SettleDeadLetters, action: ReplayAction): Promise<SettledDeadLetters> {
+    const begun = new Map<string, ReplayDocument>();
+    for (const replay of await this.parts.replays.requestedBy(command.id)) {
+      if (isInScope(replay, command)) begun.set(replay.endpoint_id, replay);
+    }
+    const refused: { endpoint_id: string; error: DomainError }[] = [];
+    for (const [endpoint_id, newest] of await this.newestOf(command)) {
+      if (begun.has(endpoint_id)) continue;
+      try {
+        begun.set(endpoint_id, await this.begin(command, { endpoint_id, newest }, action));
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        // Perhaps whoever asked for the one that runs ended before it told its owner.
+        if (action === 'replay') await this.parts.owner.notify([endpoint_id]);
+        refused.push({ endpoint_id, error });
+      }
+    }
+    const [first] = refused;
+    if (command.filter.endpoint_id !== undefined && first !== undefined) throw first.error;
+    return {
+      replays: [...begun.values()].map(toReplay),
+      refused: refused.map(({ endpoint_id, error: { code, message } }) => ({ endpoint_id, code, message })),
+    };
+  }
+
+  /** The endpoints that have such, each with when the newest of their events was made. @throws not_found */
+  private async newestOf(command: SettleDeadLetters): Promise<ReadonlyMap<string, Timestamp>> {
+    const { endpoints, counts } = this.parts;
+    const { delivery_ids, ...filter } = command.filter;
+    if (filter.endpoint_id !== undefined) {
+      const known = await endpoints.get(filter.endpoint_id);
+      if (known === undefined || !isInScope(known, command)) throw noSuchEndpoint();
+    }
+    const newest =
+      delivery_ids === undefined ? await counts.newest(command, filter) : await this.newestNamed(command, delivery_ids);
+    checkedFilter(filter, latestOf(command.at, ...newest.values()));
+    return newest;
+  }
+
+  private async newestNamed(
+    command: SettleDeadLetters,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, Timestamp>> {
+    const { endpoint_id } = command.filter;
+    const named = await Promise.all(ids.map((id) => this.parts.queries.require([command], id)));
+    const dead = named.filter(
+      (one) => one.status === 'dead_lettered' && (endpoint_id === undefined || one.endpoint_id === endpoint_id),
+    );
+    const byEndpoint = [...Map.groupBy(dead, (one) => one.endpoint_id)];
+    return new Map(byEndpoint.map(([id, some]) => [id, latestOf(...some.map((one) => one.event_created_at))]));
+  }
+
+  private async begin(command: SettleDeadLetters, of: EndpointWithSuch, action: ReplayAction): Promise<ReplayDocument> {
+    const { replays, endpoints } = this.parts;
+    const { endpoint_id, newest } = of;
+    if (action === 'replay') {
+      const endpoint = await endpoints.get(endpoint_id);
+      if (endpoint === undefined || endpoint.deleted) throw endpointDeleted();
+      if (!isAttempted(endpoint)) throw endpointNotEnabled();
+    }
+    const { workspace_id, environment, at, filter } = command;
+    const { delivery_ids } = filter;
+    const id = `rpl_${hash('sha256', `${command.id} ${endpoint_id}`).slice(0, 32)}`;
+    const about = { id, workspace_id, environment, endpoint_id, action };
+    const which = {
+      ...checkedFilter({ ...filter, statuses: ['dead_lettered'] }, latestOf(at, newest)),
+      ...(delivery_ids !== undefined && { delivery_ids }),
+    };
+    return replays.add({ ...replayDocument({ ...about, ...which }, at), requested_by: command.id });
+  }
+}
+
+function sum(groups: readonly DeadLetterGroup[]): DeadLetterCount {
+  const count = groups.reduce((total, group) => total + group.count, 0);
+  return { count, is_exact: groups.every(({ is_exact }) => is_exact) };
+}
+
+function countedBy<K extends 'reason' | 'endpoint_id' | 'event_type'>(groups: readonly DeadLetterGroup[], key: K) {
+  const parts = [...Map.groupBy(groups, (group) => group[key])];
+  const counted = parts.map(([value, some]) => ({ [key]: value, ...sum(some) }) as Record<K, string> & DeadLetterCount);
+  return counted.sort((one, other) => other.count - one.count);
 }

@@ -1,391 +1,465 @@
 import { jest } from '@jest/globals';
-import { eventually } from '@tracking/testing';
+import type { DocumentStore } from '@tracking/ports';
+import { eventually, withLaggingReads } from '@tracking/testing';
+import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { answer } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../requests-and-answers.ts';
 
-const URL_A = 'https://a.example.com/hook';
+describe('endpoints', () => {
+  const URL_A = 'https://a.example.com/hook';
 
-jest.setTimeout(30_000);
+  jest.setTimeout(30_000);
 
-let stage: WebhooksTestStage;
-let webhooks: RunningWebhooks;
+  let stage: WebhooksTestStage;
+  let webhooks: RunningWebhooks;
 
-beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
-  webhooks = await stage.start();
-});
-afterEach(() => stage.close());
-
-const create = (fields: object = {}, scope: Scope = SCOPE) =>
-  webhooks.endpoints.create({
-    ...stage.command(scope),
-    fields: { url: URL_A, event_types: ['*'], ...fields },
+  beforeEach(async () => {
+    stage = await WebhooksTestStage.open();
+    webhooks = await stage.start();
   });
-const on = (endpoint_id: string, scope: Scope = SCOPE) => ({ ...stage.command(scope), endpoint_id });
+  afterEach(() => stage.close());
 
-describe('creating an endpoint', () => {
-  test('sends nothing, and shows the secret once', async () => {
-    const created = await create({ description: 'Ours' });
-    expect(created).toMatchObject({
-      id: expect.stringMatching(/^whe_/) as string,
-      url: URL_A,
-      event_types: ['*'],
-      description: 'Ours',
-      api_version: '2026-11-01',
-      environment: 'live',
-      status: 'pending_verification',
-      disabled_reason: null,
-      last_verification: null,
-      headers: {},
-      max_concurrency: 16,
-      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
+  const create = (fields: object = {}, scope: Scope = SCOPE) =>
+    webhooks.endpoints.create({
+      ...stage.command(scope),
+      fields: { url: URL_A, event_types: ['*'], ...fields },
     });
-    expect(await webhooks.endpoints.get(on(created.id))).not.toHaveProperty('secret');
-    expect(JSON.stringify(await webhooks.endpoints.list({ ...SCOPE, limit: 50 }))).not.toContain('whsec_');
-    expect(stage.receivers.arrived).toEqual([]);
-  });
+  const on = (endpoint_id: string, scope: Scope = SCOPE) => ({ ...stage.command(scope), endpoint_id });
 
-  test('names every faulty field at once', async () => {
-    const fields = { url: 'http://a.example.com', event_types: [], max_concurrency: 0 };
-    await expect(create(fields)).rejects.toMatchObject({
-      code: 'validation_failed',
-      details: [{ param: 'url' }, { param: 'event_types' }, { param: 'max_concurrency' }],
-    });
-  });
-
-  test.each(['https://user:pass@a.example.com/', 'https://a.example.com/#part', 'nonsense', 'ftp://a.example.com/'])(
-    'refuses the URL %s',
-    async (url) => {
-      await expect(create({ url })).rejects.toMatchObject({ details: [{ param: 'url', code: 'invalid_value' }] });
-    },
-  );
-
-  test('repeated makes one endpoint and answers the same', async () => {
-    const command = { ...stage.command(), fields: { url: URL_A, event_types: ['*'] } };
-    const answers = await Promise.all([1, 2, 3].map(() => webhooks.endpoints.create(command)));
-    expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1);
-    expect((await webhooks.endpoints.list({ ...SCOPE, limit: 50 })).items).toHaveLength(1);
-  });
-
-  test('stops at fifty in each environment, however many are created at once', async () => {
-    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => create()));
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
-    await expect(create()).rejects.toMatchObject({ code: 'limit_exceeded' });
-    await create({}, { ...SCOPE, environment: 'test' });
-    const { items } = await webhooks.endpoints.list({ ...SCOPE, limit: 1 });
-    await webhooks.endpoints.remove(on(items[0]?.id ?? ''));
-    await create();
-  });
-
-  test('stores no secret in the clear', async () => {
-    const { secret } = await create({ headers: { authorization: 'Bearer very-secret' } });
-    const stored = await stage.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
-    const text = JSON.stringify(await stored.find({ filter: {}, limit: 10 }));
-    expect(text).not.toContain(secret);
-    expect(text).not.toContain('very-secret');
-  });
-});
-
-describe('an endpoint', () => {
-  test('is nobody else’s', async () => {
-    const { id } = await create();
-    for (const scope of [
-      { ...SCOPE, workspace_id: 'wsp_two' },
-      { ...SCOPE, environment: 'test' as const },
-    ]) {
-      const request = on(id, scope);
-      const { endpoints } = webhooks;
-      const calls = [
-        () => endpoints.get(request),
-        () => endpoints.verify(request),
-        () => endpoints.enable(request),
-        () => endpoints.disable(request),
-        () => endpoints.remove(request),
-      ];
-      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'not_found' });
-      await expect(endpoints.change({ ...request, fields: {} })).rejects.toMatchObject({ code: 'not_found' });
-      await expect(endpoints.test({ ...request, type: 'shipment.created' })).rejects.toMatchObject({
-        code: 'not_found',
+  describe('creating an endpoint', () => {
+    test('sends nothing, and shows the secret once', async () => {
+      const created = await create({ description: 'Ours' });
+      expect(created).toMatchObject({
+        id: expect.stringMatching(/^whe_/) as string,
+        url: URL_A,
+        event_types: ['*'],
+        description: 'Ours',
+        api_version: '2026-11-01',
+        environment: 'live',
+        status: 'pending_verification',
+        disabled_reason: null,
+        last_verification: null,
+        headers: {},
+        max_concurrency: 16,
+        secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
       });
-      expect((await endpoints.list({ ...scope, limit: 10 })).items).toEqual([]);
-    }
-  });
-
-  test('is listed oldest first, page by page', async () => {
-    const ids: string[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      stage.clockOffset += 1_000;
-      ids.push((await create()).id);
-    }
-    const seen: string[] = [];
-    let after: readonly string[] | null = [];
-    while (after !== null) {
-      const page = await webhooks.endpoints.list({ ...SCOPE, limit: 2, ...(after.length > 0 ? { after } : {}) });
-      seen.push(...page.items.map(({ id }) => id));
-      after = page.next;
-    }
-    expect(seen).toEqual(ids);
-  });
-
-  test('shows its headers masked; the mask sent back keeps a value', async () => {
-    const { id } = await create({ headers: { 'X-Key': 'one', 'X-Other': 'two' } });
-    const shown = await webhooks.endpoints.get(on(id));
-    expect(shown.headers).toEqual({ 'x-key': '********', 'x-other': '********' });
-    await webhooks.endpoints.change({ ...on(id), fields: { headers: { 'x-key': '********', 'x-new': 'three' } } });
-    await webhooks.endpoints.verify(on(id));
-    const [request] = stage.receivers.arrived;
-    expect(request?.headers).toMatchObject({ 'x-key': 'one', 'x-new': 'three' });
-    expect(request?.headers).not.toHaveProperty('x-other');
-  });
-
-  test('changed keeps what the change does not name', async () => {
-    const { id } = await create({ description: 'Ours', event_types: ['shipment.created'] });
-    const changed = await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 3, description: null } });
-    expect(changed).toMatchObject({
-      max_concurrency: 3,
-      description: null,
-      event_types: ['shipment.created'],
-      url: URL_A,
+      expect(await webhooks.endpoints.get(on(created.id))).not.toHaveProperty('secret');
+      expect(JSON.stringify(await webhooks.endpoints.list({ ...SCOPE, limit: 50 }))).not.toContain('whsec_');
+      expect(stage.receivers.arrived).toEqual([]);
     });
-    await expect(webhooks.endpoints.change({ ...on(id), fields: { url: 'x' } })).rejects.toMatchObject({
-      details: [{ param: 'url' }],
-    });
-  });
 
-  test('deleted is gone', async () => {
-    const { id } = await create();
-    expect(await webhooks.endpoints.remove(on(id))).toEqual({ id, deleted: true });
-    await expect(webhooks.endpoints.get(on(id))).rejects.toMatchObject({ code: 'not_found' });
-    await expect(webhooks.endpoints.remove(on(id))).rejects.toMatchObject({ code: 'not_found' });
-  });
-});
+    test('names every faulty field at once', async () => {
+      const fields = { url: 'http://a.example.com', event_types: [], max_concurrency: 0 };
+      await expect(create(fields)).rejects.toMatchObject({
+        code: 'validation_failed',
+        details: [{ param: 'url' }, { param: 'event_types' }, { param: 'max_concurrency' }],
+      });
+    });
 
-describe('verifying', () => {
-  test('sends a signed challenge and takes its token for an answer', async () => {
-    const { id } = await create();
-    const verified = await webhooks.endpoints.verify(on(id));
-    expect(verified).toMatchObject({ status: 'verified', last_verification: { ok: true, error: null } });
-    const [request] = stage.receivers.arrived;
-    const body = JSON.parse(request?.body ?? '') as Record<string, unknown>;
-    expect(body).toEqual({
-      id: expect.stringMatching(/^evt_/) as string,
-      type: 'endpoint.verification',
-      created_at: expect.any(String) as string,
-      api_version: '2026-11-01',
-      data: { challenge: expect.any(String) as string },
-    });
-    expect(request?.headers).toMatchObject({
-      'content-type': 'application/json',
-      'service-signature': expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/) as string,
-      'service-event-id': body['id'],
-      'service-event-type': 'endpoint.verification',
-    });
-  });
-
-  test.each([
-    [
-      'the wrong token',
-      () => answer(200, {}, 'nope'),
-      'challenge_mismatch',
-      'The endpoint answered 200 with "nope", not',
-    ],
-    ['a long answer', () => answer(200, {}, 'x'.repeat(101)), 'challenge_mismatch', `with "${'x'.repeat(100)}…", not`],
-    ['no token', () => answer(204), 'challenge_mismatch', 'The endpoint answered 204 with nothing, not with the token'],
-    ['an error', () => answer(500), 'unexpected_status', '500'],
-    ['a redirect', () => answer(302), 'redirect_not_followed', '302'],
-    [
-      'nothing',
-      () => ({ kind: 'failure', code: 'timeout', message: 'late', durationMs: 1 }) as const,
-      'timeout',
-      'late',
-    ],
-  ])('fails by %s, and tells so', async (_, behaviour, code, message) => {
-    const { id } = await create();
-    stage.receivers.behave(URL_A, behaviour);
-    expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
-      status: 'pending_verification',
-      last_verification: { ok: false, error: { code, message: expect.stringContaining(message) as string } },
-    });
-    await expect(webhooks.endpoints.enable(on(id))).rejects.toMatchObject({ code: 'endpoint_not_verified' });
-  });
-
-  test('says nothing about a URL that was set meanwhile', async () => {
-    const { id } = await create();
-    stage.receivers.behave(URL_A, async (request) => {
-      await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://b.example.com/' } });
-      return stage.receivers.good(request);
-    });
-    expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
-      url: 'https://b.example.com/',
-      status: 'pending_verification',
-      last_verification: null,
-    });
-  });
-});
-
-describe('testing', () => {
-  test('sends one sandbox event to an endpoint that is subscribed or not, enabled or not', async () => {
-    const { id } = await create({ event_types: ['document.approved'] });
-    await expect(webhooks.endpoints.test({ ...on(id), type: 'milestone.recorded' })).rejects.toMatchObject({
-      code: 'endpoint_not_verified',
-    });
-    await webhooks.endpoints.verify(on(id));
-    const sent = await webhooks.endpoints.test({ ...on(id), type: 'milestone.recorded' });
-    expect(sent).toMatchObject({ endpoint_id: id, event_type: 'milestone.recorded', status: 'pending', sandbox: true });
-    const done = await eventually(async () => {
-      const delivery = await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
-      expect(delivery.status).toBe('succeeded');
-      return delivery;
-    });
-    expect(done).toMatchObject({ payload: { sandbox: true, type: 'milestone.recorded' }, attempts: [{ number: 1 }] });
-    expect(JSON.parse(stage.receivers.at(URL_A)[0]?.body ?? '')).toEqual(done.payload);
-    await webhooks.endpoints.enable(on(id));
-    await webhooks.endpoints.disable(on(id));
-    await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
-  });
-
-  test('and verifying are in the trace of the request that asked for it', async () => {
-    const trace = '0af7651916cd43dd8448eb211c80319c';
-    const origin = { request_id: 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
-    const { id } = await create();
-    await webhooks.endpoints.verify({ ...on(id), origin });
-    await webhooks.endpoints.test({ ...on(id), origin, type: 'shipment.created' });
-    const traces = () => stage.receivers.arrived.map(({ headers }) => headers['traceparent']?.split('-')[1]);
-    await eventually(() => expect(traces()).toEqual([trace, trace]));
-  });
-
-  test('makes one attempt and no retries, and does nothing to the endpoint', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(410));
-    const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-    await eventually(async () =>
-      expect(await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id })).toMatchObject({
-        status: 'discarded',
-        next_attempt_at: null,
-        attempts_count: 1,
-        last_error: { code: 'unexpected_status' },
-      }),
+    test.each(['https://user:pass@a.example.com/', 'https://a.example.com/#part', 'nonsense', 'ftp://a.example.com/'])(
+      'refuses the URL %s',
+      async (url) => {
+        await expect(create({ url })).rejects.toMatchObject({ details: [{ param: 'url', code: 'invalid_value' }] });
+      },
     );
-    expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
-  });
 
-  test('repeated sends one event', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    const command = { ...on(id), type: 'shipment.created' };
-    const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
-    expect(two.id).toBe(one.id);
-    await eventually(async () => expect((await stage.deliveries(webhooks))[0]?.status).toBe('succeeded'));
-    expect(stage.receivers.at(URL_A)).toHaveLength(1);
-  });
+    test('repeated makes one endpoint and answers the same', async () => {
+      const command = { ...stage.command(), fields: { url: URL_A, event_types: ['*'] } };
+      const answers = await Promise.all([1, 2, 3].map(() => webhooks.endpoints.create(command)));
+      expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1);
+      expect((await webhooks.endpoints.list({ ...SCOPE, limit: 50 })).items).toHaveLength(1);
+    });
 
-  test('refuses other types', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    await expect(webhooks.endpoints.test({ ...on(id), type: 'endpoint.verification' })).rejects.toMatchObject({
-      code: 'validation_failed',
-      details: [{ param: 'type', code: 'invalid_value' }],
+    test('stops at fifty in each environment, however many are created at once', async () => {
+      const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => create()));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
+      await expect(create()).rejects.toMatchObject({ code: 'limit_exceeded' });
+      await create({}, { ...SCOPE, environment: 'test' });
+      const { items } = await webhooks.endpoints.list({ ...SCOPE, limit: 1 });
+      await webhooks.endpoints.remove(on(items[0]?.id ?? ''));
+      await create();
+    });
+
+    test('stores no secret in the clear', async () => {
+      const { secret } = await create({ headers: { authorization: 'Bearer very-secret' } });
+      const stored = await stage.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
+      const text = JSON.stringify(await stored.find({ filter: {}, limit: 10 }));
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain('very-secret');
     });
   });
-});
 
-describe('a command that expects a version', () => {
-  const failed = (version: number) => ({ code: 'precondition_failed', version });
-
-  test('changes the endpoint at that version and at no other', async () => {
-    const { endpoints } = webhooks;
-    const { id, version } = await create();
-    expect(version).toBe(1);
-    const { version: changed } = await endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
-    expect(changed).toBe(2);
-    const stale = { ...on(id), expected_versions: [version] };
-    for (const call of [
-      () => endpoints.change({ ...stale, fields: { max_concurrency: 3 } }),
-      () => endpoints.verify(stale),
-      () => endpoints.enable(stale),
-      () => endpoints.disable(stale),
-      () => endpoints.remove(stale),
-    ]) {
-      await expect(call()).rejects.toMatchObject(failed(changed));
-    }
-    expect(await endpoints.get(on(id))).toMatchObject({
-      max_concurrency: 2,
-      version: changed,
-      status: 'pending_verification',
+  describe('an endpoint', () => {
+    test('is nobody else’s', async () => {
+      const { id } = await create();
+      for (const scope of [
+        { ...SCOPE, workspace_id: 'wsp_two' },
+        { ...SCOPE, environment: 'test' as const },
+      ]) {
+        const request = on(id, scope);
+        const { endpoints } = webhooks;
+        const calls = [
+          () => endpoints.get(request),
+          () => endpoints.verify(request),
+          () => endpoints.enable(request),
+          () => endpoints.disable(request),
+          () => endpoints.remove(request),
+        ];
+        for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'not_found' });
+        await expect(endpoints.change({ ...request, fields: {} })).rejects.toMatchObject({ code: 'not_found' });
+        await expect(endpoints.test({ ...request, type: 'shipment.created' })).rejects.toMatchObject({
+          code: 'not_found',
+        });
+        expect((await endpoints.list({ ...scope, limit: 10 })).items).toEqual([]);
+      }
     });
-    expect(stage.receivers.arrived).toEqual([]);
 
-    const verified = await endpoints.verify({ ...on(id), expected_versions: [1, changed] });
-    const enabled = await endpoints.enable({ ...on(id), expected_versions: [verified.version] });
-    expect(enabled).toMatchObject({ status: 'enabled', version: verified.version + 1 });
-    const disabled = await endpoints.disable({ ...on(id), expected_versions: 'any' });
-    await endpoints.remove({ ...on(id), expected_versions: [disabled.version] });
-    await expect(endpoints.disable({ ...on(id), expected_versions: [1] })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  test('is carried out by one of fifty at once, over two processes', async () => {
-    const others = await stage.start();
-    const { id, version } = await create();
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 50 }, (_, n) =>
-        (n % 2 === 0 ? webhooks : others).endpoints.change({
-          ...on(id),
-          expected_versions: [version],
-          fields: { max_concurrency: n + 1 },
-        }),
-      ),
-    );
-    const written = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-    expect(written).toEqual([await webhooks.endpoints.get(on(id))]);
-    const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as object] : []));
-    expect(refusals).toHaveLength(49);
-    for (const refusal of refusals) expect(refusal).toMatchObject(failed(version + 1));
-  });
-
-  test('repeated changes nothing and is not refused', async () => {
-    const { id, version } = await create();
-    const change = { ...on(id), expected_versions: [version], fields: { max_concurrency: 2 } };
-    const changed = await webhooks.endpoints.change(change);
-    expect(await webhooks.endpoints.change(change)).toEqual(changed);
-    const verify = { ...on(id), expected_versions: [changed.version] };
-    const verified = await webhooks.endpoints.verify(verify);
-    expect(await webhooks.endpoints.verify(verify)).toEqual(verified);
-    expect(stage.receivers.arrived).toHaveLength(1);
-  });
-
-  test('says nothing of an endpoint that was changed while it was challenged', async () => {
-    const { id, version } = await create();
-    stage.receivers.behave(URL_A, async (request) => {
-      await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
-      return stage.receivers.good(request);
+    test('is listed oldest first, page by page', async () => {
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        stage.clockOffset += 1_000;
+        ids.push((await create()).id);
+      }
+      const seen: string[] = [];
+      let after: readonly string[] | null = [];
+      while (after !== null) {
+        const page = await webhooks.endpoints.list({ ...SCOPE, limit: 2, ...(after.length > 0 ? { after } : {}) });
+        seen.push(...page.items.map(({ id }) => id));
+        after = page.next;
+      }
+      expect(seen).toEqual(ids);
     });
-    const verifying = webhooks.endpoints.verify({ ...on(id), expected_versions: [version] });
-    await expect(verifying).rejects.toMatchObject(failed(version + 1));
-    expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'pending_verification' });
+
+    test('shows its headers masked; the mask sent back keeps a value', async () => {
+      const { id } = await create({ headers: { 'X-Key': 'one', 'X-Other': 'two' } });
+      const shown = await webhooks.endpoints.get(on(id));
+      expect(shown.headers).toEqual({ 'x-key': '********', 'x-other': '********' });
+      await webhooks.endpoints.change({ ...on(id), fields: { headers: { 'x-key': '********', 'x-new': 'three' } } });
+      await webhooks.endpoints.verify(on(id));
+      const [request] = stage.receivers.arrived;
+      expect(request?.headers).toMatchObject({ 'x-key': 'one', 'x-new': 'three' });
+      expect(request?.headers).not.toHaveProperty('x-other');
+    });
+
+    test('changed keeps what the change does not name', async () => {
+      const { id } = await create({ description: 'Ours', event_types: ['shipment.created'] });
+      const changed = await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 3, description: null } });
+      expect(changed).toMatchObject({
+        max_concurrency: 3,
+        description: null,
+        event_types: ['shipment.created'],
+        url: URL_A,
+      });
+      await expect(webhooks.endpoints.change({ ...on(id), fields: { url: 'x' } })).rejects.toMatchObject({
+        details: [{ param: 'url' }],
+      });
+    });
+
+    test('deleted is gone', async () => {
+      const { id } = await create();
+      expect(await webhooks.endpoints.remove(on(id))).toEqual({ id, deleted: true });
+      await expect(webhooks.endpoints.get(on(id))).rejects.toMatchObject({ code: 'not_found' });
+      await expect(webhooks.endpoints.remove(on(id))).rejects.toMatchObject({ code: 'not_found' });
+    });
   });
 
-  test('of a delivery is refused after another attempt, and repeated asks for no second one', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    const { deliveries } = webhooks;
-    const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-    const read = () => deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
-    const attempted = async (count: number) =>
-      eventually(async () => {
-        const delivery = await read();
-        expect(delivery).toMatchObject({ attempts_count: count, status: 'succeeded' });
+  describe('verifying', () => {
+    test('sends a signed challenge and takes its token for an answer', async () => {
+      const { id } = await create();
+      const verified = await webhooks.endpoints.verify(on(id));
+      expect(verified).toMatchObject({ status: 'verified', last_verification: { ok: true, error: null } });
+      const [request] = stage.receivers.arrived;
+      const body = JSON.parse(request?.body ?? '') as Record<string, unknown>;
+      expect(body).toEqual({
+        id: expect.stringMatching(/^evt_/) as string,
+        type: 'endpoint.verification',
+        created_at: expect.any(String) as string,
+        api_version: '2026-11-01',
+        data: { challenge: expect.any(String) as string },
+      });
+      expect(request?.headers).toMatchObject({
+        'content-type': 'application/json',
+        'service-signature': expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/) as string,
+        'service-event-id': body['id'],
+        'service-event-type': 'endpoint.verification',
+      });
+    });
+
+    test.each([
+      [
+        'the wrong token',
+        () => answer(200, {}, 'nope'),
+        'challenge_mismatch',
+        'The endpoint answered 200 with "nope", not',
+      ],
+      [
+        'a long answer',
+        () => answer(200, {}, 'x'.repeat(101)),
+        'challenge_mismatch',
+        `with "${'x'.repeat(100)}…", not`,
+      ],
+      [
+        'no token',
+        () => answer(204),
+        'challenge_mismatch',
+        'The endpoint answered 204 with nothing, not with the token',
+      ],
+      ['an error', () => answer(500), 'unexpected_status', '500'],
+      ['a redirect', () => answer(302), 'redirect_not_followed', '302'],
+      [
+        'nothing',
+        () => ({ kind: 'failure', code: 'timeout', message: 'late', durationMs: 1 }) as const,
+        'timeout',
+        'late',
+      ],
+    ])('fails by %s, and tells so', async (_, behaviour, code, message) => {
+      const { id } = await create();
+      stage.receivers.behave(URL_A, behaviour);
+      expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
+        status: 'pending_verification',
+        last_verification: { ok: false, error: { code, message: expect.stringContaining(message) as string } },
+      });
+      await expect(webhooks.endpoints.enable(on(id))).rejects.toMatchObject({ code: 'endpoint_not_verified' });
+    });
+
+    test('says nothing about a URL that was set meanwhile', async () => {
+      const { id } = await create();
+      stage.receivers.behave(URL_A, async (request) => {
+        await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://b.example.com/' } });
+        return stage.receivers.good(request);
+      });
+      expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
+        url: 'https://b.example.com/',
+        status: 'pending_verification',
+        last_verification: null,
+      });
+    });
+  });
+
+  describe('testing', () => {
+    test('sends one sandbox event to an endpoint that is subscribed or not, enabled or not', async () => {
+      const { id } = await create({ event_types: ['document.approved'] });
+      await expect(webhooks.endpoints.test({ ...on(id), type: 'milestone.recorded' })).rejects.toMatchObject({
+        code: 'endpoint_not_verified',
+      });
+      await webhooks.endpoints.verify(on(id));
+      const sent = await webhooks.endpoints.test({ ...on(id), type: 'milestone.recorded' });
+      expect(sent).toMatchObject({
+        endpoint_id: id,
+        event_type: 'milestone.recorded',
+        status: 'pending',
+        sandbox: true,
+      });
+      const done = await eventually(async () => {
+        const delivery = await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
+        expect(delivery.status).toBe('succeeded');
         return delivery;
       });
-    const first = await attempted(1);
-    expect(first.version).toBeGreaterThan(sent.version);
-    const about = { delivery_id: sent.id, expected_versions: [sent.version] };
-    for (const call of [deliveries.retry.bind(deliveries), deliveries.discard.bind(deliveries)]) {
-      await expect(call({ ...stage.command(), ...about })).rejects.toMatchObject(failed(first.version));
+      expect(done).toMatchObject({ payload: { sandbox: true, type: 'milestone.recorded' }, attempts: [{ number: 1 }] });
+      expect(JSON.parse(stage.receivers.at(URL_A)[0]?.body ?? '')).toEqual(done.payload);
+      await webhooks.endpoints.enable(on(id));
+      await webhooks.endpoints.disable(on(id));
+      await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+      await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
+    });
+
+    test('and verifying are in the trace of the request that asked for it', async () => {
+      const trace = '0af7651916cd43dd8448eb211c80319c';
+      const origin = { request_id: 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
+      const { id } = await create();
+      await webhooks.endpoints.verify({ ...on(id), origin });
+      await webhooks.endpoints.test({ ...on(id), origin, type: 'shipment.created' });
+      const traces = () => stage.receivers.arrived.map(({ headers }) => headers['traceparent']?.split('-')[1]);
+      await eventually(() => expect(traces()).toEqual([trace, trace]));
+    });
+
+    test('makes one attempt and no retries, and does nothing to the endpoint', async () => {
+      const { id } = await stage.endpoint(webhooks, URL_A);
+      stage.receivers.behave(URL_A, () => answer(410));
+      const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+      await eventually(async () =>
+        expect(await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id })).toMatchObject({
+          status: 'discarded',
+          next_attempt_at: null,
+          attempts_count: 1,
+          last_error: { code: 'unexpected_status' },
+        }),
+      );
+      expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
+    });
+
+    test('repeated sends one event', async () => {
+      const { id } = await stage.endpoint(webhooks, URL_A);
+      const command = { ...on(id), type: 'shipment.created' };
+      const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
+      expect(two.id).toBe(one.id);
+      await eventually(async () => expect((await stage.deliveries(webhooks))[0]?.status).toBe('succeeded'));
+      expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    });
+
+    test('refuses other types', async () => {
+      const { id } = await stage.endpoint(webhooks, URL_A);
+      await expect(webhooks.endpoints.test({ ...on(id), type: 'endpoint.verification' })).rejects.toMatchObject({
+        code: 'validation_failed',
+        details: [{ param: 'type', code: 'invalid_value' }],
+      });
+    });
+  });
+
+  describe('a command that expects a version', () => {
+    const failed = (version: number) => ({ code: 'precondition_failed', version });
+
+    test('changes the endpoint at that version and at no other', async () => {
+      const { endpoints } = webhooks;
+      const { id, version } = await create();
+      expect(version).toBe(1);
+      const { version: changed } = await endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
+      expect(changed).toBe(2);
+      const stale = { ...on(id), expected_versions: [version] };
+      for (const call of [
+        () => endpoints.change({ ...stale, fields: { max_concurrency: 3 } }),
+        () => endpoints.verify(stale),
+        () => endpoints.enable(stale),
+        () => endpoints.disable(stale),
+        () => endpoints.remove(stale),
+      ]) {
+        await expect(call()).rejects.toMatchObject(failed(changed));
+      }
+      expect(await endpoints.get(on(id))).toMatchObject({
+        max_concurrency: 2,
+        version: changed,
+        status: 'pending_verification',
+      });
+      expect(stage.receivers.arrived).toEqual([]);
+
+      const verified = await endpoints.verify({ ...on(id), expected_versions: [1, changed] });
+      const enabled = await endpoints.enable({ ...on(id), expected_versions: [verified.version] });
+      expect(enabled).toMatchObject({ status: 'enabled', version: verified.version + 1 });
+      const disabled = await endpoints.disable({ ...on(id), expected_versions: 'any' });
+      await endpoints.remove({ ...on(id), expected_versions: [disabled.version] });
+      await expect(endpoints.disable({ ...on(id), expected_versions: [1] })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+    });
+
+    test('is carried out by one of fifty at once, over two processes', async () => {
+      const others = await stage.start();
+      const { id, version } = await create();
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 50 }, (_, n) =>
+          (n % 2 === 0 ? webhooks : others).endpoints.change({
+            ...on(id),
+            expected_versions: [version],
+            fields: { max_concurrency: n + 1 },
+          }),
+        ),
+      );
+      const written = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+      expect(written).toEqual([await webhooks.endpoints.get(on(id))]);
+      const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as object] : []));
+      expect(refusals).toHaveLength(49);
+      for (const refusal of refusals) expect(refusal).toMatchObject(failed(version + 1));
+    });
+
+    test('repeated changes nothing and is not refused', async () => {
+      const { id, version } = await create();
+      const change = { ...on(id), expected_versions: [version], fields: { max_concurrency: 2 } };
+      const changed = await webhooks.endpoints.change(change);
+      expect(await webhooks.endpoints.change(change)).toEqual(changed);
+      const verify = { ...on(id), expected_versions: [changed.version] };
+      const verified = await webhooks.endpoints.verify(verify);
+      expect(await webhooks.endpoints.verify(verify)).toEqual(verified);
+      expect(stage.receivers.arrived).toHaveLength(1);
+    });
+
+    test('says nothing of an endpoint that was changed while it was challenged', async () => {
+      const { id, version } = await create();
+      stage.receivers.behave(URL_A, async (request) => {
+        await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
+        return stage.receivers.good(request);
+      });
+      const verifying = webhooks.endpoints.verify({ ...on(id), expected_versions: [version] });
+      await expect(verifying).rejects.toMatchObject(failed(version + 1));
+      expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'pending_verification' });
+    });
+
+    test('of a delivery is refused after another attempt, and repeated asks for no second one', async () => {
+      const { id } = await stage.endpoint(webhooks, URL_A);
+      const { deliveries } = webhooks;
+      const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+      const read = () => deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
+      const attempted = async (count: number) =>
+        eventually(async () => {
+          const delivery = await read();
+          expect(delivery).toMatchObject({ attempts_count: count, status: 'succeeded' });
+          return delivery;
+        });
+      const first = await attempted(1);
+      expect(first.version).toBeGreaterThan(sent.version);
+      const about = { delivery_id: sent.id, expected_versions: [sent.version] };
+      for (const call of [deliveries.retry.bind(deliveries), deliveries.discard.bind(deliveries)]) {
+        await expect(call({ ...stage.command(), ...about })).rejects.toMatchObject(failed(first.version));
+      }
+      const retry = { ...stage.command(), delivery_id: sent.id, expected_versions: [first.version] };
+      await deliveries.retry(retry);
+      const second = await attempted(2);
+      expect(await deliveries.retry(retry)).toMatchObject({ id: sent.id, version: second.version });
+      expect(await read()).toEqual(second);
+      expect(stage.receivers.at(URL_A)).toHaveLength(2);
+    });
+  });
+});
+
+describe('conflicts', () => {
+  /** As many requests for one resource as a busy client sends at the same time. */
+  const REQUESTS = Array.from({ length: 8 }, (_, index) => index);
+
+  class LaggingProcess extends MortalProcess {
+    override documentStore(store: DocumentStore): DocumentStore {
+      return super.documentStore(withLaggingReads(store));
     }
-    const retry = { ...stage.command(), delivery_id: sent.id, expected_versions: [first.version] };
-    await deliveries.retry(retry);
-    const second = await attempted(2);
-    expect(await deliveries.retry(retry)).toMatchObject({ id: sent.id, version: second.version });
-    expect(await read()).toEqual(second);
-    expect(stage.receivers.at(URL_A)).toHaveLength(2);
+  }
+
+  let stage: WebhooksTestStage;
+  let webhooks: RunningWebhooks;
+  beforeEach(async () => {
+    stage = await WebhooksTestStage.open();
+    // It only answers, so that nothing but the requests changes what is stored.
+    webhooks = await stage.start({}, new LaggingProcess(), stage.receivers, true);
+  });
+  afterEach(() => stage.close());
+
+  describe('concurrent requests are all carried out', () => {
+    test('when they change one endpoint', async () => {
+      const { id, version } = await stage.endpoint(webhooks, 'https://a.example.com/hook');
+      await Promise.all(
+        REQUESTS.map((index) => {
+          const fields = { description: `the ${index}th` };
+          return webhooks.endpoints.change({ ...stage.command(), endpoint_id: id, fields });
+        }),
+      );
+      const endpoint = await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id });
+      expect(endpoint.version).toBe(version + REQUESTS.length);
+    });
+
+    test('when they change one delivery or one replay', async () => {
+      const { id: endpoint_id } = await stage.endpoint(webhooks, 'https://a.example.com/hook');
+      const [dead] = await storeDeadLetters(stage, 1, { endpoint_id });
+      const replay = await webhooks.replays.create({
+        ...stage.command(),
+        endpoint_id,
+        filter: { statuses: ['missed'] },
+      });
+      const discard = () => webhooks.deliveries.discard({ ...stage.command(), delivery_id: dead?.id ?? '' });
+      const cancel = () => webhooks.replays.cancel({ ...stage.command(), replay_id: replay.id });
+      // The fewer there are, the more often the one that is refused repeats before reads show what the other one wrote.
+      expect(await Promise.all([discard(), discard()])).toMatchObject([
+        { status: 'discarded' },
+        { status: 'discarded' },
+      ]);
+      expect(await Promise.all([cancel(), cancel()])).toMatchObject([{ status: 'canceled' }, { status: 'canceled' }]);
+    });
   });
 });

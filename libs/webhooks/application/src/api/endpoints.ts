@@ -1,7 +1,13 @@
-import type { PageOf } from '@tracking/contracts';
 import { hash } from 'node:crypto';
-import { isInScope, latestOf, type PayloadVersions } from '@tracking/contracts';
-import type { Clock, EventStore, OutboundHttp } from '@tracking/ports';
+import {
+  EVENT_TYPES,
+  type PageOf,
+  type PayloadVersions,
+  type PublicAddresses,
+  isInScope,
+  latestOf,
+} from '@tracking/contracts';
+import type { Clock, Collection, EventStore, OutboundHttp } from '@tracking/ports';
 import {
   DEFAULT_ENDPOINT_FIELDS,
   DEFAULT_OVERLAP_SECONDS,
@@ -11,22 +17,20 @@ import {
   deleted,
   disabled,
   enabled,
+  newDelivery,
+  renderBody,
   rotated,
+  sandboxEvent,
   urlChanged,
   validSecrets,
   verificationEnded,
 } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
-import { logMoment } from '../endpoints/disabling.ts';
-import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
-import { type EndpointDocument, hasSameUrl, sealedHeaders, toEndpoint } from '../endpoints/endpoint-document.ts';
-import type { EndpointChange, EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { SecretBox } from '../endpoints/secret-box.ts';
-import { newSecret, openedSecret } from '../endpoints/signing-secrets.ts';
-import { challenge } from '../endpoints/verification.ts';
-import type { SandboxTests } from '../recording/sandbox-tests.ts';
-import { endpointNotVerified, invalid, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
-import { isRepeated } from '../repeated-command.ts';
+import { type EndpointClients, challenge } from '../endpoints/endpoint-clients.ts';
+import { type EndpointDocument, hasSameUrl, toEndpoint } from '../endpoints/endpoint-document.ts';
+import { type EndpointChange, type EndpointStore, logMoment } from '../endpoints/endpoint-store.ts';
+import { type SecretBox, newSecret, openedSecret, sealedHeaders } from '../endpoints/secrets.ts';
+import { endpointNotVerified, invalid, isRepeated, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -37,10 +41,18 @@ import type {
   RotateSecret,
   Scope,
   TestEndpoint,
-  WebhookDelivery,
   WebhookCommand,
+  WebhookDelivery,
   WebhookEndpoint,
 } from '../requests-and-answers.ts';
+import {
+  type DeliveryDocument,
+  type Payloads,
+  deliveryId,
+  payloadId,
+  toDelivery,
+  toDocument,
+} from '../store/delivery-document.ts';
 import type { WebhookEndpoints } from '../webhooks-api.ts';
 
 export interface EndpointsParts {
@@ -221,4 +233,48 @@ export class Endpoints implements WebhookEndpoints {
 /** @throws DomainError where one was sealed with another key */
 function requireReadable(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
   if (!sealed.every((each) => box.knows(each.sealed))) throw secretUnreadable();
+}
+
+export interface SandboxTestsParts {
+  readonly payloads: Payloads;
+  readonly versions: PayloadVersions;
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly owner: ShardOwner;
+  readonly addresses: PublicAddresses;
+}
+
+/** Sandbox events: recorded as any other delivery, for one endpoint, with one attempt. */
+export class SandboxTests {
+  constructor(private readonly parts: SandboxTestsParts) {}
+
+  async send(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
+    const { payloads, versions, deliveries, owner, addresses } = this.parts;
+    const type = EVENT_TYPES.find((known) => known === command.type);
+    if (type === undefined) {
+      const message = `type must be one of ${EVENT_TYPES.join(', ')}.`;
+      throw invalid([{ param: 'type', code: 'invalid_value', message }]);
+    }
+    if (!endpoint.verified) throw endpointNotVerified();
+    const { workspace_id, environment, api_version } = endpoint;
+    const scope = { workspace_id, environment };
+    // Made from the command, so that the same one repeated finds what it made.
+    const made = { id: `evt_${command.id}`, type, at: command.at, api_version: versions.newest };
+    const event = sandboxEvent({ ...scope, ...made, addresses });
+    const payload_id = payloadId(event.id, api_version);
+    const id = deliveryId(endpoint.id, event);
+    const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };
+    const origin = command.origin && { origin: command.origin };
+    const fields = { ...scope, ...about, ...origin, id, endpoint_id: endpoint.id, sandbox: true };
+    const delivery = toDocument(newDelivery(fields, command.at));
+    const body = renderBody(event, api_version, true, versions);
+    await payloads.store([{ id: payload_id, body, created_at: command.at }]);
+    const inserted = await deliveries.insert(delivery);
+    payloads.keep(payload_id, body);
+    if (inserted) {
+      await owner.handOver({ matches: [{ endpoint, delivery }], areNew: true });
+      return toDelivery(delivery);
+    }
+    await owner.notify([endpoint.id]);
+    return toDelivery((await deliveries.get(id)) ?? delivery);
+  }
 }

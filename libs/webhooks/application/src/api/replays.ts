@@ -1,6 +1,5 @@
-import type { PageOf } from '@tracking/contracts';
 import { hash } from 'node:crypto';
-import { DomainError, type Timestamp, latestOf } from '@tracking/contracts';
+import { DomainError, type PageOf, type Timestamp, latestOf } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
@@ -13,9 +12,14 @@ import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
 import type { Discarding } from '../replays/discarding.ts';
-import { type ReplayDocument, replayDocument, toReplay } from '../replays/replay-document.ts';
 import { recordedOf } from '../replays/replay-source.ts';
-import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
+import {
+  type ReplayChange,
+  type ReplayDocument,
+  type ReplayStore,
+  replayDocument,
+  toReplay,
+} from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { WebhookReplays } from '../webhooks-api.ts';

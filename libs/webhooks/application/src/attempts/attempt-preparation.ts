@@ -1,7 +1,6 @@
 import type { Clock, Collection } from '@tracking/ports';
 import type { EndpointClient, EndpointClients } from '../endpoints/endpoint-clients.ts';
-import { type DeliveryDocument, awaitsAttempt } from '../store/delivery-document.ts';
-import type { Payloads } from '../store/payloads.ts';
+import { type DeliveryDocument, type Payloads, awaitsAttempt } from '../store/delivery-document.ts';
 import type { EngineRetry } from './engine-retry.ts';
 import type { OwnedEndpoint } from './owned-endpoint.ts';
 import type { PendingDelivery } from './priority-queue.ts';

@@ -7,8 +7,8 @@ import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookEndpoint } from '../requests-and-answers.ts';
+import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import { DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';

@@ -3,8 +3,8 @@ import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { WebhooksTestStage } from '../../test/stage.ts';
+import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import { ANNOUNCEMENTS, DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 
 let stage: WebhooksTestStage;
 beforeEach(async () => {

@@ -1,9 +1,19 @@
-import { MessageRefused, retryCounter } from '@tracking/ports';
-import type { Clock, Collection, Counter, Leases, Logger, Message, MessageBroker, Metrics } from '@tracking/ports';
+import {
+  type Clock,
+  type Collection,
+  type Counter,
+  type Leases,
+  type Logger,
+  type Message,
+  type MessageBroker,
+  MessageRefused,
+  type Metrics,
+  retryCounter,
+} from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
 import { announced } from '@tracking/webhooks-domain';
+import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import { ANNOUNCEMENTS, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 import { type DeadLetterMessages, withoutEvent } from './dead-letter-message.ts';
 
 /** With their events, of which each may be large. */

@@ -2,8 +2,13 @@ import type { JsonValue, PublicAddresses } from '@tracking/contracts';
 import type { Collection, Message } from '@tracking/ports';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { WebhookAttempt } from '../requests-and-answers.ts';
-import { type AttemptDocument, type DeliveryDocument, attemptId, toDelivery } from '../store/delivery-document.ts';
-import type { PayloadDocument } from '../store/payloads.ts';
+import {
+  type AttemptDocument,
+  type DeliveryDocument,
+  type PayloadDocument,
+  attemptId,
+  toDelivery,
+} from '../store/delivery-document.ts';
 
 /** Beside the latest one. */
 const EARLIER_ATTEMPTS = 2;

@@ -1,11 +1,11 @@
 import type { Clock, Logger } from '@tracking/ports';
 import { pause } from '@tracking/resilience';
-import type { BacklogDiscarding } from '../replays/backlog-discarding.ts';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { BacklogDiscarding } from '../replays/discarding.ts';
 import { type DeliveryDocument, awaitsAttempt } from '../store/delivery-document.ts';
 import { traceFields } from '../tracing.ts';
 import { PayloadMissing } from './attempt-preparation.ts';
 import { DelayQueue, type SetTimer } from './delay-queue.ts';
-import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from './engine-retry.ts';
 import type { FailingAlarm } from './failing-alarm.ts';
 import { FairScheduler } from './fair-scheduler.ts';

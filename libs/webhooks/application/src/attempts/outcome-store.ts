@@ -1,7 +1,7 @@
 import type { Collection } from '@tracking/ports';
 import { type EndpointState, type Random, type RetryPolicy, settle, urlRevision } from '@tracking/webhooks-domain';
 import type { WebhookAttempt } from '../requests-and-answers.ts';
-import type { Recounts } from '../stats/hour-document.ts';
+import type { Recounts } from '../stats/hour-log.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptId, toDocument } from '../store/delivery-document.ts';
 import type { MadeAttempt } from './attempt-sender.ts';
 import type { EngineRetry } from './engine-retry.ts';

@@ -1,5 +1,5 @@
 import type { Lease } from '@tracking/ports';
-import { DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, type AttemptOutcome, newDelivery } from '@tracking/webhooks-domain';
+import { type AttemptOutcome, DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, newDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';

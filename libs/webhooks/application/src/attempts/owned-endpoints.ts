@@ -3,7 +3,7 @@ import { type Random, isAttempted, urlRevision } from '@tracking/webhooks-domain
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
-import { type EndpointHealth, AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import { AdaptiveConcurrency, type EndpointHealth } from './adaptive-concurrency.ts';
 import { OwnedEndpoint } from './owned-endpoint.ts';
 
 export interface WindowLimits {

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { rounds } from '@tracking/testing';
 import { newDelivery } from '@tracking/webhooks-domain';
+import fc from 'fast-check';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { isAfter, type QueuePosition, positionOf } from '../store/delivery-queues.ts';
+import { type QueuePosition, isAfter, positionOf } from '../store/delivery-queues.ts';
 import { PendingWindow, type Refill, type RefillContent } from './pending-window.ts';
 import { type PendingDelivery, toPending } from './priority-queue.ts';
 

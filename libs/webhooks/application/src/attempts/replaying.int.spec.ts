@@ -5,7 +5,7 @@ import { FlakyProcess } from '../../test/flaky-process.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookReplay } from '../index.ts';
-import { PAYLOADS, type PayloadDocument } from '../store/payloads.ts';
+import { PAYLOADS, type PayloadDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hooks';
 /** What fails once is a dead letter. */

@@ -1,8 +1,7 @@
 import type { Clock } from '@tracking/ports';
 import { isAttempted, replayOutcome } from '@tracking/webhooks-domain';
-import type { ReplayDocument, TakenDelivery } from '../replays/replay-document.ts';
 import { type Found, ReplaySource, type ReplaySourceParts } from '../replays/replay-source.ts';
-import type { ReplayStore } from '../replays/replay-store.ts';
+import type { ReplayDocument, ReplayStore, TakenDelivery } from '../replays/replay-store.ts';
 import type { Resending } from '../replays/resending.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { OwnedEndpoint, RunningReplay } from './owned-endpoint.ts';

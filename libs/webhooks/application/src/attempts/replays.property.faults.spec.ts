@@ -7,8 +7,15 @@ import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type PastEvent, toBeReplayed } from '../../test/naive-replay.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import { DELIVERIES, type DeliveryDocument, deliveryId, toDocument } from '../store/delivery-document.ts';
-import { PAYLOADS, type PayloadDocument, payloadId } from '../store/payloads.ts';
+import {
+  DELIVERIES,
+  type DeliveryDocument,
+  PAYLOADS,
+  type PayloadDocument,
+  deliveryId,
+  payloadId,
+  toDocument,
+} from '../store/delivery-document.ts';
 
 jest.setTimeout(600_000);
 

@@ -2,8 +2,7 @@ import type { Environment, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
 import { type EndpointFields, type EndpointState, MASK, urlRevision } from '@tracking/webhooks-domain';
 import type { WebhookEndpoint } from '../requests-and-answers.ts';
-import type { SecretBox } from './secret-box.ts';
-import type { StoredSecret } from './signing-secrets.ts';
+import type { StoredSecret } from './secrets.ts';
 
 export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers'> {
   readonly workspace_id: string;
@@ -37,27 +36,6 @@ export const ENDPOINTS: CollectionSpec = {
 /** Returns true if neither got another URL since the other. Earlier versions change the URL without its revision. */
 export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
   return one.url === other.url && urlRevision(one) === urlRevision(other);
-}
-
-const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
-
-/** @param stored values sealed before, which stay where the mask was sent back */
-export function sealedHeaders(
-  box: SecretBox,
-  endpointId: string,
-  headers: Readonly<Record<string, string>>,
-  stored: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const sealed = Object.entries(headers).map(([name, value]) => {
-    const kept = value === MASK && Object.hasOwn(stored, name) ? stored[name] : undefined;
-    return [name, kept ?? box.seal(value, headerContext(endpointId, name))];
-  });
-  return Object.fromEntries(sealed) as Record<string, string>;
-}
-
-export function openedHeaders(box: SecretBox, { id, headers }: EndpointDocument): Readonly<Record<string, string>> {
-  const opened = Object.entries(headers).map(([name, sealed]) => [name, box.open(sealed, headerContext(id, name))]);
-  return Object.fromEntries(opened) as Record<string, string>;
 }
 
 export function toEndpoint(document: EndpointDocument): WebhookEndpoint {

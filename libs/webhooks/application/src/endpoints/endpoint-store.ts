@@ -1,11 +1,20 @@
-import type { PageOf, PageRequest } from '@tracking/contracts';
-import { type Timestamp, isInScope } from '@tracking/contracts';
-import { type Collection, DuplicateKey } from '@tracking/ports';
+import { DomainError, type PageOf, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
+import {
+  type Clock,
+  type Collection,
+  type CollectionSpec,
+  type Document,
+  type DocumentStore,
+  DuplicateKey,
+  type EventStore,
+  type Logger,
+} from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
-import { isRepeated } from '../repeated-command.ts';
+import { BEGINNING_OF_LOG, type Moment, disabled } from '@tracking/webhooks-domain';
+import { isRepeated, noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import type { EndpointCommand, Scope } from '../requests-and-answers.ts';
-import type { EndpointDocument } from './endpoint-document.ts';
+import { ENDPOINTS, type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
+import { SecretBox, sealingKeyId } from './secrets.ts';
 
 /** In each environment of a workspace: docs/reference/delivery.md#endpoints. */
 const MAX_ENDPOINTS = 50;
@@ -144,4 +153,84 @@ export class EndpointStore {
 
 function ofScope({ workspace_id, environment }: Scope) {
   return { workspace_id, environment, deleted: false };
+}
+
+export interface DisablingParts {
+  readonly store: EndpointStore;
+  readonly eventStore: Pick<EventStore, 'head'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * What answered 410 has been given up by its owner; unless its URL was changed, or it was deleted, in the meantime. Answers
+ * the endpoint as it is then.
+ * @throws Unavailable, where it is still to be done
+ */
+export async function disableGone(
+  { store, eventStore, clock, logger }: DisablingParts,
+  gone: EndpointDocument,
+): Promise<EndpointDocument> {
+  const { id, workspace_id } = gone;
+  const at = clock().toISOString();
+  let isDisabling = false;
+  try {
+    const endpoint = await store.update(id, at, async (now) => {
+      isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
+      return isDisabling ? disabled(now, 'gone', await logMoment(eventStore, at)) : now;
+    });
+    const about = { endpoint: id, workspace: workspace_id };
+    if (isDisabling) logger.info(about, 'webhooks: an endpoint answered 410 and is disabled');
+    return endpoint;
+  } catch (error) {
+    const deleted = error instanceof DomainError ? await store.get(id) : undefined;
+    if (deleted === undefined) throw error;
+    return deleted;
+  }
+}
+
+/**
+ * How far the log has come, for an endpoint that is about to be enabled or disabled. To be asked anew for each try to write
+ * it: an older head would leave out what was acknowledged since.
+ * @throws Unavailable
+ */
+export async function logMoment(eventStore: Pick<EventStore, 'head'>, at: Timestamp): Promise<Moment> {
+  return { at, head: (await eventStore.head()) ?? BEGINNING_OF_LOG };
+}
+
+interface KeyDocument extends Document {
+  readonly key_id: string;
+}
+
+/** Which key is in use stands where what it sealed does, so that one copy holds both. */
+const KEYS: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
+const ID = 'in_use';
+
+/** The id of the key that this store's secrets are sealed with; undefined where there was none yet. */
+export async function secretsKeyInUse(store: DocumentStore): Promise<string | undefined> {
+  const keys = await store.collection<KeyDocument>(KEYS);
+  const stored = await keys.get(ID);
+  if (stored !== undefined) return stored.key_id;
+  // Nobody has noted it yet, but perhaps it was used.
+  const endpoints = await store.collection<EndpointDocument>(ENDPOINTS);
+  const [endpoint] = await endpoints.find({ filter: { deleted: false }, limit: 1 });
+  const sealed = endpoint?.secrets[0]?.sealed;
+  return sealed === undefined ? undefined : sealingKeyId(sealed);
+}
+
+/**
+ * Takes a key into use where none is; of several processes that do so at once, one key wins. Answers the id of the key
+ * in use where it is another than this one, whose secrets this one could not open, nor that one those sealed from now on.
+ * @param key 32 bytes, as `Webhooks.start` takes it
+ * @param lost id of a key that is given up: this one takes its place
+ */
+export async function useSecretsKey(store: DocumentStore, key: Uint8Array, lost?: string): Promise<string | undefined> {
+  const { keyId } = new SecretBox(key);
+  const before = await secretsKeyInUse(store);
+  if (before !== undefined && before !== keyId && before !== lost) return before;
+  const keys = await store.collection<KeyDocument>(KEYS);
+  const mine = { id: ID, key_id: keyId };
+  if (!(await keys.insert(mine)) && lost !== undefined) await keys.replace(mine, { key_id: lost });
+  const stored = await keys.get(ID);
+  return stored?.key_id === keyId ? undefined : stored?.key_id;
 }

@@ -4,7 +4,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import { DEAD_LETTERS_TOPIC } from '../topics.ts';
+import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 
 jest.setTimeout(30_000);
 

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
-import { retryCounter } from '@tracking/ports';
-import type { Clock, Collection, CollectionSpec, Document, Leases, Logger, Metrics } from '@tracking/ports';
+import {
+  type Clock,
+  type Collection,
+  type CollectionSpec,
+  type Document,
+  type Leases,
+  type Logger,
+  type Metrics,
+  retryCounter,
+} from '@tracking/ports';
 import { LeaderElectedJob, pause } from '@tracking/resilience';
 import type { StoredDeliveries } from '../attempts/shard-owner.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';

@@ -1,17 +1,33 @@
-import type { Clock, Collection, Counter, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
-import type { PayloadVersions } from '@tracking/contracts';
+import { type PayloadVersions, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import type {
+  Clock,
+  Collection,
+  CountRetry,
+  Counter,
+  Logger,
+  MessageBroker,
+  Metrics,
+  ReceivedMessage,
+} from '@tracking/ports';
 import { renderBody, wants } from '@tracking/webhooks-domain';
 import type { ShardOwner, StoredDeliveries } from '../attempts/shard-owner.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { Scope } from '../requests-and-answers.ts';
-import { type AboutEvent, type DeliveryDocument, awaitsAttempt, recordedDelivery } from '../store/delivery-document.ts';
-import { type PayloadDocument, type Payloads, payloadId } from '../store/payloads.ts';
-import type { RetentionWatermark } from '../store/retention-watermark.ts';
+import { CONSUMER_GROUP } from '../settings.ts';
+import {
+  type AboutEvent,
+  type DeliveryDocument,
+  type PayloadDocument,
+  type Payloads,
+  awaitsAttempt,
+  payloadId,
+  recordedDelivery,
+} from '../store/delivery-document.ts';
+import type { RetentionWatermark } from '../store/delivery-queries.ts';
 import { traceFields } from '../tracing.ts';
 import type { LateRecords } from './late-records.ts';
-import type { Parking } from './parking.ts';
-import { type ConsumedEvent, consumedEvent } from './published-event.ts';
+import { type ConsumedEvent, type Parking, consumedEvent } from './parking.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
 type Match = StoredDeliveries['matches'][number];
@@ -230,4 +246,37 @@ function keyOf({ workspace_id, environment }: Scope): string {
 function aboutOf({ workspace_id, environment, id, type, created_at, origin }: ConsumedEvent): AboutEvent {
   const about = { workspace_id, environment, event_id: id, event_type: type, event_created_at: created_at };
   return origin === undefined ? about : { ...about, origin };
+}
+
+/** How many published events nobody has recorded yet, as the broker says: also while nobody records. */
+export class ConsumerLag {
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
+  private readonly gauge;
+
+  constructor(
+    private readonly broker: Pick<MessageBroker, 'lag'>,
+    metrics: Metrics,
+    private readonly countRetry: CountRetry,
+    private readonly lookMs: number,
+  ) {
+    this.gauge = metrics.gauge('webhook_events_waiting', 'Published events not recorded yet, whoever records them');
+  }
+
+  start(): void {
+    this.look();
+    this.timer = setInterval(() => this.look(), this.lookMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private look(): void {
+    this.looking ??= this.broker
+      .lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP)
+      .then((count) => this.gauge.set(count))
+      .catch(() => this.countRetry('looking how many events wait'))
+      .finally(() => (this.looking = undefined));
+  }
 }

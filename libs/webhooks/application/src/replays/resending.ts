@@ -3,13 +3,18 @@ import type { Clock, Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, isScheduled, renderBody, replayed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import type { Recounts } from '../stats/hour-document.ts';
-import { type DeliveryDocument, recordedDelivery, toDocument } from '../store/delivery-document.ts';
+import type { Recounts } from '../stats/hour-log.ts';
+import {
+  type DeliveryDocument,
+  type PayloadDocument,
+  type Payloads,
+  payloadId,
+  recordedDelivery,
+  toDocument,
+} from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
-import { type PayloadDocument, type Payloads, payloadId } from '../store/payloads.ts';
-import type { EventLog, LoggedEventRow } from './event-log.ts';
-import type { ReplayDocument, TakenDelivery } from './replay-document.ts';
-import { type Found, isAskedFor } from './replay-source.ts';
+import { type EventLog, type Found, type LoggedEventRow, isAskedFor } from './replay-source.ts';
+import type { ReplayDocument, TakenDelivery } from './replay-store.ts';
 
 /**
  * What is replayed is due only then, and goes earlier where nothing else is due. So a live event waits for an attempt under

@@ -5,7 +5,7 @@ import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking
 import { newDelivery, shardOf } from '@tracking/webhooks-domain';
 import { counted, countedLog } from '../../test/counted-log.ts';
 import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
-import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/retention-watermark.ts';
+import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
 import { type EndpointStatistics, openStatistics } from './statistics.ts';
 
 const ENDPOINT = 'whe_one';

@@ -1,11 +1,9 @@
-import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
 import type { Timestamp } from '@tracking/contracts';
+import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
 import { pause } from '@tracking/resilience';
 import { type CountedAttempt, hourAfter, hourOf, shardOf } from '@tracking/webhooks-domain';
-import { type HourDocument, type Recounts, hourId } from './hour-document.ts';
-import type { HourLog } from './hour-log.ts';
-import { type CountedEndpoint, OpenHour } from './open-hour.ts';
-import { Recounting } from './recounting.ts';
+import { type HourDocument, type HourLog, type Recounts, hourId } from './hour-log.ts';
+import { type CountedEndpoint, OpenHour, Recounting } from './recounting.ts';
 
 /** Most hours written in a round: what statistics cost is bounded, however many endpoints are attempted. */
 const WRITTEN_AT_ONCE = 64;

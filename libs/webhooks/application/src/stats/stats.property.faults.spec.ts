@@ -16,7 +16,7 @@ import {
   attemptId,
   toDocument,
 } from '../store/delivery-document.ts';
-import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/retention-watermark.ts';
+import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
 import { type EndpointStatistics, openStatistics } from './statistics.ts';
 
 jest.setTimeout(300_000);

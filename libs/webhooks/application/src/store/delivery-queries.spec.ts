@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DeliveryStatus } from '@tracking/contracts';
 import type { Collection, Query } from '@tracking/ports';
-import type { AttemptDocument, DeliveryDocument } from './delivery-document.ts';
+import type { AttemptDocument, DeliveryDocument, PayloadDocument } from './delivery-document.ts';
 import { DeliveryQueries } from './delivery-queries.ts';
-import type { PayloadDocument } from './payloads.ts';
 
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
 

@@ -1,6 +1,13 @@
-import type { PageOf, PageRequest } from '@tracking/contracts';
-import { DELIVERY_STATUSES, type DeliveryStatus, type JsonValue, type Timestamp, isInScope } from '@tracking/contracts';
-import type { Collection, Filter } from '@tracking/ports';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  type JsonValue,
+  type PageOf,
+  type PageRequest,
+  type Timestamp,
+  isInScope,
+} from '@tracking/contracts';
+import type { Collection, CollectionSpec, Document, Filter } from '@tracking/ports';
 import { noSuchDelivery } from '../refusals.ts';
 import type {
   DeliveryFilter,
@@ -13,12 +20,12 @@ import type {
 import {
   type AttemptDocument,
   type DeliveryDocument,
+  type PayloadDocument,
   type StoredAttempt,
   attemptIds,
   isAttemptShown,
   toDelivery,
 } from './delivery-document.ts';
-import type { PayloadDocument } from './payloads.ts';
 
 const ORDER = ['created_at', 'id'] as const;
 /** More than endpoints can have been there since the event. */
@@ -171,4 +178,32 @@ function keyOf({ created_at, id }: DeliveryDocument): string {
 
 function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
+}
+
+export interface WatermarkDocument extends Document {
+  readonly before: Timestamp;
+}
+
+export const RETENTION_WATERMARK: CollectionSpec = { name: 'webhook_forgotten', indexes: [] };
+
+const ID = 'deliveries';
+
+/**
+ * How far the log of deliveries has been deleted. Of an event created before, nobody can tell any more whether it was
+ * delivered; so it is not recorded, however often it is published. It is a time and not a position in the event log: an
+ * event that nobody consumed yet may come before one whose deliveries are deleted. Clocks would have to differ by the whole
+ * retention for a new event to be taken for so old.
+ */
+export class RetentionWatermark {
+  constructor(private readonly documents: Collection<WatermarkDocument>) {}
+
+  /** The empty text, before every timestamp, where nothing has been deleted. */
+  async before(): Promise<Timestamp> {
+    return (await this.documents.get(ID))?.before ?? '';
+  }
+
+  /** To be stored before the first of these is deleted. */
+  async raise(before: Timestamp): Promise<void> {
+    await this.documents.upsert({ id: ID, before }, { before: { lt: before } });
+  }
 }

@@ -1,4 +1,4 @@
-import type { Collection } from '@tracking/ports';
+import type { Collection, Document } from '@tracking/ports';
 import { abandoned } from '@tracking/webhooks-domain';
 import {
   ANNOUNCEMENTS,
@@ -8,7 +8,6 @@ import {
   scheduledQueue,
   toDocument,
 } from './delivery-document.ts';
-import { firstOfEach } from './skip-scan.ts';
 
 /** A position in the order in which deliveries of an endpoint come due; ties by id. */
 export interface QueuePosition {
@@ -78,5 +77,23 @@ export class DeliveryQueues {
   private find(queue: string, after: readonly string[] | undefined, limit: number) {
     const resume = after === undefined ? {} : { after };
     return this.deliveries.find({ filter: { queue }, sort: IN_ORDER, limit, ...resume });
+  }
+}
+
+/**
+ * The first document for each value of the first of these fields, which is a text, found by skipping from value to value
+ * along the index of these fields.
+ */
+export async function* firstOfEach<F extends string, T extends Document & { readonly [K in F]?: string }>(
+  collection: Collection<T>,
+  fields: readonly [F, ...string[]],
+): AsyncIterable<T> {
+  const [field] = fields;
+  let value = '';
+  for (;;) {
+    const [next] = await collection.find({ filter: { [field]: { gt: value } }, sort: { fields }, limit: 1 });
+    if (next?.[field] === undefined) return;
+    value = next[field];
+    yield next;
   }
 }

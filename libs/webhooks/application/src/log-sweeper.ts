@@ -1,12 +1,30 @@
 import { ENVIRONMENTS, type Timestamp } from '@tracking/contracts';
-import { retryCounter } from '@tracking/ports';
-import type { Clock, Collection, Counter, Filter, Leases, Logger, Metrics } from '@tracking/ports';
+import {
+  type Clock,
+  type Collection,
+  type Counter,
+  type Document,
+  type Filter,
+  type Leases,
+  type Logger,
+  type Metrics,
+  retryCounter,
+} from '@tracking/ports';
 import { LeaderElectedJob, pause } from '@tracking/resilience';
-import type { Retention } from '../settings.ts';
-import { type AttemptDocument, type DeliveryDocument, attemptIds } from './delivery-document.ts';
-import { type PayloadDocument, eventOfPayload } from './payloads.ts';
-import type { RetentionWatermark } from './retention-watermark.ts';
-import { firstOfEach } from './skip-scan.ts';
+import type { EndpointDocument } from './endpoints/endpoint-document.ts';
+import type { EndpointStore } from './endpoints/endpoint-store.ts';
+import type { Retention } from './settings.ts';
+import {
+  type AttemptDocument,
+  type DeliveryDocument,
+  type PayloadDocument,
+  attemptIds,
+  eventOfPayload,
+} from './store/delivery-document.ts';
+import type { RetentionWatermark } from './store/delivery-queries.ts';
+import { firstOfEach } from './store/delivery-queues.ts';
+import type { ReplayStore } from './replays/replay-store.ts';
+import type { EndpointStatistics } from './stats/statistics.ts';
 
 const AT_ONCE = 100;
 /** Bodies looked at in a round, of all that are stored. */
@@ -19,14 +37,13 @@ export interface LogSweeperParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;
-  /** Removes endpoints that were deleted before then and of which no log is left. */
-  readonly sweepEndpoints: (before: Timestamp, ending: AbortSignal) => Promise<void>;
-  /** Told of the time before which what came to its end is over its retention. */
-  readonly sweepReplays: (before: Timestamp, ending: AbortSignal) => Promise<void>;
+  readonly replays: ReplayStore;
+  readonly statistics: Pick<EndpointStatistics, 'forget'>;
+  readonly endpoints: EndpointStore;
+  /** How endpoints have been answering, by their ids. */
+  readonly health: Pick<Collection<Document>, 'delete'>;
   readonly watermark: RetentionWatermark;
   readonly retention: Retention;
-  /** Deletes the statistics of hours before. */
-  forgetHours(before: Timestamp): Promise<void>;
   readonly everyMs: number;
   readonly clock: Clock;
   readonly leases: Leases;
@@ -73,8 +90,8 @@ export class LogSweeper {
       ['discarded', ago(deliveriesMs)],
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
-    await this.parts.sweepReplays(ago(deliveriesMs), ending);
-    await this.parts.forgetHours(ago(deliveriesMs));
+    await this.parts.replays.sweep(ago(deliveriesMs), ending);
+    await this.parts.statistics.forget(ago(deliveriesMs));
     const byScope = ['workspace_id', 'environment', 'status', ...ORDER] as const;
     for await (const { workspace_id } of firstOfEach(this.parts.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {
@@ -82,7 +99,7 @@ export class LogSweeper {
       }
     }
     await this.sweepBodies(ago(Math.max(deliveriesMs, deadLettersMs)), ending);
-    await this.parts.sweepEndpoints(ago(deliveriesMs), ending);
+    await this.sweepEndpoints(ago(deliveriesMs), ending);
   }
 
   /**
@@ -145,5 +162,27 @@ export class LogSweeper {
       if (needed === undefined) unneeded.push(payload_id);
     }
     await this.parts.payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
+  }
+
+  /** Removes deleted endpoints with their health, once none of their deliveries and replays is left: those refer to them. */
+  private async sweepEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
+    const { endpoints, health } = this.parts;
+    let last: EndpointDocument | undefined;
+    while (!ending.aborted) {
+      const page = await endpoints.deletedBefore(before, AT_ONCE, last);
+      last = page.at(-1);
+      if (last === undefined) return;
+      for (const endpoint of page) {
+        if (await this.isReferredTo(endpoint)) continue;
+        // The endpoint last: after an interruption it is found again.
+        await health.delete(endpoint.id);
+        await endpoints.forget(endpoint);
+      }
+    }
+  }
+
+  private async isReferredTo({ id }: EndpointDocument): Promise<boolean> {
+    const deliveries = await this.parts.deliveries.find({ filter: { endpoint_id: id }, limit: 1 });
+    return deliveries.length > 0 || (await this.parts.replays.hasAny(id));
   }
 }

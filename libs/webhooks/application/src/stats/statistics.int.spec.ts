@@ -4,7 +4,7 @@ import { answer, timedOut } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookStats } from '../index.ts';
-import { RECOUNTS } from './hour-document.ts';
+import { RECOUNTS } from './hour-log.ts';
 
 const URL_A = 'https://a.example.com/hooks';
 const HOUR_MS = 3_600_000;

@@ -1,13 +1,12 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { answer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import { ENDPOINT_HEALTH } from '../attempts/adaptive-concurrency.ts';
-import { ENDPOINTS } from '../endpoints/endpoint-document.ts';
-import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { ATTEMPTS, DELIVERIES } from './delivery-document.ts';
-import { PAYLOADS, type PayloadDocument } from './payloads.ts';
+import { storeDeadLetters } from '../test/dead-letters.ts';
+import { answer } from '../test/fake-receivers.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../test/stage.ts';
+import { ENDPOINT_HEALTH } from './attempts/adaptive-concurrency.ts';
+import { ENDPOINTS } from './endpoints/endpoint-document.ts';
+import { ATTEMPTS, DELIVERIES, PAYLOADS, type PayloadDocument } from './store/delivery-document.ts';
 
 jest.setTimeout(30_000);
 

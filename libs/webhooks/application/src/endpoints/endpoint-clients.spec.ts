@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { EndpointDocument } from './endpoint-document.ts';
 import { EndpointClient } from './endpoint-clients.ts';
-import { SecretBox } from './secret-box.ts';
-import { sealedSecret } from './signing-secrets.ts';
+import type { EndpointDocument } from './endpoint-document.ts';
+import { SecretBox, sealedSecret } from './secrets.ts';
 
 const VECTORS = fileURLToPath(new URL('../../../../../docs/guides/verification/vectors.tsv', import.meta.url));
 

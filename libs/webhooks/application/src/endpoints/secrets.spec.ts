@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SecretBox } from './secret-box.ts';
+import { SecretBox } from './secrets.ts';
 
 const key = randomBytes(32);
 const box = new SecretBox(key);

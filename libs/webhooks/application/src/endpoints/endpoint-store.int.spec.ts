@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { WebhooksTestStage } from '../../test/stage.ts';
 import { secretsKeyInUse, useSecretsKey } from '../index.ts';
-import { SecretBox } from './secret-box.ts';
+import { SecretBox } from './secrets.ts';
 
 const [mine, other] = [randomBytes(32), randomBytes(32)];
 const idOf = (key: Uint8Array) => new SecretBox(key).keyId;

@@ -1,0 +1,143 @@
+import {
+  type KeyObject,
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  randomBytes,
+} from 'node:crypto';
+import type { Timestamp } from '@tracking/contracts';
+import { MASK, type SecretPeriod, type Signer } from '@tracking/webhooks-domain';
+
+const VERSION = 'v1';
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Encrypts secrets at rest: AES-256-GCM. A sealed text is `v1.<key id>.<nonce>.<ciphertext and tag>` (base64url), bound to
+ * its context, so that it cannot be moved to another record. The key's id leaves room for several keys at once.
+ */
+export class SecretBox {
+  private readonly key: KeyObject;
+  /** Names the key without giving it away; stands in every sealed text. */
+  readonly keyId: string;
+
+  /** @param key 32 bytes */
+  constructor(key: Uint8Array) {
+    if (key.length !== KEY_BYTES) throw new RangeError(`the secrets key must have ${KEY_BYTES} bytes`);
+    this.key = createSecretKey(key);
+    this.keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
+  }
+
+  /** @param context what the secret belongs to, as an endpoint's id and the secret's name */
+  seal(secret: string, context: string): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.key, nonce).setAAD(Buffer.from(context));
+    const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return [VERSION, this.keyId, nonce.toString('base64url'), sealed.toString('base64url')].join('.');
+  }
+
+  /** Whether it was sealed with this key. */
+  knows(text: string): boolean {
+    return sealingKeyId(text) === this.keyId;
+  }
+
+  /** @throws when it was sealed with another key, for another context, or was altered */
+  open(text: string, context: string): string {
+    const [version, keyId, nonce, sealed] = text.split('.');
+    if (version !== VERSION || nonce === undefined || sealed === undefined) throw new Error('not a sealed secret');
+    if (keyId !== this.keyId)
+      throw new Error(`a stored secret was sealed with another key (${keyId}): see SECRETS_KEY`);
+    const bytes = Buffer.from(sealed, 'base64url');
+    const decipher = createDecipheriv(ALGORITHM, this.key, Buffer.from(nonce, 'base64url'))
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  }
+}
+
+/** The id of the key that a text was sealed with. */
+export function sealingKeyId(sealed: string): string | undefined {
+  return sealed.split('.')[1];
+}
+
+/** A signing secret as it is stored. */
+export interface StoredSecret extends SecretPeriod {
+  readonly sealed: string;
+  /** Id of the command that made it; absent where that was before there were rotations. */
+  readonly made_by?: string;
+}
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+const contextOf = (endpointId: string) => `${endpointId} secret`;
+
+/** A fresh one, by the command that asks for it: `whsec_` and standard base64, as Standard Webhooks has it. */
+export function newSecret(box: SecretBox, endpointId: string, made: { id: string; at: Timestamp }): StoredSecret {
+  const secret = PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+  const sealed = sealedSecret(box, endpointId, secret);
+  return { sealed, created_at: made.at, expires_at: null, made_by: made.id };
+}
+
+export function sealedSecret(box: SecretBox, endpointId: string, secret: string): string {
+  return box.seal(secret, contextOf(endpointId));
+}
+
+/** @throws when it was sealed with another key */
+export function openedSecret(box: SecretBox, endpointId: string, { sealed }: StoredSecret): string {
+  return box.open(sealed, contextOf(endpointId));
+}
+
+/** A secret that is ready to sign. */
+export interface SigningKeys {
+  /** In epoch milliseconds; infinite for the newest. */
+  readonly expiresAt: number;
+  readonly service: KeyObject;
+  readonly standard: KeyObject;
+}
+
+/** @throws as {@link openedSecret} */
+export function signingKeys(box: SecretBox, endpointId: string, stored: StoredSecret): SigningKeys {
+  const secret = openedSecret(box, endpointId, stored);
+  return {
+    expiresAt: stored.expires_at ? Date.parse(stored.expires_at) : Infinity,
+    service: createSecretKey(secret, 'utf8'),
+    // Those made by earlier versions are in base64url, which is read alike.
+    standard: createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64')),
+  };
+}
+
+export function signerOf({ service, standard }: SigningKeys, body: Uint8Array): Signer {
+  const hmac = (key: KeyObject, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
+  return {
+    service: (prefix) => hmac(service, prefix).digest('hex'),
+    standard: (prefix) => hmac(standard, prefix).digest('base64'),
+  };
+}
+
+const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
+
+/** @param stored values sealed before, which stay where the mask was sent back */
+export function sealedHeaders(
+  box: SecretBox,
+  endpointId: string,
+  headers: Readonly<Record<string, string>>,
+  stored: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const sealed = Object.entries(headers).map(([name, value]) => {
+    const kept = value === MASK && Object.hasOwn(stored, name) ? stored[name] : undefined;
+    return [name, kept ?? box.seal(value, headerContext(endpointId, name))];
+  });
+  return Object.fromEntries(sealed) as Record<string, string>;
+}
+
+export function openedHeaders(
+  box: SecretBox,
+  { id, headers }: { readonly id: string; readonly headers: Readonly<Record<string, string>> },
+): Readonly<Record<string, string>> {
+  const opened = Object.entries(headers).map(([name, sealed]) => [name, box.open(sealed, headerContext(id, name))]);
+  return Object.fromEntries(opened) as Record<string, string>;
+}

@@ -1,0 +1,211 @@
+import { jest } from '@jest/globals';
+import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { MessageRefused } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import { FlakyProcess } from '../../test/flaky-process.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { PARKED_TOPIC } from '../settings.ts';
+
+describe('recording', () => {
+  const URL_A = 'https://a.example.com/hook';
+  const URL_B = 'https://b.example.com/hook';
+
+  jest.setTimeout(30_000);
+
+  let stage: WebhooksTestStage;
+  let webhooks: RunningWebhooks;
+
+  beforeEach(async () => {
+    stage = await WebhooksTestStage.open();
+    webhooks = await stage.start();
+  });
+  afterEach(() => stage.close());
+
+  const succeeded = (count: number) =>
+    eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(count));
+  const raw = (value: string) =>
+    stage.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, [{ key: 'k', value, headers: {} }]);
+
+  describe('recording', () => {
+    test('an event makes one delivery for each endpoint that wants it, with the same event id and bytes', async () => {
+      await stage.endpoint(webhooks, URL_A);
+      await stage.endpoint(webhooks, URL_B, { event_types: ['shipment.created'] });
+      await stage.endpoint(webhooks, 'https://c.example.com/', { event_types: ['document.approved'] });
+      await stage.endpoint(webhooks, 'https://d.example.com/', {}, { ...SCOPE, workspace_id: 'wsp_two' });
+      await stage.endpoint(webhooks, 'https://e.example.com/', {}, { ...SCOPE, environment: 'test' });
+      const event = stage.event();
+      await stage.publish(event);
+      await succeeded(2);
+      const [a, b] = [stage.receivers.at(URL_A), stage.receivers.at(URL_B)];
+      expect([a.length, b.length]).toEqual([1, 1]);
+      expect(a[0]?.body).toBe(b[0]?.body);
+      expect(JSON.parse(a[0]?.body ?? '')).toEqual({ ...event, api_version: '2026-11-01' });
+      expect(stage.receivers.arrived.filter(({ url }) => /\/\/[cde]\./.test(url))).toHaveLength(3); // their challenges
+    });
+
+    test('the same event again delivers nothing twice, in the same batch or later', async () => {
+      await stage.endpoint(webhooks, URL_A);
+      const events = Array.from({ length: 20 }, () => stage.event());
+      await stage.publish(...events, ...events);
+      await succeeded(20);
+      await stage.publish(...events);
+      await stage.consumed();
+      await succeeded(20);
+      expect(stage.receivers.at(URL_A)).toHaveLength(20);
+    });
+
+    test('republishing everything to a process that knows nothing of it delivers nothing', async () => {
+      await stage.endpoint(webhooks, URL_A);
+      const events = Array.from({ length: 20 }, () => stage.event());
+      await stage.publish(...events);
+      await succeeded(20);
+      await webhooks.stop();
+      webhooks = await stage.start();
+      await stage.publish(...events);
+      await stage.consumed();
+      const last = stage.event();
+      await stage.publish(last);
+      await succeeded(21);
+      expect(stage.receivers.at(URL_A)).toHaveLength(21);
+    });
+
+    test('an endpoint that comes later gets nothing from before it was enabled', async () => {
+      const before = stage.event();
+      stage.clockOffset += 10;
+      const { id } = await stage.endpoint(webhooks, URL_A);
+      await stage.publish(before, stage.event());
+      await succeeded(1);
+      await stage.consumed();
+      expect(await stage.deliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
+    });
+
+    test('what was created while the endpoint was enabled is recorded also when that is consumed later', async () => {
+      const { id } = await stage.endpoint(webhooks, URL_A);
+      const on = () => ({ ...stage.command(), endpoint_id: id });
+      const during = stage.event();
+      stage.clockOffset += 10;
+      await webhooks.endpoints.disable(on());
+      stage.clockOffset += 10;
+      const after = stage.event();
+      await stage.publish(during, after);
+      await stage.consumed();
+      const recorded = await stage.deliveries(webhooks);
+      expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
+      await webhooks.endpoints.enable(on());
+      await succeeded(1);
+      expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    });
+
+    test('a changed URL goes on recording, and gets what waited once it is verified and enabled', async () => {
+      const { id } = await stage.endpoint(webhooks, URL_A);
+      const on = () => ({ ...stage.command(), endpoint_id: id });
+      await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
+      const event = stage.event();
+      await stage.publish(event);
+      await stage.consumed();
+      expect(await stage.delivery(webhooks, id, event.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
+      await webhooks.endpoints.verify(on());
+      await webhooks.endpoints.enable(on());
+      await succeeded(1);
+      expect(stage.receivers.at(URL_A)).toEqual([]);
+      expect(stage.receivers.at(URL_B)).toHaveLength(1);
+    });
+
+    test('events of types that are not known yet do no harm', async () => {
+      await stage.endpoint(webhooks, URL_A);
+      await stage.publish(stage.event({ type: 'shipment.teleported' as PublishedEvent['type'] }), stage.event());
+      await succeeded(1);
+      expect(await stage.messages(PARKED_TOPIC, 0)).toEqual([]);
+      expect((await webhooks.parked.list({ limit: 10 })).items).toEqual([]);
+    });
+  });
+
+  describe('a message that is no event', () => {
+    test.each(['', 'not json', '[]', 'null', '"text"', '{}', '{"id":"evt_1","type":"shipment.created"}'])(
+      '%j is parked, and everything else goes on',
+      async (value) => {
+        await stage.endpoint(webhooks, URL_A);
+        await raw(value);
+        await stage.publish(stage.event());
+        await succeeded(1);
+        await stage.consumed();
+        const [parked] = await stage.messages(PARKED_TOPIC, 1);
+        expect(parked).toMatchObject({ value, headers: { 'parked-because': expect.any(String) as string } });
+        expect(webhooks.metrics.value('webhook_parked_messages_total')).toBe(1);
+        const { items } = await webhooks.parked.list({ limit: 10 });
+        expect(items).toMatchObject([
+          { topic: SHIPMENT_EVENTS_TOPIC.name, key: 'k', error: expect.any(String) as string },
+        ]);
+      },
+    );
+
+    test('is parked once, however often it comes', async () => {
+      await webhooks.stop();
+      // Dies when the message is parked and its offset not committed.
+      const mortal = new MortalProcess(3);
+      await stage.start({}, mortal);
+      await raw('nonsense');
+      await eventually(() => expect(mortal.dead).toBe(true));
+      webhooks = await stage.start();
+      await stage.consumed();
+      expect(await stage.messages(PARKED_TOPIC, 1)).toHaveLength(1);
+      expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
+    });
+
+    test('is parked also when the topic of parked messages refuses it', async () => {
+      const process = new MortalProcess();
+      const { broker } = process;
+      process.broker = (inner) => ({
+        ...broker.call(process, inner),
+        publish: (topic) => Promise.reject(new MessageRefused(topic, 0, 'too large')),
+      });
+      await webhooks.stop();
+      webhooks = await stage.start({}, process);
+      await raw('no JSON');
+      await eventually(async () => expect((await webhooks.parked.list({ limit: 9 })).items).toHaveLength(1));
+      await stage.consumed();
+    });
+
+    test('stays parked when it is taken up again and still is none', async () => {
+      await raw('nonsense');
+      await stage.consumed();
+      const [parked] = (await webhooks.parked.list({ limit: 10 })).items;
+      expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
+      expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
+      await expect(webhooks.parked.retry({ id: 'other' })).rejects.toMatchObject({ code: 'not_found' });
+    });
+  });
+});
+
+const DEADLINE = { deadlineMs: 20_000 };
+
+describe('what operators see of webhooks that stand still', () => {
+  let stage: WebhooksTestStage;
+  beforeEach(async () => void (stage = await WebhooksTestStage.open()));
+  afterEach(() => stage.close());
+
+  test('is how many events wait, also where nobody takes them', async () => {
+    const idle = new MortalProcess();
+    const { broker } = idle;
+    const goOn = Promise.withResolvers<void>();
+    idle.broker = (inner) => {
+      const own = broker.call(idle, inner);
+      return { ...own, consume: (...given) => goOn.promise.then(() => own.consume(...given)) };
+    };
+    const { metrics } = await stage.start({ lagPollMs: 5 }, idle);
+    await stage.publish(stage.event(), stage.event(), stage.event());
+    await eventually(() => expect(metrics.value('webhook_events_waiting')).toBe(3), DEADLINE);
+    goOn.resolve();
+    await eventually(() => expect(metrics.value('webhook_events_waiting')).toBe(0), DEADLINE);
+  });
+
+  test('is how often it was tried in vain', async () => {
+    const flaky = new FlakyProcess();
+    const { metrics } = await stage.start({}, flaky);
+    flaky.down = true;
+    const tries = () => metrics.value('retries_total{what="looking for what other processes left"}');
+    await eventually(() => expect(tries()).toBeGreaterThan(2));
+    flaky.down = false;
+  });
+});
