@@ -136,30 +136,48 @@ describe('the service channel', () => {
     expect(error).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
   });
 
-  it('reports an unknown outcome when a call was lost and its repeat finds a full queue', async () => {
+  /** Calls `of` twice: the answer to the first attempt of the first call is lost, every later attempt throws `error`. */
+  async function errorsAfterLostAnswer(of: 'big' | 'read', error: Error): Promise<readonly [first: Error, second: Error]> {
     const replicaPort = await freePort();
     let calls = 0;
-    const big = () => {
+    const operation = () => {
       calls += 1;
-      return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(errors['busy']!);
+      return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(error);
     };
-    const replica = await startServer({ big }, { address: `127.0.0.1:${replicaPort}` });
+    const replica = await startServer({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
     const link = await FaultyLink.open(await freePort(), replicaPort);
     const repeating = openChannel(`dns:///127.0.0.1:${link.port}`);
     try {
       const { things: repeated } = repeating.client<ThingsOperations>(THINGS, LONG_MS);
       link.cutAnswers(1);
-      const error = await errorOf(repeated.big());
+      const first = await errorOf(repeated[of]());
       expect(calls).toBe(2);
-      expect(error).toBeInstanceOf(Unavailable);
-      expect(error).not.toBeInstanceOf(Busy);
-      expect(error).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
-      expect(await errorOf(repeated.big())).toBeInstanceOf(Busy);
+      return [first, await errorOf(repeated[of]())];
     } finally {
       await repeating.close();
       await link.cut();
       await replica.close();
     }
+  }
+
+  it('reports an unknown outcome when a call was lost and its repeat finds a full queue', async () => {
+    const [first, second] = await errorsAfterLostAnswer('big', errors['busy']!);
+    expect(first).toBeInstanceOf(Unavailable);
+    expect(first).not.toBeInstanceOf(Busy);
+    expect(first).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
+    expect(second).toBeInstanceOf(Busy);
+  });
+
+  it('reports an unknown outcome when a command was lost and its repeat is refused', async () => {
+    const [first, second] = await errorsAfterLostAnswer('big', errors['bare']!);
+    expect(first).toBeInstanceOf(Unavailable);
+    expect(first).toMatchObject({ engine: 'things' });
+    expect(second).toBeInstanceOf(DomainError);
+  });
+
+  it('brings the refusal of a query whose first attempt was lost', async () => {
+    const [first] = await errorsAfterLostAnswer('read', errors['bare']!);
+    expect(first).toBeInstanceOf(DomainError);
   });
 
   it.each([false, true])('keeps the details of any other error to the service (at once: %s)', async (atOnce) => {

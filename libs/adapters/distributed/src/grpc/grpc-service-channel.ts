@@ -1,5 +1,6 @@
 import { Metadata, credentials, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/microservices';
+import { DomainError } from '@tracking/contracts';
 import {
   Busy,
   Unavailable,
@@ -73,8 +74,9 @@ interface Callee {
 /**
  * Calls the operations of other processes, of all replicas in turn. At least once: what one has not answered when it is
  * lost is repeated on another, so requests that write carry a command id by which the service recognises them.
- * `DomainError`, `Unavailable` and `Busy` arrive as they were thrown, except that `Busy` becomes `Unavailable` once a lost
- * attempt may have carried the call out; anything else arrives as a plain `Error` whose details stay in the service's log.
+ * `DomainError`, `Unavailable` and `Busy` arrive as they were thrown. Once an attempt was lost, a `Busy`, and the refusal of
+ * a command, arrive as `Unavailable`: the lost attempt may have written, or may still write. Anything else arrives as a plain
+ * `Error` whose details stay in the service's log.
  */
 export class GrpcServiceChannel {
   private readonly limits: GrpcLimits;
@@ -169,7 +171,12 @@ export class GrpcServiceChannel {
     try {
       return answerOf(answer);
     } catch (error) {
-      throw lostAttempts === 0 ? error : withUnknownOutcome(error);
+      if (lostAttempts === 0) throw error;
+      if (error instanceof DomainError && rpc.isCommand) {
+        const options = { cause: error };
+        throw new Unavailable(service, 'a repeat was refused after an attempt whose answer was lost', options);
+      }
+      throw withUnknownOutcome(error);
     }
   }
 

@@ -48,6 +48,8 @@ export interface Rpc {
   readonly name: string;
   /** Fields of the request's message. */
   readonly fields: MessageFields;
+  /** Whether it writes under the id of a command. Other calls read, or write what any repeat writes again. */
+  readonly isCommand: boolean;
 }
 /** Texts, and messages of texts with their fields. */
 type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
@@ -59,12 +61,11 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     // Of a message.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
-    const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType }]) => ({
-      method,
-      operation: inCode(method),
-      name: `${service}/${method}`,
-      fields: fieldsOf(requestType.type as DescriptorProto, definition),
-    }));
+    const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType }]) => {
+      const fields = fieldsOf(requestType.type as DescriptorProto, definition);
+      const isCommand = fields.has('id');
+      return { method, operation: inCode(method), name: `${service}/${method}`, fields, isCommand };
+    });
     return [{ service, name: inCode(service), rpcs }];
   });
   return { proto, definition, parts };

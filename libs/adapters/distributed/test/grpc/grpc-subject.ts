@@ -12,7 +12,7 @@ export const THINGS: ServiceProto = {
 };
 
 type Operation = (request?: object) => Promise<unknown>;
-const OPERATIONS = ['echo', 'note', 'nothing', 'big', 'hold', 'holdFirst', 'refuse', 'fail'] as const;
+const OPERATIONS = ['echo', 'note', 'nothing', 'big', 'read', 'hold', 'holdFirst', 'refuse', 'fail'] as const;
 export type Things = Readonly<Record<(typeof OPERATIONS)[number], Operation>>;
 export interface ThingsOperations {
   readonly things: Things;
