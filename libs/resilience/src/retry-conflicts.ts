@@ -11,10 +11,11 @@ class WriteConflict extends Error {
 }
 
 /**
- * Repeats reading a document and writing it under a guard until the write is not refused, with pauses in between.
- * @param resource names the document for logs, for example `endpoint whe_1`
- * @param attempt reads, decides and writes; resolves with undefined if the guard refused the write
- * @throws Busy if every attempt of 5 seconds was refused: nothing was written; and whatever `attempt` throws
+ * Repeats reading documents and writing them under guards until no guard refuses a write, with pauses in between.
+ * @param resource names what is written, for the error: for example `endpoint whe_1`
+ * @param attempt reads, decides and writes; resolves with undefined if a guard refused a write
+ * @throws Busy if every attempt of 5 seconds was refused; and whatever `attempt` throws. `Busy` promises that nothing was
+ * written, so an attempt that writes several documents, and keeps some of them, must turn it into `Unavailable`
  */
 export async function retryConflicts<T>(
   resource: string,

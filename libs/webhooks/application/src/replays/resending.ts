@@ -1,5 +1,5 @@
 import type { PayloadVersions } from '@tracking/contracts';
-import type { Clock, Collection } from '@tracking/ports';
+import { type Clock, type Collection, withUnknownOutcome } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, isScheduled, renderBody, replayed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -41,7 +41,7 @@ export class Resending {
    * it was found stays as it is.
    * @param found what is at hand of them
    * @returns by id as they are stored then; undefined for an event that cannot be made again
-   * @throws Unavailable, Busy
+   * @throws Unavailable, also if only some were sent; Busy if none was
    */
   async send(
     replay: ReplayDocument,
@@ -79,6 +79,8 @@ export class Resending {
       for (const [{ id }, outcome] of written) if (outcome !== 'changed') sent.set(id, outcome.is);
       left = left.filter(({ id }) => !sent.has(id));
       return left.length === 0 || undefined;
+    }).catch((error: unknown) => {
+      throw sent.size === 0 ? error : withUnknownOutcome(error);
     });
     return sent;
   }
