@@ -131,6 +131,16 @@ describe('a request that fails', () => {
     }
   });
 
+  it('of a sign-out succeeds when the session is ended after a lost answer', async () => {
+    const signedOut = refused(401, 'authentication', 'invalid_session');
+    server.behave(breaksOff, signedOut);
+    expect(await client().session.signOut()).toEqual({ id: '', deleted: true, warnings: [] });
+    server.behave(signedOut);
+    await expect(client().session.signOut()).rejects.toMatchObject({ status: 401 });
+    server.behave(breaksOff, signedOut);
+    await expect(client().webhookEndpoints.delete('x')).rejects.toMatchObject({ status: 401 });
+  });
+
   it('on a condition is sent again only where it was not carried out', async () => {
     const patch = () => client().shipments.patch('shp_1', {}, { ifMatch: '"3"' });
     for (const answer of [breaksOff, json(504, {}), refused(503, 'internal', 'unavailable', soon)]) {

@@ -13,6 +13,8 @@ export interface Input<Id extends OperationId> {
   readonly body?: BodyOf<Id>;
   /** See {@link ApiRequest.gone}. */
   readonly gone?: AnswerOf<Id>;
+  /** See {@link ApiRequest.endsOwnSession}. */
+  readonly endsOwnSession?: boolean;
 }
 
 /** The operations of the API by their ids, which the groups of methods give names and forms. */
@@ -21,7 +23,7 @@ export class Api {
 
   call<Id extends OperationId>(
     id: Id,
-    { path, query, body, gone }: Input<Id>,
+    { path, query, body, gone, endsOwnSession }: Input<Id>,
     options?: RequestOptions,
   ): Call<AnswerOf<Id>> {
     return new Call(
@@ -30,6 +32,7 @@ export class Api {
         ...(query !== undefined && { query: query as Record<string, unknown> }),
         ...(body !== undefined && { body }),
         ...(gone !== undefined && { gone }),
+        ...(endsOwnSession !== undefined && { endsOwnSession }),
       }),
     );
   }

@@ -23,6 +23,8 @@ export interface ApiRequest extends RequestOptions {
   readonly idempotencyKey?: string;
   /** The answer of a DELETE whose repeat finds nothing, because an attempt whose outcome is unknown may have deleted it. */
   readonly gone?: unknown;
+  /** The repeat of a sign-out finds no session: it is answered 401 instead of 404. */
+  readonly endsOwnSession?: boolean;
   /** `stream`: a `ReadableStream` of the bytes. */
   readonly answer?: 'json' | 'stream';
   readonly onUpload?: (progress: Progress) => void;

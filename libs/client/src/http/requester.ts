@@ -1,5 +1,12 @@
 import { type Answered } from '../call.ts';
-import { ApiError, NotFoundError, NotModifiedError, TimeoutError, TrackingError } from '../errors.ts';
+import {
+  ApiError,
+  AuthenticationError,
+  NotFoundError,
+  NotModifiedError,
+  TimeoutError,
+  TrackingError,
+} from '../errors.ts';
 import type { ClientOptions } from '../options.ts';
 import { ConsistencyTokens } from './consistency.ts';
 import type { ApiRequest } from './request.ts';
@@ -93,8 +100,9 @@ export class Requester {
 }
 
 /** Whether a DELETE finds nothing: if an earlier attempt may have been carried out, the resource is gone. */
-function isGone({ gone }: ApiRequest, error: TrackingError, mayBeDone: boolean): error is NotFoundError {
-  return mayBeDone && gone !== undefined && error instanceof NotFoundError;
+function isGone({ gone, endsOwnSession }: ApiRequest, error: TrackingError, mayBeDone: boolean): error is ApiError {
+  const isMissing = error instanceof (endsOwnSession ? AuthenticationError : NotFoundError);
+  return mayBeDone && gone !== undefined && isMissing;
 }
 
 function answered<T>({ status, headers, data }: RawAnswer): Answered<T> {

@@ -20,8 +20,9 @@ export class SessionOperations {
     return this.api.call('changeOwnName', { body: changes }, options);
   }
 
+  /** Ends this session. If the answer to an earlier try was lost, the `id` of the result is empty. */
   signOut(options?: WriteOptions) {
-    return this.api.call('signOut', {}, options);
+    return this.api.call('signOut', { gone: { id: '', deleted: true, warnings: [] }, endsOwnSession: true }, options);
   }
 
   /** Ends every other session of theirs. */
