@@ -137,7 +137,10 @@ describe('the service channel', () => {
   });
 
   /** Calls `of` twice: the answer to the first attempt of the first call is lost, every later attempt throws `error`. */
-  async function errorsAfterLostAnswer(of: 'big' | 'read', error: Error): Promise<readonly [first: Error, second: Error]> {
+  async function errorsAfterLostAnswer(
+    of: 'big' | 'read',
+    error: Error,
+  ): Promise<readonly [first: Error, second: Error]> {
     const replicaPort = await freePort();
     let calls = 0;
     const operation = () => {
