@@ -10,7 +10,7 @@ import {
   type Metrics,
   retryCounter,
 } from '@tracking/ports';
-import { LeaderElectedJob, pause } from '@tracking/resilience';
+import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
 import type { EndpointDocument } from './endpoints/endpoint-document.ts';
 import type { EndpointStore } from './endpoints/endpoint-store.ts';
 import type { Retention } from './settings.ts';
@@ -29,8 +29,10 @@ import type { EndpointStatistics } from './stats/statistics.ts';
 const AT_ONCE = 100;
 /** Bodies looked at in a round, of all that are stored. */
 const BODIES_PER_ROUND = 1_000;
-/** For each millisecond of work it rests so many: old logs are never in the way of deliveries. */
-const REST = 4;
+/** Limit of the bodies in one read: a body can be as large as its shipment. */
+const BODY_BYTES_PER_READ = 4 * 1024 * 1024;
+/** Largest share of the time that the sweep may work, so that it does not slow down deliveries. */
+const SHARE = 0.2;
 const ORDER = ['created_at', 'id'] as const;
 
 export interface LogSweeperParts {
@@ -49,6 +51,8 @@ export interface LogSweeperParts {
   readonly leases: Leases;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Pauses after each page; by default it works a fifth of the time. */
+  readonly pace?: DutyCycle;
 }
 
 /**
@@ -59,11 +63,13 @@ export interface LogSweeperParts {
 export class LogSweeper {
   readonly job: LeaderElectedJob;
   private readonly deleted: Counter;
+  private readonly pace: DutyCycle;
   /** Id of the body that was looked at last. */
   private lastBody: string | undefined;
 
   constructor(private readonly parts: LogSweeperParts) {
-    const { everyMs, leases, logger, metrics } = parts;
+    const { everyMs, leases, logger, metrics, pace = new DutyCycle({ share: SHARE }) } = parts;
+    this.pace = pace;
     this.deleted = metrics.counter(
       'webhook_deliveries_deleted_total',
       'Deliveries deleted at the end of their retention',
@@ -90,8 +96,8 @@ export class LogSweeper {
       ['discarded', ago(deliveriesMs)],
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
-    await this.parts.replays.sweep(ago(deliveriesMs), ending);
-    await this.parts.statistics.forget(ago(deliveriesMs));
+    await this.parts.replays.sweep(ago(deliveriesMs), this.pace, ending);
+    await this.parts.statistics.forget(ago(deliveriesMs), this.pace, ending);
     const byScope = ['workspace_id', 'environment', 'status', ...ORDER] as const;
     for await (const { workspace_id } of firstOfEach(this.parts.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {
@@ -107,37 +113,45 @@ export class LogSweeper {
    * bodies each time. Bodies of that age are not sent again: neither recording nor a replay reaches back so far.
    */
   private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
-    for (let looked = 0; looked < BODIES_PER_ROUND && !ending.aborted; looked += AT_ONCE) {
-      const started = performance.now();
-      const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
-      const page = await this.parts.payloads.find({ filter: {}, sort: { fields: ['id'] }, limit: AT_ONCE, ...resume });
-      this.lastBody = page.at(-1)?.id;
-      await this.deleteUnneeded(page.filter(({ created_at }) => created_at < before).map(({ id }) => id));
-      if (this.lastBody === undefined) return;
-      await pause(REST * (performance.now() - started), ending);
+    for (let checked = 0; checked < BODIES_PER_ROUND && !ending.aborted;) {
+      const found = await this.pace.work(() => this.sweepPageOfBodies(before), ending);
+      if (found === 0) return;
+      checked += found;
     }
+  }
+
+  /** Checks the next bodies. @returns how many it checked; 0 at the end */
+  private async sweepPageOfBodies(before: Timestamp): Promise<number> {
+    const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
+    const query = { filter: {}, sort: { fields: ['id'] }, limit: AT_ONCE, ...resume };
+    const { documents: found } = await this.parts.payloads.findWithin(query, BODY_BYTES_PER_READ);
+    this.lastBody = found.at(-1)?.id;
+    await this.deleteUnneeded(found.filter(({ created_at }) => created_at < before).map(({ id }) => id));
+    return found.length;
   }
 
   /** One part of the log in the order in which it was made, up to what cannot have ended so long ago. */
   private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
-    let after: readonly string[] | undefined;
-    for (;;) {
-      if (ending.aborted) return;
-      const started = performance.now();
-      const filter = { ...part, created_at: { lt: before } };
-      const resume = after === undefined ? {} : { after };
-      const page = await this.parts.deliveries.find({ filter, sort: { fields: ORDER }, limit: AT_ONCE, ...resume });
-      const last = page.at(-1);
-      if (last === undefined) return;
-      after = [last.created_at, last.id];
-      await this.delete(
-        page.filter(({ queue, completed_at, event_created_at }) => {
-          return queue === undefined && completed_at !== null && completed_at < before && event_created_at < before;
-        }),
-        before,
-      );
-      await pause(REST * (performance.now() - started), ending);
-    }
+    let last: DeliveryDocument | undefined;
+    do {
+      last = await this.pace.work(() => this.sweepPageOfLog(part, before, last), ending);
+    } while (last !== undefined && !ending.aborted);
+  }
+
+  /** @returns the last delivery of the page, undefined at the end */
+  private async sweepPageOfLog(
+    part: Filter,
+    before: Timestamp,
+    last: DeliveryDocument | undefined,
+  ): Promise<DeliveryDocument | undefined> {
+    const filter = { ...part, created_at: { lt: before } };
+    const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
+    const page = await this.parts.deliveries.find({ filter, sort: { fields: ORDER }, limit: AT_ONCE, ...resume });
+    const old = page.filter(({ queue, completed_at, event_created_at }) => {
+      return queue === undefined && completed_at !== null && completed_at < before && event_created_at < before;
+    });
+    await this.delete(old, before);
+    return page.at(-1);
   }
 
   /** Each step leaves nothing behind that a later round does not find. */
@@ -166,19 +180,26 @@ export class LogSweeper {
 
   /** Removes deleted endpoints with their health, once none of their deliveries and replays is left: those refer to them. */
   private async sweepEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
-    const { endpoints, health } = this.parts;
     let last: EndpointDocument | undefined;
-    while (!ending.aborted) {
-      const page = await endpoints.deletedBefore(before, AT_ONCE, last);
-      last = page.at(-1);
-      if (last === undefined) return;
-      for (const endpoint of page) {
-        if (await this.isReferredTo(endpoint)) continue;
-        // The endpoint last: after an interruption it is found again.
-        await health.delete(endpoint.id);
-        await endpoints.forget(endpoint);
-      }
+    do {
+      last = await this.pace.work(() => this.sweepPageOfEndpoints(before, last), ending);
+    } while (last !== undefined && !ending.aborted);
+  }
+
+  /** @returns the last endpoint of the page, undefined at the end */
+  private async sweepPageOfEndpoints(
+    before: Timestamp,
+    last: EndpointDocument | undefined,
+  ): Promise<EndpointDocument | undefined> {
+    const { endpoints, health } = this.parts;
+    const page = await endpoints.deletedBefore(before, AT_ONCE, last);
+    for (const endpoint of page) {
+      if (await this.isReferredTo(endpoint)) continue;
+      // The endpoint last: after an interruption it is found again.
+      await health.delete(endpoint.id);
+      await endpoints.forget(endpoint);
     }
+    return page.at(-1);
   }
 
   private async isReferredTo({ id }: EndpointDocument): Promise<boolean> {

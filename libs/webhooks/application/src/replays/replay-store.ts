@@ -1,6 +1,6 @@
 import { type PageOf, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, type CollectionSpec, type Document, DuplicateKey, type Position } from '@tracking/ports';
-import { retryConflicts } from '@tracking/resilience';
+import { type DutyCycle, retryConflicts } from '@tracking/resilience';
 import { type NewReplay, type Replay, newReplay, replayCanceled } from '@tracking/webhooks-domain';
 import { isRepeated, noSuchReplay, replayRunning } from '../refusals.ts';
 import type { ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
@@ -213,18 +213,22 @@ export class ReplayStore {
   }
 
   /** Deletes those that ended before then; one that is resumed at the moment stays. */
-  async sweep(before: Timestamp, ending: AbortSignal): Promise<void> {
-    let after: readonly string[] = [];
-    while (!ending.aborted) {
-      const page = { sort: { fields: ['created_at', 'id'] }, limit: SWEPT_AT_ONCE, ...(after.length > 0 && { after }) };
-      const old = await this.documents.find({ filter: { created_at: { lt: before } }, index: 'age', ...page });
-      const last = old.at(-1);
-      if (last === undefined) return;
-      after = [last.created_at, last.id];
-      const isOver = ({ status, completed_at }: ReplayDocument) =>
-        status !== 'running' && completed_at !== null && completed_at < before;
-      for (const { id, revision } of old.filter(isOver)) await this.documents.delete(id, { revision });
-    }
+  async sweep(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
+    let last: ReplayDocument | undefined;
+    do {
+      last = await pace.work(() => this.sweepPage(before, last), ending);
+    } while (last !== undefined && !ending.aborted);
+  }
+
+  /** @returns the last replay of the page, undefined at the end */
+  private async sweepPage(before: Timestamp, last: ReplayDocument | undefined): Promise<ReplayDocument | undefined> {
+    const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
+    const page = { sort: { fields: ['created_at', 'id'] }, limit: SWEPT_AT_ONCE, ...resume };
+    const old = await this.documents.find({ filter: { created_at: { lt: before } }, index: 'age', ...page });
+    const isOver = ({ status, completed_at }: ReplayDocument) =>
+      status !== 'running' && completed_at !== null && completed_at < before;
+    for (const { id, revision } of old.filter(isOver)) await this.documents.delete(id, { revision });
+    return old.at(-1);
   }
 
   private async orRefused(write: Promise<boolean>): Promise<boolean> {

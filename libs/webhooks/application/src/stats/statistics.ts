@@ -1,5 +1,6 @@
 import type { FieldError, Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
+import type { DutyCycle } from '@tracking/resilience';
 import { hourOf, percentile } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import { invalid } from '../refusals.ts';
@@ -140,7 +141,7 @@ export interface EndpointStatistics {
   readonly queries: StatsQueries;
   readonly recounts: Recounts;
   /** Deletes hours that were over by then. */
-  forget(before: Timestamp): Promise<void>;
+  forget(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void>;
 }
 
 export async function openStatistics({ store, ...parts }: EndpointStatisticsParts): Promise<EndpointStatistics> {
@@ -153,7 +154,7 @@ export async function openStatistics({ store, ...parts }: EndpointStatisticsPart
     keeper: new StatsKeeper({ ...parts, hours, recounts, log: new HourLog(parts) }),
     queries: new StatsQueries({ ...parts, hours, recounts: documents }),
     recounts,
-    forget: (before) => forget(hours, before),
+    forget: (before, pace, ending) => forgetHours(hours, before, pace, ending),
   };
 }
 
@@ -162,11 +163,21 @@ function hourBefore(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - HOUR_MS).toISOString();
 }
 
-async function forget(hours: Collection<HourDocument>, before: Timestamp): Promise<void> {
-  for (;;) {
-    const filter = { hour: { lt: hourBefore(before) } };
-    const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: DELETED_AT_ONCE, index: 'hour' });
-    if (old.length === 0) return;
-    await hours.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
-  }
+/** Deletes hours that were over by then. */
+export async function forgetHours(
+  hours: Collection<HourDocument>,
+  before: Timestamp,
+  pace: DutyCycle,
+  ending: AbortSignal,
+): Promise<void> {
+  let found = 1;
+  while (found > 0 && !ending.aborted) found = await pace.work(() => forgetPage(hours, before), ending);
+}
+
+/** @returns how many it deleted */
+async function forgetPage(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
+  const filter = { hour: { lt: hourBefore(before) } };
+  const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: DELETED_AT_ONCE, index: 'hour' });
+  if (old.length > 0) await hours.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
+  return old.length;
 }
