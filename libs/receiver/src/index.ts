@@ -1,2 +1,1 @@
 export * from './receiver.ts';
-export * from './signature.ts';

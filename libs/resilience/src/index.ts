@@ -1,7 +1,9 @@
-export { DutyCycle, type DutyCycleOptions } from './duty-cycle.ts';
-export { LeaderElectedJob, type LeaderElectedJobOptions } from './leader-elected-job.ts';
-export { pause, withDeadline } from './pause.ts';
+export {
+  DutyCycle,
+  type DutyCycleOptions,
+  LeaderElectedJob,
+  type LeaderElectedJobOptions,
+  WakeUp,
+} from './background-jobs.ts';
+export { pause, withDeadline, retryConflicts, type RetryOptions, monotonicMs, retry } from './retry.ts';
 export { RecentLookUps, type RecentLookUpsOptions } from './recent-look-ups.ts';
-export { retryConflicts } from './retry-conflicts.ts';
-export { type RetryOptions, monotonicMs, retry } from './retry.ts';
-export { WakeUp } from './wake-up.ts';

@@ -1,7 +1,6 @@
 import { Unavailable } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { withDeadline } from './pause.ts';
-import { monotonicMs } from './retry.ts';
+import { monotonicMs, withDeadline } from './retry.ts';
 
 /** What a look-up found is used this long, counted from its beginning. */
 const USED_FOR_MS = 3_000;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { jest } from '@jest/globals';
-import { Busy } from '@tracking/ports';
-import { monotonicMs, retry } from './retry.ts';
+import { Busy, Unavailable } from '@tracking/ports';
+import { monotonicMs, retry, retryConflicts, withDeadline } from './retry.ts';
 
 const away = new Error('away');
 const failing = (times: number) => (failures: number) => {
@@ -77,5 +77,60 @@ describe('retry', () => {
       return 'done';
     };
     await expect(retry(action, { signal: stopping.signal })).resolves.toBe('done');
+  });
+});
+
+describe('retryConflicts', () => {
+  it('repeats a refused attempt until it writes', async () => {
+    let attempts = 0;
+    const written = await retryConflicts('thing 1', () => Promise.resolve((attempts += 1) < 4 ? undefined : 'written'));
+    expect([written, attempts]).toEqual(['written', 4]);
+  });
+
+  it('pauses between attempts, so that a write of another replica becomes readable', async () => {
+    let isReadable = false;
+    let attempts = 0;
+    setImmediate(() => (isReadable = true));
+    await retryConflicts('thing 1', () => {
+      attempts += 1;
+      return attempts > 1_000 ? Promise.reject(new Error('no pause')) : Promise.resolve(isReadable || undefined);
+    });
+    expect(attempts).toBeLessThan(1_000);
+  });
+
+  it('throws Busy with the name of the resource once the deadline has passed', async () => {
+    const refused = retryConflicts('thing 1', () => Promise.resolve(undefined), 0);
+    await expect(refused).rejects.toThrow(
+      new Busy('document store', 'too many requests change thing 1 at the same time'),
+    );
+    await expect(refused).rejects.toBeInstanceOf(Busy);
+  });
+
+  it('does not repeat an attempt that throws', async () => {
+    let attempts = 0;
+    const away = new Unavailable('document store', 'no answer');
+    const failed = retryConflicts('thing 1', () => {
+      attempts += 1;
+      return Promise.reject(away);
+    });
+    await expect(failed).rejects.toBe(away);
+    expect(attempts).toBe(1);
+  });
+});
+
+const LONG_MS = 2 ** 31 - 1;
+const late = () => new Error('late');
+
+describe('a promise with a deadline', () => {
+  it('answers, or fails, as it does by itself', async () => {
+    await expect(withDeadline(Promise.resolve('done'), LONG_MS, late)).resolves.toBe('done');
+    await expect(withDeadline(Promise.reject(new Error('away')), LONG_MS, late)).rejects.toThrow('away');
+  });
+
+  it('fails with what is made for that where it is late, whatever it does then', async () => {
+    const slow = Promise.withResolvers<string>();
+    await expect(withDeadline(slow.promise, 1, late)).rejects.toThrow('late');
+    slow.reject(new Error('away'));
+    await new Promise(setImmediate);
   });
 });

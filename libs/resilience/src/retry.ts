@@ -1,10 +1,12 @@
 import { Busy } from '@tracking/ports';
-import { pause } from './pause.ts';
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 5_000;
 /** A full queue empties within a commit or two. */
 const LONGEST_PAUSE_WHEN_BUSY_MS = 50;
+/** A write of another replica may take some milliseconds until reads show it. */
+const CONFLICT_PAUSES = { firstPauseMs: 10, longestPauseMs: 250 };
+const CONFLICT_DEADLINE_MS = 5_000;
 
 /** Milliseconds of a clock that is never set back; only differences mean something. */
 export const monotonicMs = (): number => performance.now();
@@ -55,4 +57,68 @@ function pauseAfter(
 ): number {
   const longest = error instanceof Busy ? Math.min(LONGEST_PAUSE_WHEN_BUSY_MS, longestPauseMs) : longestPauseMs;
   return Math.random() * Math.min(longest, firstPauseMs * 2 ** (failures - 1));
+}
+
+/** A guarded write found its document changed since it was read. */
+class WriteConflict extends Error {
+  override readonly name = 'WriteConflict';
+}
+
+/**
+ * Repeats reading documents and writing them under guards until no guard refuses a write, with pauses in between.
+ * @param resource names what is written, for the error: for example `endpoint whe_1`
+ * @param attempt reads, decides and writes; resolves with undefined if a guard refused a write
+ * @throws Busy if every attempt of 5 seconds was refused; and whatever `attempt` throws. `Busy` promises that nothing was
+ * written, so an attempt that writes several documents, and keeps some of them, must turn it into `Unavailable`
+ */
+export async function retryConflicts<T>(
+  resource: string,
+  attempt: () => Promise<T | undefined>,
+  deadlineMs = CONFLICT_DEADLINE_MS,
+): Promise<T> {
+  try {
+    return await retry(
+      async () => {
+        const written = await attempt();
+        if (written === undefined) throw new WriteConflict();
+        return written;
+      },
+      {
+        ...CONFLICT_PAUSES,
+        deadline: monotonicMs() + deadlineMs,
+        isTransient: (error) => error instanceof WriteConflict,
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof WriteConflict)) throw error;
+    throw new Busy('document store', `too many requests change ${resource} at the same time`);
+  }
+}
+
+/** Resolves after `ms` milliseconds, or at once when the signal aborts: whoever waits looks at the signal afterwards. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}
+
+/**
+ * Settles as `promise` does, if it does so in time; what it does later is nobody's concern.
+ * @param late makes what is thrown after `ms` milliseconds
+ */
+export async function withDeadline<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  const given = Promise.withResolvers<never>();
+  const timer = setTimeout(() => given.reject(late()), ms);
+  try {
+    return await Promise.race([promise, given.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,8 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { ConfigError } from './config-error.ts';
-import { misspelt, type Misspelt } from './misspelt.ts';
-import { SETTINGS } from './settings.ts';
-import type { OptionalValue, Setting, SettingName, SettingValue } from './settings.ts';
+import type { Logger } from '@tracking/ports';
+import { ConfigError } from './setting-types.ts';
+import {
+  type OptionalValue,
+  type Setting,
+  SETTING_NAMES,
+  type SettingName,
+  SETTINGS,
+  type SettingValue,
+} from './settings.ts';
+
+/** What begins like this is meant for us, however it goes on. */
+const PREFIXES = ['ADMINISTRATION_', 'KAFKA_SASL_', 'MANAGEMENT_', 'RATE_LIMIT_', 'RETENTION_', 'WEBHOOKS_'];
+/** Kubernetes tells every process of the services around it, in variables that begin with their names. */
+const OF_KUBERNETES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
 
 /** Environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
@@ -60,4 +71,76 @@ function contentOf(file: string, setting: string): string {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
     throw new ConfigError(`${setting}: cannot read ${file} (${reason})`);
   }
+}
+
+/** A variable that is no setting, and the one that is probably meant. */
+export interface Misspelt {
+  readonly variable: string;
+  readonly likely: string;
+}
+
+/**
+ * Variables that look like settings of a program and are none of anything here, by name. What looks more like a setting
+ * of another program is left to that one.
+ * @param wanted the settings of the program
+ */
+export function misspelt(
+  env: Readonly<Record<string, string | undefined>>,
+  wanted: Iterable<string>,
+): readonly Misspelt[] {
+  const withFiles = (names: Iterable<string>) => [...names].flatMap((name) => [name, `${name}_FILE`]);
+  const own = new Set(withFiles(wanted));
+  const known = new Set([...withFiles(SETTING_NAMES), ...own]);
+  return Object.entries(env).flatMap(([variable, value]) => {
+    if (!value || known.has(variable) || !/^[A-Z][A-Z0-9_]*$/.test(variable)) return [];
+    const likely = likeliest(variable, known);
+    return likely !== undefined && own.has(likely) ? [{ variable, likely }] : [];
+  });
+}
+
+export function warnOfMisspelt(logger: Logger, found: readonly Misspelt[]): void {
+  for (const { variable, likely } of found) {
+    logger.warn({ variable, likely }, `${variable} is no setting, did you mean ${likely}?`);
+  }
+}
+
+function likeliest(variable: string, names: Iterable<string>): string | undefined {
+  const prefix = OF_KUBERNETES.test(variable) ? undefined : PREFIXES.find((each) => variable.startsWith(each));
+  const candidates = [...names]
+    .map((name) => ({ name, edits: editsBetween(variable, name) }))
+    .filter(({ name, edits }) => edits <= most(name) || (prefix !== undefined && name.startsWith(prefix)))
+    .sort((one, other) => one.edits - other.edits);
+  return candidates[0]?.name;
+}
+
+/** So many slips of the keyboard are still the same name: none in a short one, which is soon another word. */
+function most({ length }: string): number {
+  if (length < 8) return 0;
+  if (length < 12) return 1;
+  return length < 15 ? 2 : 3;
+}
+
+/** Letters left out, put in or replaced, or neighbours swapped (optimal string alignment). */
+function editsBetween(one: string, other: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= one.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const replaced = at(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const swapped = areSwapped(one, i, other, j) ? at(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, at(last, j) + 1, at(row, j - 1) + 1));
+    }
+    [before, last] = [last, row];
+  }
+  return at(last, other.length);
+}
+
+/** Whether the two letters that end at `i` in one are those that end at `j` in the other, the other way round. */
+function areSwapped(one: string, i: number, other: string, j: number): boolean {
+  return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? 0;
 }

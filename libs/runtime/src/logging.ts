@@ -1,13 +1,23 @@
-import type { Logger } from '@tracking/ports';
 import { pino } from 'pino';
-import { readable } from './readable.ts';
+import type { Logger } from '@tracking/ports';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
 /** Field names whose values never reach a line, at the top or one level below. A net under those who never log any. */
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'key', 'token', 'cookie'];
 const REDACTED = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
+/** What a line begins with, or what says the same for every line of a process. */
+const APART = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
+/** What a request's line begins with, and what nobody looks for at a terminal: it fits into one line then. */
+const OF_REQUESTS = new Set(['method', 'route', 'path', 'status', 'duration_ms', 'client', 'key_id', 'workspace_id']);
+const MOST_CAUSES = 3;
+/** What lets one in, wherever it stands in a text. */
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/\/\/[^/\s@]+@/g, '//[redacted]@'],
+  [/\b(sk_live|sk_test|whsec)_[\w+/=-]+/g, '$1_[redacted]'],
+  [/\b(Bearer|Basic)\s+[\w.+/=~-]+/gi, '$1 [redacted]'],
+];
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** JSON lines on standard output; a readable line for each record when that is a terminal. */
 export async function createLogger(options: {
@@ -38,4 +48,47 @@ export async function createLogger(options: {
   // Written at once: what is said last is not lost when the process ends.
   const pretty: Logger = pino(settings, { write: (record: string) => void destination.write(line(record)) });
   return pretty;
+}
+
+/** A log record as it would stand in its JSON line. */
+type LogRecord = Readonly<Record<string, unknown>>;
+
+/** A record for people, without time and level: a line, below which only what has lines itself (a stack) stands. */
+function readable(record: LogRecord): string {
+  const { msg, method, path, status, duration_ms } = record;
+  const isRequest = msg === 'request' && typeof path === 'string';
+  const what = isRequest ? `${String(method)} ${path} ${String(status)} ${String(duration_ms)} ms` : String(msg);
+  const fields = Object.entries(record)
+    .filter(([name, value]) => value !== undefined && !APART.has(name) && !(isRequest && OF_REQUESTS.has(name)))
+    .map(([name, value]) => [name, textOf(value)] as const);
+  const isLong = ([, text]: readonly [string, string]) => text.includes('\n');
+  const short = fields.filter((field) => !isLong(field)).map(([name, text]) => `${name}=${shown(text)}`);
+  const long = fields
+    .filter(isLong)
+    .map(([name, text]) => `\n    ${name}: ${text.split('\n').map(shown).join('\n    ')}`);
+  return [shown(what), ...short].join('  ') + long.join('');
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { stack } = Object(value) as { readonly stack?: unknown };
+  return typeof stack === 'string' ? stack : JSON.stringify(value);
+}
+
+/** Nothing that a stranger sent may command the terminal. */
+function shown(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+}
+
+/** An error as a log line may show it: its stack and those of its causes, nothing else that it carries, and no secret. */
+export function shownError(error: unknown): string {
+  const shown: string[] = [];
+  for (
+    let at = error;
+    at !== undefined && shown.length <= MOST_CAUSES;
+    at = at instanceof Error ? at.cause : undefined
+  ) {
+    shown.push(at instanceof Error ? (at.stack ?? String(at)) : String(at));
+  }
+  return SECRETS.reduce((text, [secret, instead]) => text.replaceAll(secret, instead), shown.join('\ncaused by '));
 }

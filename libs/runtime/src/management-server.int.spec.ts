@@ -1,6 +1,4 @@
-import { Health } from './health.ts';
-import { startManagementServer } from './management-server.ts';
-import { PrometheusMetrics } from './metrics.ts';
+import { Health, PrometheusMetrics, startManagementServer } from './management-server.ts';
 
 describe('the management server', () => {
   it('says that a process lives while it is not ready yet, what it is ready for, and what it measured', async () => {
@@ -35,6 +33,57 @@ describe('the management server', () => {
       await expect(start(first.port)).rejects.toThrow('EADDRINUSE');
     } finally {
       await first.close();
+    }
+  });
+});
+
+describe('Health', () => {
+  it('is not ready before the first start and while draining', () => {
+    const health = new Health();
+    expect(health.report()).toMatchObject({ status: 'starting', httpStatus: 503 });
+    health.started();
+    expect(health.report()).toMatchObject({ status: 'ready', httpStatus: 200 });
+    health.draining();
+    health.started();
+    expect(health.report()).toMatchObject({ status: 'draining', httpStatus: 503 });
+  });
+
+  it('stays in service, degraded, when an engine is lost later', () => {
+    const health = new Health();
+    health.started();
+    health.engine('event store', 'no answer');
+    expect(health.report()).toEqual({
+      status: 'degraded',
+      engines: { 'event store': 'no answer' },
+      httpStatus: 200,
+    });
+    health.engine('event store');
+    expect(health.report()).toMatchObject({ status: 'ready', engines: { 'event store': 'ok' } });
+  });
+});
+
+describe('the management port', () => {
+  it('shows metrics and health of the process', async () => {
+    const metrics = new PrometheusMetrics('standalone');
+    const health = new Health();
+    metrics.counter('commands_total', 'Commands.', ['type']).add(2, { type: 'UpsertShipment' });
+    metrics.counter('commands_total', 'Commands.', ['type']).add(1, { type: 'UpsertShipment' });
+    metrics.gauge('queue_depth', 'Depth.', [], () => 7);
+    metrics.histogram('work_seconds', 'Work.').observe(0.02);
+    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () => health.report());
+    const get = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
+    try {
+      const text = await (await get('/metrics')).text();
+      expect(text).toContain('commands_total{type="UpsertShipment",service="standalone"} 3');
+      expect(text).toContain('queue_depth{service="standalone"} 7');
+      expect(text).toContain('work_seconds_count{service="standalone"} 1');
+      expect((await get('/health/live')).status).toBe(200);
+      expect((await get('/health/ready')).status).toBe(503);
+      health.started();
+      expect(await (await get('/health/ready')).json()).toEqual({ status: 'ready', engines: {} });
+      expect((await get('/other')).status).toBe(404);
+    } finally {
+      await server.close();
     }
   });
 });

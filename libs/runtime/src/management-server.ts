@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { HealthReport } from './health.ts';
-import type { PrometheusMetrics } from './metrics.ts';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Metrics } from '@tracking/ports';
 
 /** Answers other paths of the management port; false for those it does not know. */
 export type ManagementHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -45,4 +45,90 @@ export async function startManagementServer(
         server.closeAllConnections();
       }),
   };
+}
+
+export type HealthStatus = 'starting' | 'ready' | 'degraded' | 'draining';
+
+export interface HealthReport {
+  readonly status: HealthStatus;
+  /** What each engine last answered: `ok`, or why it does not. */
+  readonly engines: Readonly<Record<string, string>>;
+  /** 503 before the first successful start and while draining; else 200, so that nothing takes away what still works. */
+  readonly httpStatus: 200 | 503;
+}
+
+/** What a process says of itself to orchestrators. */
+export class Health {
+  private phase: 'starting' | 'serving' | 'draining' = 'starting';
+  private readonly engines = new Map<string, string>();
+
+  /** @param problem one line without secrets; undefined when the engine answers */
+  engine(name: string, problem?: string): void {
+    this.engines.set(name, problem ?? 'ok');
+  }
+
+  started(): void {
+    if (this.phase === 'starting') this.phase = 'serving';
+  }
+
+  draining(): void {
+    this.phase = 'draining';
+  }
+
+  report(): HealthReport {
+    const degraded = [...this.engines.values()].some((state) => state !== 'ok');
+    const status = this.phase === 'serving' ? (degraded ? 'degraded' : 'ready') : this.phase;
+    return { status, engines: Object.fromEntries(this.engines), httpStatus: this.phase === 'serving' ? 200 : 503 };
+  }
+}
+
+/** Metrics of this process over prom-client. */
+export class PrometheusMetrics implements Metrics {
+  private readonly registry = new Registry();
+
+  constructor(service: string) {
+    this.registry.setDefaultLabels({ service });
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  counter(name: string, help: string, labels: readonly string[] = []): ReturnType<Metrics['counter']> {
+    const counter =
+      (this.registry.getSingleMetric(name) as Counter | undefined) ??
+      new Counter({ name, help, labelNames: [...labels], registers: [this.registry] });
+    return { add: (amount = 1, values = {}) => counter.inc(values, amount) };
+  }
+
+  gauge(name: string, help: string, labels: readonly string[] = [], read?: () => number): ReturnType<Metrics['gauge']> {
+    const gauge =
+      (this.registry.getSingleMetric(name) as Gauge | undefined) ??
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [this.registry],
+        ...(read && {
+          collect(this: Gauge) {
+            this.set(read());
+          },
+        }),
+      });
+    return { set: (value, values = {}) => gauge.set(values, value) };
+  }
+
+  histogram(
+    name: string,
+    help: string,
+    labels: readonly string[] = [],
+    buckets: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  ): ReturnType<Metrics['histogram']> {
+    const histogram =
+      (this.registry.getSingleMetric(name) as Histogram | undefined) ??
+      new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [this.registry] });
+    return { observe: (value, values = {}) => histogram.observe(values, value) };
+  }
+
+  /** The Prometheus text exposition. */
+  async text(): Promise<{ contentType: string; body: string }> {
+    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
 }

@@ -1,9 +1,8 @@
-import { ConfigError } from './config-error.ts';
 import {
-  type SettingType,
   boolean,
   bytes,
   cidrs,
+  ConfigError,
   duration,
   email,
   integer,
@@ -11,6 +10,7 @@ import {
   port,
   secret,
   serviceAddress,
+  type SettingType,
   url,
 } from './setting-types.ts';
 

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
-import { ConfigError } from './config-error.ts';
+import { Unavailable } from '@tracking/ports';
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Makes a value of a setting's text. @throws ConfigError, one line that begins with the name */
 export type SettingType<T> = (text: string, name: string) => T;
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export const text: SettingType<string> = (given) => given;
 
@@ -104,4 +104,25 @@ function isCidr(part: string): boolean {
 
 function expected(name: string, what: string, given: string): ConfigError {
   return new ConfigError(`${name}: expected ${what}, got ${JSON.stringify(given)}`);
+}
+
+/** A wrong or missing setting. Its message is the one line that an operator sees. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * What the machine refuses because of a setting (a port in use, a folder that may not be written) as a fault of that
+ * setting; everything else passes as it is.
+ * @param setting its name, and its value where the refusal does not show it
+ * @throws ConfigError
+ */
+export async function blaming<T>(setting: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { syscall, message } = error as NodeJS.ErrnoException;
+    const isRefusal = syscall !== undefined || error instanceof Unavailable;
+    throw isRefusal ? new ConfigError(`${setting}: ${message}`, { cause: error }) : error;
+  }
 }

@@ -1,6 +1,5 @@
 import { LOG_LEVELS } from './logging.ts';
 import {
-  type SettingType,
   boolean,
   bytes,
   cidrs,
@@ -12,6 +11,7 @@ import {
   port,
   secret,
   serviceAddress,
+  type SettingType,
   text,
   url,
 } from './setting-types.ts';

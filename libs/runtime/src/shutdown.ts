@@ -1,5 +1,5 @@
 import type { Logger } from '@tracking/ports';
-import { shownError } from './shown-error.ts';
+import { shownError } from './logging.ts';
 
 /** Ctrl-C reaches a process from the terminal and once more from each `npm` that it was started by: one wish, not two. */
 const SAME_WISH_MS = 1_000;

@@ -1,13 +1,17 @@
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import {
   EventStoreDbEventStore,
+  type EventStoreDbOptions,
+  type GrpcServerTls,
+  type GrpcTls,
   KafkaMessageBroker,
+  type KafkaOptions,
+  type KafkaSasl,
   MongoConnection,
   MongoDocumentStore,
   MongoLeases,
-  type EventStoreDbOptions,
-  type KafkaOptions,
 } from '@tracking/distributed';
+import { ConfigError, type ConfigReader, type SecretsKeySettings } from '@tracking/runtime';
 import type { Service } from './service.ts';
 
 /** Watched from here on, and closed when the service stops, after everything that is started later. */
@@ -38,4 +42,84 @@ export function openKafka(service: Service, options: KafkaOptions): KafkaMessage
   shutdown.add('message broker', () => broker.close());
   service.watch('message broker', () => broker.check(SHIPMENT_EVENTS_TOPIC.name));
   return broker;
+}
+
+/** @throws ConfigError */
+export function eventStoreDbSettings(read: ConfigReader): EventStoreDbOptions {
+  return { url: read.required('EVENTSTOREDB_URL') };
+}
+
+/** @throws ConfigError */
+export function mongoSettings(read: ConfigReader): { readonly url: string } {
+  return { url: read.required('MONGODB_URL') };
+}
+
+/**
+ * @param clientId name of the process in the brokers' logs and quotas
+ * @throws ConfigError
+ */
+export function kafkaSettings(read: ConfigReader, clientId: string): KafkaOptions {
+  const mechanism = read.get('KAFKA_SASL_MECHANISM');
+  const ca = read.get('KAFKA_TLS_CA');
+  const replicas = read.get('KAFKA_REPLICATION_FACTOR', '0');
+  return {
+    brokers: read.required('KAFKA_BROKERS'),
+    clientId,
+    topicPrefix: read.get('KAFKA_TOPIC_PREFIX'),
+    tls: read.get('KAFKA_TLS') && (ca === undefined ? true : { ca }),
+    ...(mechanism !== undefined && { sasl: saslSettings(read, mechanism) }),
+    ...(replicas > 0 && { replicationFactor: replicas }),
+  };
+}
+
+function saslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism']): KafkaSasl {
+  return {
+    mechanism,
+    username: read.required('KAFKA_SASL_USERNAME'),
+    password: read.required('KAFKA_SASL_PASSWORD'),
+  };
+}
+
+/** What the services tell each other apart from strangers by. @throws ConfigError */
+export function channelToken(read: ConfigReader): string {
+  return read.required('SERVICES_TOKEN');
+}
+
+/** @throws ConfigError */
+export function secretsKeySettings(read: ConfigReader): SecretsKeySettings {
+  const secretsKey = read.get('SECRETS_KEY');
+  if (secretsKey === undefined) {
+    throw new ConfigError('SECRETS_KEY: expected 32 bytes as base64, the same for all services');
+  }
+  return { secretsKey, lostSecretsKey: read.get('SECRETS_KEY_LOST') };
+}
+
+/** Calls to the services go by TLS where it is known who signs their certificates. @throws ConfigError */
+export function callerTls(read: ConfigReader): { readonly tls?: GrpcTls } {
+  const ca = read.get('SERVICES_TLS_CA');
+  const own = ownCertificate(read);
+  return ca === undefined ? {} : { tls: { ca, ...own } };
+}
+
+/** With a certificate a service takes calls by TLS only; with `SERVICES_TLS_CA`, from those that it signed. @throws ConfigError */
+export function serverTls(read: ConfigReader): { readonly tls?: GrpcServerTls } {
+  const ca = read.get('SERVICES_TLS_CA');
+  const own = ownCertificate(read);
+  return own === undefined ? {} : { tls: { ...own, ...(ca !== undefined && { ca }) } };
+}
+
+function ownCertificate(read: ConfigReader): { readonly cert: string; readonly key: string } | undefined {
+  const cert = read.get('SERVICES_TLS_CERT');
+  const key = read.get('SERVICES_TLS_KEY');
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) {
+    throw new ConfigError('SERVICES_TLS_CERT and SERVICES_TLS_KEY: expected both or none');
+  }
+  return { cert, key };
+}
+
+/** Where a gateway is reached by its clients: the same for every service. */
+export function publicAddresses(read: ConfigReader): PublicAddresses {
+  const baseUrl = read.get('BASE_URL', 'http://127.0.0.1:3000');
+  return { baseUrl, appUrl: read.get('APP_URL', baseUrl) };
 }

@@ -1,4 +1,2 @@
-export * from './engine-settings.ts';
 export * from './engines.ts';
-export { runService } from './run-service.ts';
-export { Service, type ServiceSettings, serviceSettings } from './service.ts';
+export { runService, Service, type ServiceSettings, serviceSettings } from './service.ts';

@@ -1,19 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Unavailable, retryCounter, type Clock, type Logger } from '@tracking/ports';
+import { type Clock, type Logger, retryCounter, Unavailable } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
 import {
   blaming,
+  ConfigError,
+  type ConfigReader,
   createLogger,
   Health,
+  type LogLevel,
+  type ManagementHandler,
+  type Misspelt,
   PrometheusMetrics,
   Shutdown,
   startManagementServer,
   warnOfMisspelt,
-  type ConfigReader,
-  type LogLevel,
-  type ManagementHandler,
-  type Misspelt,
 } from '@tracking/runtime';
-import { retry } from '@tracking/resilience';
 
 /** What is under way is finished within this time. */
 const SHUTDOWN_MS = 20_000;
@@ -146,5 +147,21 @@ async function problemOf(probe: () => Promise<unknown>): Promise<string | undefi
   } finally {
     patience.catch(() => undefined);
     late.abort();
+  }
+}
+
+/** Runs a service's `main`: what an operator did wrong is told in one line; anything else is a fault of ours and shows where. */
+export async function runService<Config>(
+  loadConfig: () => Config,
+  start: (config: Config) => Promise<void>,
+): Promise<void> {
+  try {
+    await start(loadConfig());
+  } catch (error) {
+    // Stopped while it waited for an engine.
+    if (error instanceof Error && error.name === 'AbortError') return;
+    const said = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
+    process.stderr.write(`${said}\n`);
+    process.exit(1);
   }
 }

@@ -5,8 +5,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionParts } from './catch-up-subscription.ts';
-import { CHECKPOINTS, type CheckpointDocument, placeOf } from './checkpoint.ts';
-import { positionOf } from './places.ts';
+import { type CheckpointDocument, CHECKPOINTS, placeOf, positionOf } from './checkpoint.ts';
 import { type HandledEvent, partition } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };

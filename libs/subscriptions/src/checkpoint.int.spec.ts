@@ -2,8 +2,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, tempFolder } from '@tracking/testing';
-import { CHECKPOINTS, Checkpoint, Superseded, placeOf } from './checkpoint.ts';
-import type { CheckpointDocument } from './checkpoint.ts';
+import { Checkpoint, type CheckpointDocument, CHECKPOINTS, placeOf, Superseded } from './checkpoint.ts';
 
 const OF = { subscriber: 'shipments', generation: 1, partition: 'shipment-' };
 

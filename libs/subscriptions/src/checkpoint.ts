@@ -1,6 +1,16 @@
-import type { Collection, CollectionSpec, Document, Position } from '@tracking/ports';
+import type { Collection, CollectionSpec, Document, DocumentStore, Position } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
-import { type Place, placeBehind } from './places.ts';
+
+/** Derived: one that is lost with the latest work costs that work again, nothing else. */
+export const CHECKPOINTS: CollectionSpec = {
+  name: 'subscription_checkpoints',
+  indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
+  durability: 'derived',
+};
+const SEPARATOR = '.';
+const EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
+const NUMBER_DIGITS = 10;
+const PAGE = 500;
 
 /** How far one partition of one generation of a subscriber is. */
 export interface CheckpointDocument extends Document {
@@ -17,13 +27,6 @@ export interface CheckpointDocument extends Document {
   readonly epoch: number;
 }
 
-/** Derived: one that is lost with the latest work costs that work again, nothing else. */
-export const CHECKPOINTS: CollectionSpec = {
-  name: 'subscription_checkpoints',
-  indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
-  durability: 'derived',
-};
-
 export function checkpointId(subscriber: string, generation: number, partition: string): string {
   return `${subscriber}/${generation}/${partition}`;
 }
@@ -39,7 +42,7 @@ export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
 
-export interface CheckpointWriting {
+interface CheckpointWriting {
   /** Ends the retries with an engine that does not answer. */
   readonly signal: AbortSignal;
   /** Told of every write that failed. */
@@ -147,5 +150,51 @@ export class Checkpoint {
     this.document = next;
     if (this.wanted === next) this.wanted = undefined;
     if (intervalMs > 0) await pause(intervalMs, AbortSignal.any([this.flushing.signal, signal]));
+  }
+}
+
+/**
+ * Place of an event in the order in which a subscriber handles events: its position. An event that waited in a parked
+ * stream gets a place behind everything that was handled before it, so that readers who are further by then still come to
+ * it. Places compare as strings, among each other and with positions.
+ */
+export type Place = string;
+
+/**
+ * A place behind the event at the position, and before the next position.
+ * @param epoch of the lease: later holders get later places
+ * @param number grows within the epoch
+ */
+function placeBehind(position: Position, epoch: number, number: number): Place {
+  const suffix = [String(epoch).padStart(EPOCH_DIGITS, '0'), String(number).padStart(NUMBER_DIGITS, '0')];
+  return [position, ...suffix].join(SEPARATOR);
+}
+
+/** The last position of the log that is not behind the place. */
+export function positionOf(place: Place): Position {
+  const [position = place] = place.split(SEPARATOR, 1);
+  return position;
+}
+
+/** A place that is not before any place behind the position, but before the next position. */
+export function endOf(position: Position): Place {
+  return `${positionOf(position)}${SEPARATOR}~`;
+}
+
+/**
+ * Deletes what a subscriber's generations before this one left in a collection: nobody goes on with it.
+ * @param spec of `CHECKPOINTS` or `PARKED`
+ * @throws Unavailable
+ */
+export async function forgetEarlier(
+  store: DocumentStore,
+  spec: CollectionSpec,
+  subscriber: string,
+  generation: number,
+): Promise<void> {
+  const documents = await store.collection(spec);
+  const earlier = { filter: { subscriber, generation: { lt: generation } }, limit: PAGE };
+  for (let found = await documents.find(earlier); found.length > 0; found = await documents.find(earlier)) {
+    await documents.writeMany(found.map(({ id }) => ({ kind: 'delete', id })));
   }
 }

@@ -11,10 +11,8 @@ import type {
   StoredEvent,
 } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
-import { CHECKPOINTS, Checkpoint } from './checkpoint.ts';
-import type { CheckpointDocument } from './checkpoint.ts';
-import { ParkedPartition } from './parked-partition.ts';
-import { PARKED, type ParkedStream, describe } from './parked-stream.ts';
+import { Checkpoint, type CheckpointDocument, CHECKPOINTS } from './checkpoint.ts';
+import { describe, PARKED, ParkedPartition, type ParkedStream } from './parked-streams.ts';
 import type {
   EventFailure,
   EventHandler,

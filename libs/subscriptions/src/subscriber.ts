@@ -1,5 +1,5 @@
 import type { StoredEvent } from '@tracking/ports';
-import type { Place } from './places.ts';
+import type { Place } from './checkpoint.ts';
 
 /** Who goes through all events, each once. Names its leases, its checkpoints and what it parks. */
 export interface Subscriber {

@@ -1,9 +1,8 @@
 import type { OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import type { Dispatcher } from 'undici';
-import type { ReceiverConnection, Connections, ConnectionWaiter } from './connections.ts';
+import type { Connections, ConnectionWaiter, ReceiverConnection } from './connections.ts';
 import { failureOf, isConnectionLoss, type FailureReason } from './failure.ts';
-import { responseHeaders, type ReceivedHeaders } from './headers.ts';
-import { ResponseBody } from './response-body.ts';
+import { type ReceivedHeaders, ResponseBody, responseHeaders } from './response-body.ts';
 import type { Target } from './target.ts';
 
 type Phase = 'queued' | 'connecting' | 'waiting' | 'reading' | 'over';

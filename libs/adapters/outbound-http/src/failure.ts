@@ -1,8 +1,7 @@
 import type { OutboundErrorCode } from '@tracking/ports';
 import { errors } from 'undici';
-import { AnswerTooLong, answerLimit } from './answer-bound.ts';
-import { AddressRefused } from './connector.ts';
-import { NameNotResolved } from './name-resolution.ts';
+import { answerLimit, AnswerTooLong } from './connections.ts';
+import { AddressRefused, NameNotResolved } from './connector.ts';
 
 export interface FailureReason {
   readonly code: OutboundErrorCode;

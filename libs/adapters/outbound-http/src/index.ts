@@ -1,2 +1,2 @@
 export { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
-export { NameNotResolved, type Lookup } from './name-resolution.ts';
+export { NameNotResolved, type Lookup } from './connector.ts';

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
-import { createLookup, NameNotResolved, type Lookup } from './name-resolution.ts';
+import { createLookup, type Lookup, NameNotResolved } from './connector.ts';
 
 /** Resource records by name, as a name server tells them: type 1 (A) and 28 (AAAA). */
 type Records = Readonly<Record<string, { readonly a?: string; readonly aaaa?: string } | 'silent' | 'refused'>>;

@@ -1,11 +1,10 @@
 import type { Metrics, OutboundFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import { addressPolicy } from './addresses.ts';
 import { Connections, type ConnectionSettings } from './connections.ts';
-import { createConnector } from './connector.ts';
+import { createConnector, createLookup, type Lookup } from './connector.ts';
 import { Exchange } from './exchange.ts';
 import type { FailureReason } from './failure.ts';
-import { requestHeaders } from './headers.ts';
-import { createLookup, type Lookup } from './name-resolution.ts';
+import { requestHeaders } from './response-body.ts';
 import { readTarget } from './target.ts';
 
 export interface OutboundHttpOptions extends Partial<ConnectionSettings> {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { COUNTRIES } from './countries.ts';
+import { COUNTRIES } from './locode-list.ts';
 import { loadPlaces, PlacesFileError } from './index.ts';
 
 const LIST = [

@@ -1,5 +1,34 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
-import { readCsv } from './csv-records.ts';
+import { CsvError, parse } from 'csv-parse/sync';
+
+const HEADER = 'change,country,location';
+/** Change, Country, Location, Name, NameWoDiacritics, Subdivision, Status, Function, Date, IATA, Coordinates, Remarks. */
+const COLUMNS = 12;
+/** UNECE's list has 7 MB. */
+const MOST_BYTES = 64 * 2 ** 20;
+const FILE_ERRORS = new Map([
+  ['ENOENT', 'no such file'],
+  ['EACCES', 'may not be read'],
+  ['EISDIR', 'is a folder'],
+]);
+/** In characters. What is longer is no record: its quote was never closed, or the file is no text. */
+const LONGEST_RECORD = 64 * 1024;
+/** A byte order mark in UTF-8, as its bytes are read here. */
+const BYTE_ORDER_MARK = '\xef\xbb\xbf';
+/** ISO 3166-1 alpha-2, officially assigned codes. */
+const ISO_3166_1 =
+  'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
+  'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR ' +
+  'GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO ' +
+  'JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR ' +
+  'MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO ' +
+  'RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV ' +
+  'TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW';
+/** User-assigned codes in general use: UN/LOCODE's own XZ (installations in international waters), and XK (Kosovo). */
+const USER_ASSIGNED = 'XK XZ';
+/** The first two letters that a UN/LOCODE may have. */
+export const COUNTRIES: ReadonlySet<string> = new Set(`${ISO_3166_1} ${USER_ASSIGNED}`.split(' '));
 
 /** The operator's list cannot be used. The message is one line that names the file and, where there is one, the line. */
 export class PlacesFileError extends Error {
@@ -12,12 +41,6 @@ export interface Location {
   readonly latitude: number | null;
   readonly longitude: number | null;
 }
-
-const HEADER = 'change,country,location';
-/** Change, Country, Location, Name, NameWoDiacritics, Subdivision, Status, Function, Date, IATA, Coordinates, Remarks. */
-const COLUMNS = 12;
-/** UNECE's list has 7 MB. */
-const MOST_BYTES = 64 * 2 ** 20;
 
 /**
  * A UN/LOCODE code list as UNECE publishes it (Recommendation 16): CSV with the columns above, in one file or several
@@ -79,13 +102,46 @@ function degrees(text: string, limit: number): number | null {
   if (value > limit) return null;
   return side === 'S' || side === 'W' ? -value : value;
 }
-
-const FILE_ERRORS = new Map([
-  ['ENOENT', 'no such file'],
-  ['EACCES', 'may not be read'],
-  ['EISDIR', 'is a folder'],
-]);
 function reason(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return FILE_ERRORS.get(code) ?? message;
+}
+
+/**
+ * Reads a CSV file (RFC 4180). Text is UTF-8 or, field by field, Latin-1, so that files of both kinds may be joined; byte
+ * order marks are dropped wherever a file began.
+ * @param onRecord is told the fields of each record, trimmed, and the line on which it begins, from 1
+ * @throws Error naming the line, where a quote is never closed or the bytes are no text
+ */
+export function readCsv(file: Buffer, onRecord: (fields: readonly string[], line: number) => void): void {
+  // Bytes as characters of the same numbers: all that has a meaning in CSV is ASCII, in both encodings.
+  const bytes = file.toString('latin1').replaceAll(BYTE_ORDER_MARK, '').replaceAll('\r\n', '\n');
+  let line = 1;
+  try {
+    parse(bytes, {
+      record_delimiter: '\n',
+      relax_column_count: true,
+      relax_quotes: true,
+      max_record_size: LONGEST_RECORD,
+      on_record: (fields: readonly string[], { lines }) => {
+        onRecord(
+          fields.map((field) => decoded(field, line)),
+          line,
+        );
+        line = lines + 1;
+        // Kept nowhere.
+        return null;
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new Error(`line ${line} has a quote that is never closed, or is no text`, { cause: error });
+  }
+}
+
+function decoded(field: string, line: number): string {
+  if (/^[\x20-\x7e]*$/.test(field)) return field.trim();
+  if (field.includes('\0')) throw new Error(`line ${line} is no text`);
+  const bytes = Buffer.from(field, 'latin1');
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1').trim();
 }

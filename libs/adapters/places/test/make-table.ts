@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { COUNTRIES } from '../src/countries.ts';
+import { COUNTRIES } from '../src/locode-list.ts';
 
 export const TABLE_FILE = new URL('../src/table/places.tsv', import.meta.url);
 

@@ -1,7 +1,7 @@
 import { DomainError } from '@tracking/contracts';
-import { ConfigError } from './config-error.ts';
 import { ConfigReader } from './config.ts';
-import { makeFirstAdmin, readFirstAdminConfig } from './first-admin-config.ts';
+import { ConfigError } from './setting-types.ts';
+import { makeFirstAdmin, readFirstAdminConfig } from './shared-config.ts';
 
 const first = (env: Readonly<Record<string, string>>) => readFirstAdminConfig(new ConfigReader(env));
 const [ADMIN_EMAIL, ADMIN_PASSWORD] = ['ann@example.com', 'a quiet harbour'];

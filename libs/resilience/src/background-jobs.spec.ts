@@ -1,5 +1,5 @@
 import type { Lease, Leases } from '@tracking/ports';
-import { LeaderElectedJob, type LeaderElectedJobOptions } from './leader-elected-job.ts';
+import { DutyCycle, LeaderElectedJob, type LeaderElectedJobOptions, WakeUp } from './background-jobs.ts';
 
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -112,5 +112,83 @@ describe('a leader-elected job', () => {
     await nextRound();
     await job.stop();
     expect(leases.held).toBeUndefined();
+  });
+});
+
+describe('a duty cycle', () => {
+  let now = 0;
+  const rests: number[] = [];
+  const rest = async (ms: number) => void rests.push(ms);
+  const cycle = (share: number) => new DutyCycle({ share, elapsed: () => now, rest });
+  const taking = (ms: number) => async () => {
+    now += ms;
+    return ms;
+  };
+  const { signal } = new AbortController();
+
+  beforeEach(() => void rests.splice(0));
+
+  it('rests after each stretch, so that work takes its share of the time', async () => {
+    const quarter = cycle(0.25);
+    expect(await quarter.work(taking(10), signal)).toBe(10);
+    await quarter.work(taking(2), signal);
+    expect(rests).toEqual([30, 6]);
+  });
+
+  it('never rests where all the time is its own', async () => {
+    await cycle(1).work(taking(10), signal);
+    expect(rests).toEqual([0]);
+  });
+
+  it('does not make up for an engine that was away for long', async () => {
+    await cycle(0.1).work(taking(60_000), signal);
+    expect(rests).toEqual([5_000]);
+  });
+
+  it('hands on what fails', async () => {
+    const failing = cycle(0.5).work(() => Promise.reject(new Error('away')), signal);
+    await expect(failing).rejects.toThrow('away');
+  });
+
+  it('ends its rest when the work is to end', async () => {
+    const ending = new AbortController();
+    const stretch = async () => {
+      now += 1_000_000;
+      ending.abort();
+    };
+    await new DutyCycle({ share: 0.5, elapsed: () => now }).work(stretch, ending.signal);
+  });
+});
+
+describe('a wake-up', () => {
+  it('ends a wait', async () => {
+    const wakeUp = new WakeUp();
+    const waited = wakeUp.wait(NEVER_MS);
+    wakeUp.wake();
+    await waited;
+  });
+
+  it('is not lost while nobody waits, and ends one wait only', async () => {
+    const wakeUp = new WakeUp();
+    wakeUp.wake();
+    wakeUp.wake();
+    await wakeUp.wait(NEVER_MS);
+
+    let isWaiting = true;
+    const second = wakeUp.wait(NEVER_MS).then(() => (isWaiting = false));
+    await new Promise(setImmediate);
+    expect(isWaiting).toBe(true);
+    wakeUp.wake();
+    await second;
+  });
+
+  it('is not waited for longer than told, nor beyond the signal', async () => {
+    const wakeUp = new WakeUp();
+    await wakeUp.wait(1);
+    const stopping = new AbortController();
+    const waited = wakeUp.wait(NEVER_MS, stopping.signal);
+    stopping.abort();
+    await waited;
+    await wakeUp.wait(NEVER_MS, stopping.signal);
   });
 });

@@ -1,4 +1,4 @@
-import { readCsv } from './csv-records.ts';
+import { readCsv } from './locode-list.ts';
 
 function records(text: string | Buffer): readonly (readonly string[])[] {
   const all: (readonly string[])[] = [];

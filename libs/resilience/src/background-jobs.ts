@@ -1,8 +1,9 @@
 import type { CountRetry, Lease, Leases, Logger } from '@tracking/ports';
-import { pause } from './pause.ts';
-import { WakeUp } from './wake-up.ts';
+import { monotonicMs, pause } from './retry.ts';
 
 const PAUSE_AFTER_FAILURE_MS = 1_000;
+/** After a stretch that took long because an engine was away. */
+const LONGEST_REST_MS = 5_000;
 
 export interface LeaderElectedJobOptions {
   readonly leases: Leases;
@@ -68,5 +69,62 @@ export class LeaderElectedJob {
       await this.options.round(ending, lease);
       await this.wakeUp.wait(Math.max(0, began + this.options.everyMs - performance.now()), ending);
     }
+  }
+}
+
+export interface DutyCycleOptions {
+  /** Of the time, that work may take: more than 0, at most 1. */
+  readonly share: number;
+  /** Monotonic time in milliseconds. */
+  readonly elapsed?: () => number;
+  readonly rest?: typeof pause;
+}
+
+/**
+ * Paces work that must not be in the way of requests: after each stretch it rests in proportion to how long that took, so
+ * that it slows down by itself where engines are busy.
+ */
+export class DutyCycle {
+  readonly #restPerWork: number;
+  readonly #elapsed: () => number;
+  readonly #rest: typeof pause;
+
+  constructor({ share, elapsed = monotonicMs, rest = pause }: DutyCycleOptions) {
+    this.#restPerWork = 1 / share - 1;
+    this.#elapsed = elapsed;
+    this.#rest = rest;
+  }
+
+  /** Carries a stretch of work out, then rests; at once over where the signal aborts. @throws whatever `stretch` throws */
+  async work<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
+    const began = this.#elapsed();
+    const done = await stretch();
+    await this.#rest(Math.min(LONGEST_REST_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
+    return done;
+  }
+}
+
+/** Lets one waiter sleep until there is something to do. A wake-up while nobody waits ends the next wait at once. */
+export class WakeUp {
+  private isPending = false;
+  private waiting: AbortController | undefined;
+
+  wake(): void {
+    this.isPending = true;
+    this.waiting?.abort();
+  }
+
+  /** Resolves at a wake-up, after `timeoutMs`, or when the signal aborts. One waiter at a time. */
+  async wait(timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    if (!this.isPending && signal?.aborted !== true) {
+      const waiting = new AbortController();
+      const end = () => waiting.abort();
+      this.waiting = waiting;
+      signal?.addEventListener('abort', end, { once: true });
+      await pause(timeoutMs, waiting.signal);
+      signal?.removeEventListener('abort', end);
+      this.waiting = undefined;
+    }
+    this.isPending = false;
   }
 }

@@ -1,4 +1,4 @@
-import { Lag } from './lag.ts';
+import { Lag } from './catch-up-subscription.ts';
 
 describe('a lag', () => {
   let now: number;
