@@ -1,5 +1,5 @@
 import type { Role, User } from './identity.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './common.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
 /** What the administration API answers at its root. */

@@ -1,6 +1,5 @@
-import type { Actor } from './milestone.ts';
-import type { PublicAddresses } from './public-addresses.ts';
-import type { Timestamp } from './shipment.ts';
+import type { Actor, Timestamp } from './shipment.ts';
+import type { PublicAddresses } from './common.ts';
 
 /** What a document of a shipment can be. */
 export const DOCUMENT_TYPES = [

@@ -1,8 +1,14 @@
 import type { ShipmentDocument } from './documents.ts';
 import { EXCEPTION_TITLES, type ShipmentException } from './exceptions.ts';
-import type { Milestone } from './milestone.ts';
-import type { PublicAddresses } from './public-addresses.ts';
-import { type Environment, type Shipment, type ShipmentFields, type Timestamp, withAllFields } from './shipment.ts';
+import {
+  type Environment,
+  type Milestone,
+  type Shipment,
+  type ShipmentFields,
+  type Timestamp,
+  withAllFields,
+} from './shipment.ts';
+import type { PublicAddresses } from './common.ts';
 
 /** The moment that many hours from the sample's now. */
 type SampleTimes = (hours: number) => Timestamp;

@@ -1,6 +1,5 @@
-import type { ApiVersion } from './api-versions.ts';
+import type { JsonObject, JsonValue } from './common.ts';
 import type { EventSamples } from './event-samples.ts';
-import type { JsonObject } from './json.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
 interface PublicEventType {
@@ -137,3 +136,97 @@ export const EVENT_HEADERS = {
   /** W3C trace context of that request, where it had one. */
   traceparent: 'traceparent',
 } as const;
+
+/** A published form of events. */
+export interface ApiVersionDescriptor {
+  /** The date when it was published. */
+  readonly name: string;
+  /**
+   * Makes this version's `data` of an event out of the next newer one's, which it leaves as it is. The newest version alone
+   * has none: it is what events are made in.
+   */
+  readonly downgrade?: (type: string, data: JsonObject) => JsonObject;
+}
+
+/** Every version, oldest first. Endpoints are pinned to one: none is ever removed, nor what it looks like changed. */
+export const API_VERSION_DESCRIPTORS = [{ name: '2026-11-01' }] as const satisfies readonly ApiVersionDescriptor[];
+
+export type ApiVersion = (typeof API_VERSION_DESCRIPTORS)[number]['name'];
+
+/** Published versions of the webhook payload, oldest first. */
+export const API_VERSIONS: readonly ApiVersion[] = API_VERSION_DESCRIPTORS.map(({ name }) => name);
+/** In which events are made. */
+export const NEWEST_API_VERSION: ApiVersion = API_VERSION_DESCRIPTORS[API_VERSION_DESCRIPTORS.length - 1]!.name;
+
+/** The versions in which events are sent: docs/reference/events.md#versions. */
+export class PayloadVersions {
+  /** Oldest first. */
+  readonly names: readonly ApiVersion[];
+
+  /** @throws RangeError unless there are some, oldest first, of which each but the newest can be made of the next */
+  constructor(private readonly descriptors: readonly ApiVersionDescriptor[]) {
+    this.names = descriptors.map(({ name }) => name as ApiVersion);
+    const isInOrder = this.names.every((name, index) => index === 0 || name > (this.names[index - 1] ?? ''));
+    const isChain = descriptors.every(({ downgrade }, index) => (downgrade === undefined) === this.isNewest(index));
+    if (descriptors.length === 0 || !isInOrder || !isChain) throw new RangeError('payload versions are no chain');
+  }
+
+  get newest(): ApiVersion {
+    return this.names[this.names.length - 1] as ApiVersion;
+  }
+
+  get oldest(): ApiVersion {
+    return this.names[0] as ApiVersion;
+  }
+
+  /** The version of this name, if there is one. */
+  find(name: JsonValue | undefined): ApiVersion | undefined {
+    return this.names.find((known) => known === name);
+  }
+
+  /**
+   * In which version an event is sent to an endpoint of this version: that one, or an older one in which the event was
+   * published, before there was that one.
+   */
+  versionFor({ api_version: made }: Pick<PublishedEvent, 'api_version'>, wanted: ApiVersion): ApiVersion {
+    return this.names.indexOf(made) < this.names.indexOf(wanted) ? made : wanted;
+  }
+
+  /** `data` of the event in an older version than the one it was made in, or in that one. */
+  dataIn(
+    { type, api_version: made, data }: Pick<PublishedEvent, 'type' | 'api_version' | 'data'>,
+    version: ApiVersion,
+  ) {
+    const [from, to] = [this.names.indexOf(made), this.names.indexOf(version)];
+    const steps = this.descriptors.slice(to, from).reverse();
+    return steps.reduce<JsonObject>((newer, { downgrade }) => downgrade?.(type, newer) ?? newer, data);
+  }
+
+  private isNewest(index: number): boolean {
+    return index === this.descriptors.length - 1;
+  }
+}
+
+export const PAYLOAD_VERSIONS = new PayloadVersions(API_VERSION_DESCRIPTORS);
+
+/**
+ * `pending`: no attempt of its present schedule yet. `retrying`: failed, with more attempts to come. The others are done:
+ * `discarded` by a person, by the endpoint's deletion, or a sandbox event whose only attempt failed.
+ */
+export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'dead_lettered', 'discarded'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** Why an attempt failed: codes of a delivery's `last_error`, and so the reasons of dead letters. */
+export const DELIVERY_ERROR_CODES = [
+  'unexpected_status',
+  'redirect_not_followed',
+  'timeout',
+  'dns_failed',
+  'connection_refused',
+  'connection_failed',
+  'connection_reset',
+  'tls_failed',
+  'address_not_allowed',
+  'url_not_allowed',
+  'invalid_response',
+] as const;

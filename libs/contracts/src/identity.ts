@@ -1,5 +1,4 @@
-import type { Actor } from './milestone.ts';
-import type { Environment, Timestamp } from './shipment.ts';
+import type { Actor, Environment, Timestamp } from './shipment.ts';
 
 export const ROLES = ['viewer', 'operator', 'feed', 'developer', 'admin'] as const;
 export type Role = (typeof ROLES)[number];

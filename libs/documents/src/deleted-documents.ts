@@ -2,7 +2,7 @@ import type { Timestamp } from '@tracking/contracts';
 import { Unavailable, retryCounter } from '@tracking/ports';
 import type { Clock, Counter, DocumentStore, Leases, Logger, Metrics, ObjectStore } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob, monotonicMs, retry } from '@tracking/resilience';
-import { JobPlace } from './job-place.ts';
+import { JobPlace } from './orphan-sweep.ts';
 
 const MINUTE_MS = 60_000;
 const AT_ONCE = 100;

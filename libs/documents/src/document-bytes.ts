@@ -3,7 +3,6 @@ import type { DocumentContentType } from '@tracking/contracts';
 import type { Counter, Metrics, ObjectStore } from '@tracking/ports';
 import { Judgement } from './content/judgement.ts';
 import type { ContentHint } from './content/text-judge.ts';
-import { freshObjectId } from './object-ids.ts';
 import { DocumentTooLarge, EmptyDocument, isDocumentRefusal } from './refusals.ts';
 
 /** An object as commands name it: bytes that are whole and durable. */
@@ -91,4 +90,25 @@ class Passing {
     if (this.contentType === undefined) throw new Error('the object store did not read to the end');
     return this.contentType;
   }
+}
+
+const SHIPMENT_PREFIX = 'shp_';
+/** RFC 4648, lower case. */
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const RANDOM_CHARACTERS = 26;
+const OBJECT_ID = /^([a-z2-7]{26})-[a-z2-7]{26}$/;
+
+/**
+ * An id for the bytes of one document: the token of its shipment, so that it can be asked whether they are needed, and
+ * 130 random bits.
+ */
+function freshObjectId(shipmentId: string, random: (bytes: number) => Uint8Array): string {
+  const characters = Array.from(random(RANDOM_CHARACTERS), (byte) => BASE32.charAt(byte & 31));
+  return `${shipmentId.slice(SHIPMENT_PREFIX.length)}-${characters.join('')}`;
+}
+
+/** The id of the shipment that an object belongs to; undefined where the id is none of a document's bytes. */
+export function shipmentOfObject(objectId: string): string | undefined {
+  const token = OBJECT_ID.exec(objectId)?.[1];
+  return token === undefined ? undefined : SHIPMENT_PREFIX + token;
 }

@@ -1,9 +1,19 @@
 import type { Timestamp } from '@tracking/contracts';
-import { Unavailable, retryCounter } from '@tracking/ports';
-import type { Clock, Counter, DocumentStore, Leases, Logger, Metrics, ObjectStore } from '@tracking/ports';
+import {
+  type Clock,
+  type Collection,
+  type Counter,
+  type Document,
+  type DocumentStore,
+  type Leases,
+  type Logger,
+  type Metrics,
+  type ObjectStore,
+  retryCounter,
+  Unavailable,
+} from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob, monotonicMs, retry } from '@tracking/resilience';
-import { JobPlace } from './job-place.ts';
-import { shipmentOfObject } from './object-ids.ts';
+import { shipmentOfObject } from './document-bytes.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -147,5 +157,33 @@ export class OrphanSweep {
 
   private now(): number {
     return this.parts.clock().getTime();
+  }
+}
+
+/** How far a job has come; a document each, under its name. */
+interface StoredPlace<T> extends Document {
+  readonly place: T;
+}
+
+/** The place of one job, which it goes on from after whatever happens. */
+export class JobPlace<T> {
+  private constructor(
+    private readonly places: Collection<StoredPlace<T>>,
+    private readonly name: string,
+  ) {}
+
+  /** @throws Unavailable */
+  static async open<T>(documentStore: DocumentStore, name: string): Promise<JobPlace<T>> {
+    return new JobPlace<T>(await documentStore.collection({ name: 'document_jobs', indexes: [] }), name);
+  }
+
+  /** Undefined before the first. @throws Unavailable */
+  async read(): Promise<T | undefined> {
+    return (await this.places.get(this.name))?.place;
+  }
+
+  /** @throws Unavailable */
+  async moveTo(place: T): Promise<void> {
+    await this.places.upsert({ id: this.name, place });
   }
 }

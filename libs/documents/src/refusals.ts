@@ -1,3 +1,5 @@
+import type { DocumentContentType } from '@tracking/contracts';
+
 /** More bytes than are allowed. Nothing of them is kept. */
 export class DocumentTooLarge extends Error {
   override readonly name = 'DocumentTooLarge';
@@ -30,3 +32,7 @@ export function isDocumentRefusal(error: unknown): error is DocumentRefusal {
     error instanceof DocumentTooLarge || error instanceof EmptyDocument || error instanceof UnsupportedDocumentType
   );
 }
+
+export const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+export type OfficeType = Extract<DocumentContentType, typeof DOCX | typeof XLSX>;

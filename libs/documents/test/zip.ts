@@ -11,7 +11,7 @@ export interface Part {
   readonly flags?: number;
 }
 
-export interface ZipOptions {
+interface ZipOptions {
   readonly comment?: string;
   /** In front of it, and counted in its offsets. */
   readonly before?: Buffer;

@@ -1,26 +1,29 @@
-import { DomainError } from '@tracking/contracts';
-import type {
-  ApiKey,
-  Environment,
-  KeyOwner,
-  NewApiKey,
-  PageOf,
-  PageRequest,
-  Role,
-  Timestamp,
+import {
+  type ApiKey,
+  DomainError,
+  type Environment,
+  type KeyOwner,
+  type NewApiKey,
+  type PageOf,
+  type PageRequest,
+  type Role,
+  type Timestamp,
 } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
-import { apiKey, hasEnded } from './api-key-document.ts';
-import type { ApiKeyDocument } from './api-key-document.ts';
-import { findAll } from './find-all.ts';
-import { change, make, noSuch, requireVersion } from './identity-command.ts';
-import type { Changed, IdentityCommand } from './identity-command.ts';
-import type { KeyOwners } from './key-owners.ts';
-import { reaches, requireHolder, requireReach } from './key-reach.ts';
-import type { KeyReach } from './key-reach.ts';
-import { checkedName } from './names.ts';
-import { newestFirstOf } from './newest-first.ts';
+import {
+  change,
+  type Changed,
+  type IdentityCommand,
+  make,
+  noSuch,
+  requireVersion,
+  type VersionedDocument,
+  versionOf,
+} from './identity-command.ts';
+import { type KeyReach, reaches, requireHolder, requireReach } from './principal.ts';
+import { checkedName, findAll, newestFirstOf } from './records.ts';
 import { derivedBytes, hashOf, idFor, keyOf } from './secrets.ts';
+import type { KeyOwners } from './service-accounts.ts';
 
 export interface NewKeyRequest {
   readonly name: string;
@@ -29,7 +32,7 @@ export interface NewKeyRequest {
   readonly expires_at?: Timestamp | null;
 }
 
-export interface ApiKeysOptions {
+interface ApiKeysOptions {
   readonly owners: KeyOwners;
   /** What keys derive from. */
   readonly secret: Uint8Array;
@@ -223,4 +226,29 @@ function alreadyOver(): DomainError {
   return new DomainError('validation_failed', 'The key would never be valid.', [
     { param: 'expires_at', code: 'invalid_value', message: 'Must lie in the future.' },
   ]);
+}
+
+/** A stored key. Its permissions are its owner's, looked up at each use: a changed role changes every key. */
+export interface ApiKeyDocument extends Omit<ApiKey, 'role'>, VersionedDocument {
+  /** SHA-256 of the key, in hex. */
+  readonly hash: string;
+  /** The owner's once more, to be found by. Keys from before there were users' lack it. */
+  readonly owner_id: string;
+}
+
+/** The key as it is answered: never with its hash, and with what older documents lack. */
+export function apiKey(document: ApiKeyDocument, role: Role): ApiKey {
+  const { hash: _, owner_id: _owner, changed_by: _by, changed_from: _from, ...key } = document;
+  return {
+    ...key,
+    role,
+    expires_at: key.expires_at ?? null,
+    rotated_to: key.rotated_to ?? null,
+    version: versionOf(key),
+  };
+}
+
+/** Whether a key that ends then has ended at that time. */
+export function hasEnded(expires_at: Timestamp | null, at: Timestamp): boolean {
+  return expires_at !== null && expires_at <= at;
 }

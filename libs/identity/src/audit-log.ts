@@ -1,6 +1,16 @@
-import type { Actor, AuditEntry, AuditType, AuditedChanges, Timestamp } from '@tracking/contracts';
-import type { Collection, DocumentStore } from '@tracking/ports';
+import type { Actor, AuditedChanges, AuditEntry, AuditType, Timestamp } from '@tracking/contracts';
+import {
+  type Clock,
+  type Collection,
+  type DocumentStore,
+  type Leases,
+  type Logger,
+  type Metrics,
+  retryCounter,
+} from '@tracking/ports';
+import { LeaderElectedJob } from '@tracking/resilience';
 import { idFor } from './secrets.ts';
+import type { Sessions } from './sessions.ts';
 
 /** How long entries are kept. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1_000;
@@ -37,7 +47,7 @@ export interface AuditFilter {
   readonly to?: Timestamp;
 }
 
-export interface AuditPage {
+interface AuditPage {
   /** Newest first. */
   readonly items: readonly AuditEntry[];
   /** Where the next page begins; null after the last. */
@@ -158,4 +168,32 @@ function listOf(workspaceId: string, { actor, type }: AuditFilter): string {
 function auditEntry(entry: AuditDocument, name: string | null): AuditEntry {
   const { id, at, actor, type, target, changes, outcome, request_id, address } = entry;
   return { id, at, actor: { ...actor, name }, type, target, changes, outcome, request_id, address };
+}
+
+const EVERY_MS = 10 * 60 * 1_000;
+
+export interface IdentitySweeperParts {
+  readonly identity: { readonly sessions: Sessions; readonly auditLog: AuditLog };
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly everyMs?: number;
+}
+
+/** Deletes sessions that ended and entries of the audit log that were kept long enough. */
+export function identitySweeper(parts: IdentitySweeperParts): LeaderElectedJob {
+  const { identity, leases, clock, logger, metrics, everyMs = EVERY_MS } = parts;
+  return new LeaderElectedJob({
+    leases,
+    lease: 'identity-sweeper',
+    logger,
+    countRetry: retryCounter(metrics),
+    what: 'deleting ended sessions and old audit entries',
+    everyMs,
+    async round(ending) {
+      await identity.sessions.sweep(clock(), ending);
+      await identity.auditLog.sweep(clock(), ending);
+    },
+  });
 }

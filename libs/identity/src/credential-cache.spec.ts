@@ -1,5 +1,4 @@
-import { CredentialCache } from './credential-cache.ts';
-import type { KnownCredential } from './credential-cache.ts';
+import { CredentialCache, type KnownCredential } from './authentication.ts';
 
 const KEY: KnownCredential = { owner_id: 'usr_1', ends_at: null };
 

@@ -4,14 +4,21 @@ import type { Actor, Timestamp, User } from '@tracking/contracts';
 import type { Clock, Collection, Document, DocumentStore } from '@tracking/ports';
 import type { AuditLog } from './audit-log.ts';
 import type { Changed, IdentityCommand } from './identity-command.ts';
-import { linkOf, missing, unknownLink } from './links.ts';
-import type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './links.ts';
-import { checkedName } from './names.ts';
-import { checkPassword } from './password-rules.ts';
-import type { Passwords } from './passwords.ts';
-import { hashOf, idFor } from './secrets.ts';
-import { userOf } from './user-document.ts';
-import type { UserStore } from './user-store.ts';
+import {
+  hashOf,
+  idFor,
+  type LinkCommand,
+  type LinkDetails,
+  type LinkHolder,
+  linkOf,
+  type LinkUse,
+  missing,
+  type OneTimeLink,
+  unknownLink,
+} from './secrets.ts';
+import { checkedName } from './records.ts';
+import { checkPassword, type Passwords } from './passwords.ts';
+import { userOf, type UserStore } from './user-store.ts';
 
 /** The link by which a workspace gets its first admin. */
 interface FirstAdminLinkDocument extends Document {
@@ -27,7 +34,7 @@ interface FirstAdminLinkDocument extends Document {
 const SHOWN_BEFORE_END_MS = 86_400_000;
 const SYSTEM: Actor = { type: 'system', id: 'first_admin' };
 
-export interface FirstAdminOptions {
+interface FirstAdminOptions {
   readonly passwords: Passwords;
   readonly auditLog: Pick<AuditLog, 'begin' | 'complete' | 'withdraw'>;
   readonly clock: Clock;

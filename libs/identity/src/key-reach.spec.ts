@@ -1,8 +1,6 @@
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { Environment, Role } from '@tracking/contracts';
-import { keyReachOf, reaches, requireHolder, requireReach } from './key-reach.ts';
-import { permissionsOf } from './permissions.ts';
-import type { Principal } from './principal.ts';
+import { keyReachOf, permissionsOf, type Principal, reaches, requireHolder, requireReach } from './principal.ts';
 
 function principal(type: Principal['type'], role: Role, environment: Environment = 'live'): Principal {
   const access = {

@@ -1,5 +1,5 @@
 import { DomainError } from '@tracking/contracts';
-import { checkedName } from './names.ts';
+import { checkedName } from './records.ts';
 
 describe('a name', () => {
   it.each([

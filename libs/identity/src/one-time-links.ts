@@ -2,14 +2,19 @@ import type { Actor, User } from '@tracking/contracts';
 import type { Clock } from '@tracking/ports';
 import type { FirstAdmin } from './first-admin.ts';
 import type { Changed } from './identity-command.ts';
-import { isLinkToken, linkHashOf, missing, unknownLink } from './links.ts';
-import type { LinkCommand, LinkDetails, LinkHolder, LinkUse } from './links.ts';
-import { checkedName } from './names.ts';
-import { checkPassword } from './password-rules.ts';
-import type { Passwords } from './passwords.ts';
-import { publicly } from './user-document.ts';
-import type { UserDocument } from './user-document.ts';
-import type { UserStore } from './user-store.ts';
+import {
+  hasTokenForm,
+  type LinkCommand,
+  type LinkDetails,
+  linkHashOf,
+  type LinkHolder,
+  type LinkUse,
+  missing,
+  unknownLink,
+} from './secrets.ts';
+import { checkedName } from './records.ts';
+import { checkPassword, type Passwords } from './passwords.ts';
+import { publicly, type UserDocument, type UserStore } from './user-store.ts';
 
 /** Tells what a one-time link is for, and uses it: one answer for every link that is not good. */
 export class OneTimeLinks {
@@ -56,7 +61,7 @@ export class OneTimeLinks {
 
   /** Who uses a link, and for what; undefined for one that never was. It may be used or replaced. */
   async holder(token: string): Promise<LinkHolder | undefined> {
-    if (!isLinkToken(token)) return undefined;
+    if (!hasTokenForm(token)) return undefined;
     const link_hash = linkHashOf(token);
     const user = await this.#userWith(link_hash);
     if (!user) return this.firstAdmin.holder(link_hash);

@@ -1,8 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { HASH_COST, argon2id } from './password-hash.ts';
-import { checkPassword } from './password-rules.ts';
-import { Passwords } from './passwords.ts';
+import { argon2id, checkPassword, HASH_COST, Passwords } from './passwords.ts';
 
 /** The least that argon2 takes: what is tested here does not depend on it. */
 const CHEAP = { memory: 8, passes: 1, parallelism: 1 };

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { DomainError, type FieldErrorCode } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { HASH_COST, argon2id, newSalt, phcOf, readPhc } from './password-hash.ts';
-import type { HashCost } from './password-hash.ts';
-import { MAX_PASSWORD_LENGTH, normalised } from './password-rules.ts';
 
 export interface PasswordsOptions {
   /** Of new hashes; OWASP's unless told. Those of before keep theirs until the password is right once more. */
@@ -85,4 +85,106 @@ export class Passwords {
 /** In code units, of which a character has two at most, before it is normalised. */
 function isTooLong(password: string): boolean {
   return password.length > 4 * MAX_PASSWORD_LENGTH;
+}
+
+const MIN_PASSWORD_LENGTH = 10;
+const MAX_PASSWORD_LENGTH = 200;
+
+/** Loaded when the first password is set: the package holds half a megabyte of them. */
+const require = createRequire(import.meta.url);
+/** The most common passwords, in lower case; those that are too short are refused anyway. */
+let common: ReadonlySet<string> | undefined;
+
+/** As it is hashed: the same characters may be typed in several ways (NIST SP 800-63B, 3.1.1.2). */
+function normalised(password: string): string {
+  return password.normalize('NFKC');
+}
+
+/**
+ * A password that somebody chose: 10 to 200 characters, no rule beyond, but neither the e-mail nor one of the most
+ * common ones.
+ * @param param the field that it came in
+ * @throws DomainError `validation_failed`
+ */
+export function checkPassword(password: string, email: string, param = 'password'): void {
+  const refuse = (code: FieldErrorCode, message: string): never => {
+    throw new DomainError('validation_failed', 'The password is not valid.', [{ param, code, message }]);
+  };
+  if (!password.isWellFormed()) refuse('invalid_value', 'Must not hold half a surrogate pair.');
+  const long = `Must have at most ${MAX_PASSWORD_LENGTH} characters.`;
+  if (password.length > 4 * MAX_PASSWORD_LENGTH) refuse('too_long', long);
+  const text = normalised(password);
+  const { length } = [...text];
+  if (length > MAX_PASSWORD_LENGTH) refuse('too_long', long);
+  if (length < MIN_PASSWORD_LENGTH) refuse('invalid_value', `Must have at least ${MIN_PASSWORD_LENGTH} characters.`);
+  const compared = text.toLowerCase();
+  const address = normalised(email).toLowerCase();
+  if (compared === address || compared === address.slice(0, address.lastIndexOf('@'))) {
+    refuse('invalid_value', 'Must not be the e-mail.');
+  }
+  if (commonPasswords().has(compared)) refuse('invalid_value', 'Is one of the most common passwords.');
+}
+
+function commonPasswords(): ReadonlySet<string> {
+  return (common ??= new Set(
+    (require('@zxcvbn-ts/language-common') as CommonWords).dictionary['passwords-common'].filter(
+      (each) => each.length >= MIN_PASSWORD_LENGTH,
+    ),
+  ));
+}
+
+interface CommonWords {
+  readonly dictionary: { readonly 'passwords-common': readonly string[] };
+}
+
+/** What one hash costs: OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
+interface HashCost {
+  /** KiB. */
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+export const HASH_COST: HashCost = { memory: 19_456, passes: 2, parallelism: 1 };
+
+/** A stored hash, read from its PHC string. */
+interface PasswordHash {
+  readonly cost: HashCost;
+  readonly salt: Uint8Array;
+  readonly digest: Uint8Array;
+}
+
+const SALT_BYTES = 16;
+const DIGEST_BYTES = 32;
+const PHC_FORM = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([0-9A-Za-z+/]+)\$([0-9A-Za-z+/]+)$/;
+
+const deriveKey = promisify(argon2);
+
+/** argon2id (RFC 9106) of a text; on a thread of Node's pool, never on the event loop. */
+export async function argon2id(text: string, cost: HashCost, salt: Uint8Array): Promise<Uint8Array> {
+  return deriveKey('argon2id', { ...cost, message: text, nonce: salt, tagLength: DIGEST_BYTES });
+}
+
+function newSalt(): Uint8Array {
+  return randomBytes(SALT_BYTES);
+}
+
+/** `$argon2id$v=19$m=…,t=…,p=…$<salt>$<digest>`, as every library writes it. */
+function phcOf({ cost, salt, digest }: PasswordHash): string {
+  const { memory, passes, parallelism } = cost;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(digest)}`;
+}
+
+/** @throws Error for what is no such string: the store holds something that nobody wrote */
+function readPhc(stored: string): PasswordHash {
+  const [, memory, passes, parallelism, salt, digest] = PHC_FORM.exec(stored) ?? [];
+  if (salt === undefined || digest === undefined) throw new Error('a stored password is not of the form of argon2id');
+  return {
+    cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    salt: Buffer.from(salt, 'base64'),
+    digest: Buffer.from(digest, 'base64'),
+  };
+}
+
+function unpadded(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64').replaceAll('=', '');
 }

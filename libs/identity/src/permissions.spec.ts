@@ -1,5 +1,5 @@
 import { PERMISSIONS, ROLES } from '@tracking/contracts';
-import { permissionsOf } from './permissions.ts';
+import { permissionsOf } from './principal.ts';
 
 describe('permissionsOf', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { deviceOf } from './sessions-device.ts';
+import { deviceOf } from './sessions.ts';
 
 const MOZILLA = 'Mozilla/5.0';
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';

@@ -1,10 +1,8 @@
-import { DomainError } from '@tracking/contracts';
-import type { PageOf, PageRequest, Session, Timestamp } from '@tracking/contracts';
+import { DomainError, type PageOf, type PageRequest, type Session, type Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
-import { newestFirstOf } from './newest-first.ts';
+import { newestFirstOf } from './records.ts';
 import { derivedBytes, hashOf, idFor, tokenOf } from './secrets.ts';
-import { deviceOf } from './sessions-device.ts';
-import type { UserDocument } from './user-document.ts';
+import type { UserDocument } from './user-store.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 /** A session ends when nothing was asked with it for so long, */
@@ -15,7 +13,7 @@ const LONGEST_MS = 30 * 24 * HOUR_MS;
 const BATCH = 200;
 
 /** What the sessions of a user depend on. */
-export type SessionOwner = Pick<UserDocument, 'id' | 'workspace_id' | 'sessions_epoch' | 'kept_session'>;
+type SessionOwner = Pick<UserDocument, 'id' | 'workspace_id' | 'sessions_epoch' | 'kept_session'>;
 
 export interface SessionDocument extends Session {
   readonly workspace_id: string;
@@ -41,7 +39,7 @@ export interface BegunSession {
   readonly token: string;
 }
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly users: Pick<Collection<UserDocument>, 'get'>;
   readonly clock: Clock;
   /** What tokens derive from. */
@@ -157,4 +155,39 @@ function later(time: Timestamp, ms: number): Timestamp {
 /** As its owner sees it. */
 function session({ id, device, address, created_at, last_seen_at, expires_at }: SessionDocument): Session {
   return { id, device, address, created_at, last_seen_at, expires_at };
+}
+
+/** In this order: most browsers also name those that they descend from. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdgi?A?(?:OS)?\//, 'Edge'],
+  [/\bOPR\/|\bOpera\b/, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|Chromium|CriOS)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bMac OS X\b|\bMacintosh\b/, 'macOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+const MAX_LENGTH = 50;
+
+/**
+ * What a person recognises a session by, as `Firefox on Windows`, as far as a `User-Agent` tells; of a program the first
+ * word. For people alone: nothing is decided by it.
+ */
+export function deviceOf(userAgent: string | undefined): string {
+  if (!userAgent) return 'unknown';
+  const [browser, system] = [BROWSERS, SYSTEMS].map((known) => known.find(([form]) => form.test(userAgent))?.[1]);
+  if (browser && system) return `${browser} on ${system}`;
+  return browser ?? system ?? firstWord(userAgent);
+}
+
+/** A header holds any bytes: only what is plain to read is kept. */
+function firstWord(userAgent: string): string {
+  return /^[\w.+-]+(?:\/[\w.+-]+)?/.exec(userAgent)?.[0].slice(0, MAX_LENGTH) ?? 'unknown';
 }

@@ -1,19 +1,11 @@
 import { DomainError } from '@tracking/contracts';
 import type { PageOf, PageRequest, Role, User } from '@tracking/contracts';
-import { emailKey } from './emails.ts';
-import { findAll } from './find-all.ts';
+import { emailKey, publicly, type UserDocument, userOf, type UserStore } from './user-store.ts';
+import { checkedName, findAll, newestFirst } from './records.ts';
 import { noSuch } from './identity-command.ts';
 import type { Changed, IdentityCommand } from './identity-command.ts';
-import { linkOf } from './links.ts';
-import type { OneTimeLink } from './links.ts';
-import { checkedName } from './names.ts';
-import { newestFirst } from './newest-first.ts';
-import { checkPassword } from './password-rules.ts';
-import type { Passwords } from './passwords.ts';
-import { hashOf } from './secrets.ts';
-import { publicly, userOf } from './user-document.ts';
-import type { UserDocument } from './user-document.ts';
-import type { UserStore } from './user-store.ts';
+import { hashOf, linkOf, type OneTimeLink } from './secrets.ts';
+import { checkPassword, type Passwords } from './passwords.ts';
 
 export interface NewUser {
   readonly email: string;
@@ -30,7 +22,7 @@ export interface ChangedWithLink extends Changed<User> {
 }
 
 /** A reactivation; its link is null where the user has a password, or was not deactivated. */
-export interface Reactivated extends Changed<User> {
+interface Reactivated extends Changed<User> {
   readonly link: OneTimeLink | null;
 }
 

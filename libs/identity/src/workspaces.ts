@@ -2,8 +2,7 @@ import { DomainError } from '@tracking/contracts';
 import type { Workspace } from '@tracking/contracts';
 import { DuplicateKey } from '@tracking/ports';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
-import { findAll } from './find-all.ts';
-import { checkedName } from './names.ts';
+import { checkedName, findAll } from './records.ts';
 import { idFor, newId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 

@@ -5,7 +5,7 @@ import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
 import { Identity } from '../src/index.ts';
 import type { IdentityCommand } from '../src/index.ts';
-import { argon2id } from '../src/password-hash.ts';
+import { argon2id } from '../src/passwords.ts';
 import { openStorage } from './storage.ts';
 
 const CLI: Actor = { type: 'system', id: 'administration' };

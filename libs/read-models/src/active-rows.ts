@@ -2,12 +2,9 @@ import type { Timestamp } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
 import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
-import type { CheckpointPoller } from './checkpoint-poller.ts';
-import type { Collections } from './collections.ts';
+import { type CheckpointPoller, ProjectionProgress } from './projection-progress.ts';
+import { type Collections, type ReadModel, type ReadModelRow, rowsOf } from './read-model.ts';
 import { type Generations, type GenerationsDocument, versionOf } from './generations.ts';
-import { ProjectionProgress } from './projection-progress.ts';
-import { rowsOf } from './read-model.ts';
-import type { ReadModel, ReadModelRow } from './read-model.ts';
 
 /** A pointer as old as this is looked up again behind the query that finds it so. */
 const STALE_MS = 1_000;

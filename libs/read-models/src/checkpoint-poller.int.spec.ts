@@ -1,8 +1,8 @@
 import { eventually } from '@tracking/testing';
 import { World, caughtUp } from '../test/world.ts';
 import { troubled } from '../test/troubled-store.ts';
-import { CheckpointPoller } from './checkpoint-poller.ts';
-import { Collections } from './collections.ts';
+import { CheckpointPoller } from './projection-progress.ts';
+import { Collections } from './read-model.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
 
 describe('polling the checkpoints of other processes', () => {

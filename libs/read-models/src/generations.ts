@@ -1,8 +1,6 @@
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 import { CHECKPOINTS, PARKED, forgetEarlier } from '@tracking/subscriptions';
-import type { Collections } from './collections.ts';
-import { generationOf } from './read-model.ts';
-import type { ReadModel } from './read-model.ts';
+import { type Collections, generationOf, type ReadModel } from './read-model.ts';
 
 /** Which generations of a read model there are: the one pointer, and the only word on what is queried. */
 export interface GenerationsDocument extends Document {

@@ -2,12 +2,9 @@ import type { Clock, EventStore, Leases, Logger } from '@tracking/ports';
 import { CatchUpSubscription, type EventHandler, type Partition, describe } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRows } from './active-rows.ts';
-import type { Collections } from './collections.ts';
+import type { Collections, ReadModelRow } from './read-model.ts';
 import { type Generations, type GenerationsDocument, newestOf } from './generations.ts';
-import { BatchProjector } from './projection/batch-projector.ts';
-import type { ProjectionMetrics } from './projection/projection-metrics.ts';
-import type { StreamScopes } from './projection/stream-scopes.ts';
-import type { ReadModelRow } from './read-model.ts';
+import { BatchProjector, type ProjectionMetrics, type StreamScopes } from './batch-projector.ts';
 
 export interface LifecycleParts {
   readonly partitions: readonly Partition[];

@@ -2,12 +2,11 @@ import { partition } from '@tracking/subscriptions';
 import { noMetrics } from '@tracking/testing';
 import { World, until } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
-import { CheckpointPoller } from './checkpoint-poller.ts';
-import { Collections } from './collections.ts';
+import { CheckpointPoller } from './projection-progress.ts';
+import { Collections, type ReadModel, type ReadModelRow } from './read-model.ts';
 import { Generations } from './generations.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { ProjectionMetrics } from './projection/projection-metrics.ts';
-import type { ReadModel, ReadModelRow } from './read-model.ts';
+import { ProjectionMetrics } from './batch-projector.ts';
 
 interface Made extends ReadModelRow {
   readonly by: number;

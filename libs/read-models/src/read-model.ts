@@ -1,5 +1,5 @@
 import type { Scope, Timestamp } from '@tracking/contracts';
-import type { CollectionSpec, Document, IndexSpec, Position } from '@tracking/ports';
+import type { Collection, CollectionSpec, Document, DocumentStore, Filter, IndexSpec, Position } from '@tracking/ports';
 import type { ShipmentEvent } from '@tracking/shipments-domain';
 import type { Place } from '@tracking/subscriptions';
 
@@ -75,4 +75,38 @@ export function rowsOf(model: ReadModel, generation: number, version = model.ver
 export function generationOf(model: ReadModel, collectionName: string): number | undefined {
   const [name, generation] = collectionName.split('.g');
   return name === model.name && /^\d+$/.test(generation ?? '') ? Number(generation) : undefined;
+}
+
+/** The fields by which a row is of a scope: indexes of what is listed by scope begin with them. */
+export const SCOPE_FIELDS = ['workspace_id', 'environment'] as const;
+
+/** The scope alone, also of something that has more fields. */
+export function scopeOf({ workspace_id, environment }: Scope): Scope {
+  return { workspace_id, environment };
+}
+
+export function inScope(scope: Scope): Filter {
+  return { ...scopeOf(scope) };
+}
+
+/** Collections opened once, at first use: a store that is not up yet delays the first use, never the start. */
+export class Collections {
+  private readonly opened = new Map<string, Promise<Collection<Document>>>();
+
+  constructor(readonly store: DocumentStore) {}
+
+  open<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
+    const known = this.opened.get(spec.name);
+    // One name holds one type of document: the specs are constants of the modules that own the types.
+    if (known) return known as unknown as Promise<Collection<T>>;
+    const opening = this.store.collection<T>(spec);
+    this.opened.set(spec.name, opening as unknown as Promise<Collection<Document>>);
+    opening.catch(() => this.opened.delete(spec.name));
+    return opening;
+  }
+
+  async drop(name: string, ending?: AbortSignal): Promise<void> {
+    this.opened.delete(name);
+    await this.store.dropCollection(name, ending);
+  }
 }

@@ -1,20 +1,32 @@
+import { createHash } from 'node:crypto';
 import type { ParkedShipment, ReadModelStatus } from '@tracking/contracts';
-import { retryCounter } from '@tracking/ports';
-import type { Clock, DocumentStore, EventStore, Leases, Logger, Metrics, Position } from '@tracking/ports';
+import {
+  type Clock,
+  type Collection,
+  type DocumentStore,
+  type EventStore,
+  type Leases,
+  type Logger,
+  type Metrics,
+  type Position,
+  retryCounter,
+} from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
-import { ParkedStreams, type Place, type RetryOutcome, describe, partition, positionOf } from '@tracking/subscriptions';
-import { CheckpointPoller } from './checkpoint-poller.ts';
-import { Collections } from './collections.ts';
-import { digest } from './digest.ts';
-import type { Digest } from './digest.ts';
+import { describe, ParkedStreams, partition, type Place, positionOf, type RetryOutcome } from '@tracking/subscriptions';
+import { ProjectionMetrics, StreamScopes } from './batch-projector.ts';
 import { Generations } from './generations.ts';
 import { Lifecycle, type LifecycleParts } from './lifecycle.ts';
-import { EventSweeper } from './published-events/event-sweeper.ts';
-import { ProjectionMetrics } from './projection/projection-metrics.ts';
-import { StreamScopes } from './projection/stream-scopes.ts';
-import { type OpenReadModels, READ_MODEL_NAMES, openReadModels } from './registry.ts';
-import type { ReadModelName, ReadModelQueries } from './registry.ts';
+import { CheckpointPoller } from './projection-progress.ts';
+import { EventSweeper } from './published-events/published-event-rows.ts';
+import { Collections, type ReadModelRow } from './read-model.ts';
+import {
+  type OpenReadModels,
+  openReadModels,
+  READ_MODEL_NAMES,
+  type ReadModelName,
+  type ReadModelQueries,
+} from './registry.ts';
 
 export interface ReadModelsOptions {
   readonly eventStore: EventStore;
@@ -50,7 +62,7 @@ export interface ReadModelsOptions {
 }
 
 /** Of a process that only queries: all it asks of the event store is how far that is. */
-export interface QueryingOptions extends Omit<ReadModelsOptions, 'eventStore' | 'project'> {
+interface QueryingOptions extends Omit<ReadModelsOptions, 'eventStore' | 'project'> {
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly project: false;
 }
@@ -230,4 +242,35 @@ export class ReadModels {
     if (!known) throw new UnknownReadModel(`no read model is called ${name}: there are ${READ_MODEL_NAMES.join(', ')}`);
     return known;
   }
+}
+
+const PAGE = 1_000;
+
+export interface Digest {
+  readonly generation: number;
+  readonly rows: number;
+  /** SHA-256, in hex, over all rows in the order of their ids, members of objects in the order of their names. */
+  readonly sha256: string;
+}
+
+/** Equal for equal content, whatever engine or generation holds it. Only of use while nothing is written. */
+async function digest(rows: Collection<ReadModelRow>, generation: number): Promise<Digest> {
+  const hash = createHash('sha256');
+  let count = 0;
+  let after: readonly string[] | undefined;
+  for (;;) {
+    const page = await rows.find({ filter: {}, sort: { fields: ['id'] }, limit: PAGE, ...(after && { after }) });
+    for (const row of page) hash.update(`${canonical(row)}\n`);
+    count += page.length;
+    const last = page[page.length - 1];
+    if (page.length < PAGE || !last) return { generation, rows: count, sha256: hash.digest('hex') };
+    after = [last.id];
+  }
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }

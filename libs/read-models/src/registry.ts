@@ -1,12 +1,8 @@
 import { ActiveRows, type ActiveRowsParts } from './active-rows.ts';
-import { DeadlineQueries } from './deadlines/deadline-queries.ts';
-import { deadlinesModel } from './deadlines/deadline-rows.ts';
-import { DocumentQueries } from './documents/document-queries.ts';
-import { documentsModel } from './documents/document-rows.ts';
-import { ExceptionQueries } from './exceptions/exception-queries.ts';
-import { exceptionsModel } from './exceptions/exception-rows.ts';
-import { MilestoneQueries } from './milestones/milestone-queries.ts';
-import { milestonesModel } from './milestones/milestone-rows.ts';
+import { DeadlineQueries, deadlinesModel } from './deadlines.ts';
+import { DocumentQueries, documentsModel } from './documents.ts';
+import { ExceptionQueries, exceptionsModel } from './exceptions.ts';
+import { MilestoneQueries, milestonesModel } from './milestones.ts';
 import { EventQueries } from './published-events/event-queries.ts';
 import { publishedEventsModel } from './published-events/published-event-rows.ts';
 import type { ReadModel, ReadModelRow } from './read-model.ts';

@@ -90,7 +90,7 @@ export async function walked<R extends Document>(
  * Reads ranges of the same status side by side, and one status after another: a row that moves to the next status
  * while ranges are read is then found in one of them.
  */
-export async function statusByStatus<T>(
+async function statusByStatus<T>(
   filters: readonly Filter[],
   read: (filter: Filter) => Promise<T>,
 ): Promise<readonly T[]> {

@@ -2,7 +2,7 @@ import type { ShipmentRecord } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import type { SortValues } from '../src/read-model.ts';
 import type { ListBounds, Listed } from '../src/shipments/list-plan.ts';
-import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-query.ts';
+import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import { day, inOrder, isAskedFor, listedRecord, rowOf } from './listed-shipments.ts';
@@ -12,7 +12,7 @@ import { ACME } from './shipment-events.ts';
 const MOST_WRITES = 200;
 const MOST_PAGES = 1_000;
 
-export interface ChangingList {
+interface ChangingList {
   readonly filter: ShipmentListFilter;
   readonly order: ShipmentOrder;
   readonly bounds: ListBounds;

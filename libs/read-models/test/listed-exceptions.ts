@@ -1,9 +1,13 @@
 import { EXCEPTION_STATUSES, EXCEPTION_TYPES, SEVERITIES } from '@tracking/contracts';
 import type { Scope, ShipmentException } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
-import { ExceptionQueries } from '../src/exceptions/exception-queries.ts';
-import type { ExceptionListFilter, ExceptionSort } from '../src/exceptions/exception-ranges.ts';
-import { type ExceptionRow, NOBODY } from '../src/exceptions/exception-rows.ts';
+import {
+  type ExceptionListFilter,
+  ExceptionQueries,
+  type ExceptionRow,
+  type ExceptionSort,
+  NOBODY,
+} from '../src/exceptions.ts';
 import type { SortValues } from '../src/read-model.ts';
 import type { WalkBounds } from '../src/walked-ranges.ts';
 import { day, numbersFrom } from './listed-shipments.ts';
@@ -91,7 +95,7 @@ export function askedFor(
   return sort === '-opened_at' ? sorted.reverse() : sorted;
 }
 
-export interface WholeList {
+interface WholeList {
   readonly filter: ExceptionListFilter;
   readonly sort: ExceptionSort;
   readonly limit: number;

@@ -1,7 +1,7 @@
 import { MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { ListBounds, Listed } from '../src/shipments/list-plan.ts';
-import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-query.ts';
+import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import { termsOf } from '../src/shipments/shipment-terms.ts';

@@ -1,7 +1,12 @@
 import type { Classifier, Milestone } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
-import { type MilestoneListQuery, pageOfMilestones } from '../src/milestones/milestone-queries.ts';
-import { type MilestoneRow, TIMELINE, milestonesModel } from '../src/milestones/milestone-rows.ts';
+import {
+  type MilestoneListQuery,
+  type MilestoneRow,
+  milestonesModel,
+  pageOfMilestones,
+  TIMELINE,
+} from '../src/milestones.ts';
 import { type SortValues, rowsOf } from '../src/read-model.ts';
 import { ACME, OTHER } from './shipment-events.ts';
 

@@ -2,7 +2,7 @@ import type { Collection, DocumentStore } from '@tracking/ports';
 import { rounds } from '@tracking/testing';
 import { rowsOf } from '../src/read-model.ts';
 import type { ListBounds } from '../src/shipments/list-plan.ts';
-import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-query.ts';
+import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { type ShipmentRow, shipmentsModel } from '../src/shipments/shipment-rows.ts';
 import { ChangingRows, SELDOM_BOTH } from './changing-rows.ts';
 import {

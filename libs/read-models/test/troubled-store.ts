@@ -2,7 +2,7 @@ import { Unavailable } from '@tracking/ports';
 import type { Collection, CollectionSpec, Document, DocumentStore, CollectionWrite } from '@tracking/ports';
 
 /** Asked before every operation of a store: what becomes of it. */
-export type Trouble = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and_fails';
+type Trouble = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and_fails';
 
 /**
  * A document store with trouble on the way to it: operations fail before or after they took effect, and of many writes

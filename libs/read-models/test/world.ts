@@ -3,7 +3,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import type { LifecycleParts } from '../src/lifecycle.ts';
-import { StreamScopes } from '../src/projection/stream-scopes.ts';
+import { StreamScopes } from '../src/batch-projector.ts';
 import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
 import { Writer } from './shipment-events.ts';

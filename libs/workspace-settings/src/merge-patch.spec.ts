@@ -1,7 +1,7 @@
 import { DEFAULT_RULE_SETTINGS, DOCUMENT_TYPES, MODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import { patched } from './merge-patch.ts';
-import { NOTHING_SET, setValuesOf, valuesOf } from './set-values.ts';
+import { NOTHING_SET, setValuesOf, valuesOf } from './settings-document.ts';
 
 const patchedDefaults = (patch: JsonObject) => patched(DEFAULT_RULE_SETTINGS, patch);
 const faults = (patch: JsonObject) => patchedDefaults(patch).faults.map(({ param, code }) => `${param} ${code}`);

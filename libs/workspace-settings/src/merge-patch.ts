@@ -22,7 +22,7 @@ const MAX_NAME = 100;
 type Fail = (param: string, code: FieldError['code'], message: string) => undefined;
 
 /** What is to hold; only to be used where nothing is faulty. */
-export interface Patched {
+interface Patched {
   readonly values: RuleSettings;
   /** Every faulty field. */
   readonly faults: readonly FieldError[];

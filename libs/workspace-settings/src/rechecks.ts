@@ -1,8 +1,13 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
-import { NOTHING_SET } from './set-values.ts';
-import { TO_RECHECK } from './settings-document.ts';
-import type { CheckedRules, SettingsDocument, SettingsDocuments, StoredSettings } from './settings-document.ts';
+import {
+  type CheckedRules,
+  NOTHING_SET,
+  type SettingsDocument,
+  type SettingsDocuments,
+  type StoredSettings,
+  TO_RECHECK,
+} from './settings-document.ts';
 
 /** A workspace's open shipments are to be checked again, since its settings changed. */
 export interface Recheck {

@@ -4,21 +4,20 @@ import type { DocumentStore } from '@tracking/ports';
 import { RecentLookUps, retryConflicts } from '@tracking/resilience';
 import { patched } from './merge-patch.ts';
 import { NEVER_CHANGED, Rechecks } from './rechecks.ts';
-import { setValuesOf, valuesOf } from './set-values.ts';
-import type { SetValues } from './set-values.ts';
 import {
   CHECKED_RULES,
-  SETTINGS_DOCUMENTS,
-  TO_RECHECK,
+  type CheckedRules,
   decidedSettings,
+  type DecidedSettings,
+  SETTINGS_DOCUMENTS,
+  type SettingsDocument,
+  type SettingsDocuments,
+  type SetValues,
+  setValuesOf,
+  type StoredSettings,
+  TO_RECHECK,
+  valuesOf,
   workspaceSettings,
-} from './settings-document.ts';
-import type {
-  CheckedRules,
-  DecidedSettings,
-  SettingsDocument,
-  SettingsDocuments,
-  StoredSettings,
 } from './settings-document.ts';
 
 /** Changes settings once, however often it is carried out. */
@@ -40,7 +39,7 @@ export interface SettingsChange {
 
 const DEFAULT_SETTINGS = workspaceSettings(NEVER_CHANGED);
 
-export interface SettingsOptions {
+interface SettingsOptions {
   readonly documentStore: DocumentStore;
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;

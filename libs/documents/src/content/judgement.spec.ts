@@ -18,8 +18,7 @@ import {
 } from '../../test/files.ts';
 import { zip } from '../../test/zip.ts';
 import { UnsupportedDocumentType } from '../refusals.ts';
-import { HEAD_BYTES } from './beginning.ts';
-import { Judgement } from './judgement.ts';
+import { HEAD_BYTES, Judgement } from './judgement.ts';
 import type { ContentHint } from './text-judge.ts';
 
 type Content = Buffer | string;

@@ -1,8 +1,8 @@
 import type { DocumentContentType } from '@tracking/contracts';
-import { ArchiveJudge } from './archive-judge.ts';
-import { type Beginning, beginningOf, HEAD_BYTES } from './beginning.ts';
-import { BinaryJudge } from './binary-judge.ts';
-import { type ContentHint, TextJudge } from './text-judge.ts';
+import { fileTypeFromBuffer } from 'file-type';
+import { DOCX, type OfficeType, UnsupportedDocumentType, XLSX } from '../refusals.ts';
+import { ArchiveJudge, BinaryJudge } from './binary-judge.ts';
+import { type ContentHint, PAGE_BEGINNING, TextJudge } from './text-judge.ts';
 
 interface Judge {
   take(bytes: Buffer): void;
@@ -56,4 +56,68 @@ export class Judgement {
         return new TextJudge(head, this.hint);
     }
   }
+}
+
+/** So much of a file is looked at to tell what it is; the library is shown nothing else, and so can inflate little. */
+export const HEAD_BYTES = 16_384;
+/** Markup so near the beginning makes a page of whatever follows, where a reader guesses. */
+const GUESSED_BY_BYTES = 1_024;
+
+type BinaryType = Extract<DocumentContentType, 'application/pdf' | `image/${string}`>;
+
+type Beginning =
+  | { readonly kind: 'binary'; readonly contentType: BinaryType }
+  /** A ZIP. `contentType`: where its beginning tells what is in it. */
+  | { readonly kind: 'archive'; readonly contentType: OfficeType | undefined }
+  | { readonly kind: 'text' };
+
+const MAGIC: readonly (readonly [string, BinaryType | 'archive'])[] = [
+  ['%PDF-', 'application/pdf'],
+  ['\x89PNG\r\n\x1a\n', 'image/png'],
+  ['\xff\xd8\xff', 'image/jpeg'],
+  ['II*\0', 'image/tiff'],
+  ['MM\0*', 'image/tiff'],
+  ['II+\0', 'image/tiff'],
+  ['MM\0+', 'image/tiff'],
+  ['PK\x03\x04', 'archive'],
+];
+
+/** What the library calls them; other kinds that begin alike, such as raw photos, it tells apart. */
+const BY_LIBRARY: Readonly<Record<string, BinaryType>> = {
+  'application/pdf': 'application/pdf',
+  'image/png': 'image/png',
+  // An animation is a PNG as well.
+  'image/apng': 'image/png',
+  'image/jpeg': 'image/jpeg',
+  'image/tiff': 'image/tiff',
+};
+
+/**
+ * What a file is by its first bytes. The library only sees what begins like one of the types that are taken: most of its
+ * parsers, for formats that are refused anyway, are never run.
+ * @param head the first `HEAD_BYTES` of the file, or all of it
+ * @throws UnsupportedDocumentType
+ */
+async function beginningOf(head: Buffer): Promise<Beginning> {
+  const start = head.toString('latin1', 0, GUESSED_BY_BYTES);
+  const magic = MAGIC.find(([bytes]) => start.startsWith(bytes))?.[1];
+  if (magic === undefined) return { kind: 'text' };
+  const detected = await fileTypeFromBuffer(head).catch(() => undefined);
+  if (magic === 'archive') return { kind: 'archive', contentType: officeType(detected?.mime) };
+  // The library follows the offset of a TIFF's directory, which may lie behind what it is shown.
+  const contentType = detected === undefined && magic === 'image/tiff' ? magic : BY_LIBRARY[detected?.mime ?? ''];
+  if (contentType !== magic) throw new UnsupportedDocumentType(`it is ${named(detected?.mime)}`);
+  if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('it begins with the markup of a page');
+  return { kind: 'binary', contentType };
+}
+
+function officeType(mime: string | undefined): OfficeType | undefined {
+  if (mime === DOCX || mime === XLSX) return mime;
+  // What is in it may stand further behind.
+  if (mime === undefined || mime === 'application/zip') return undefined;
+  throw new UnsupportedDocumentType(`it is ${named(mime)}`);
+}
+
+function named(mime: string | undefined): string {
+  return mime ?? 'damaged or of no type that is known';
 }

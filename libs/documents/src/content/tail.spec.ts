@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Tail } from './tail.ts';
+import { Tail } from './binary-judge.ts';
 
 describe('the tail of what passes', () => {
   it('is its last bytes, however it is cut', () => {

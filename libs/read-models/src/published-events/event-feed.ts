@@ -4,10 +4,8 @@ import { type MadeEvents, streamOf } from '@tracking/shipments-domain';
 import type { Place } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { LogStretch } from './event-queries.ts';
-import { FollowedEvents } from './followed-events.ts';
+import { FollowedEvents, RecentEvents, type ScopeEvents, type ToldEvent } from './followed-events.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
-import { RecentEvents, type ScopeEvents, type ToldEvent } from './recent-events.ts';
-import { Turns } from './turns.ts';
 
 /** Which events somebody follows. */
 export interface FollowFilter {
@@ -252,4 +250,24 @@ function matching({ type, shipment_id }: FollowFilter): (event: ToldEvent) => bo
 
 function latest(a: Place, b: Place): Place {
   return a > b ? a : b;
+}
+
+/** Lets a few pieces of work run at once; the others wait for their turn, the first first. */
+class Turns {
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((begin) => this.waiting.push(begin));
+    try {
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      // A turn is handed on, so that nobody who comes now is first.
+      if (next === undefined) this.free += 1;
+      else next();
+    }
+  }
 }

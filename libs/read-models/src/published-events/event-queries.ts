@@ -3,8 +3,7 @@ import { type Collection, type Filter, type Position, Unavailable } from '@track
 import { streamOf } from '@tracking/shipments-domain';
 import { type Place, endOf, positionOf } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
-import type { QueryPage, SortValues } from '../read-model.ts';
-import { inScope } from '../scope.ts';
+import { inScope, type QueryPage, type SortValues } from '../read-model.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 export interface EventListQuery {

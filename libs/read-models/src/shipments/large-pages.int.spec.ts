@@ -3,7 +3,7 @@ import { World, caughtUp } from '../../test/world.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { SortValues } from '../read-model.ts';
 import { PAGE_BYTES } from '../walked-ranges.ts';
-import type { ShipmentListQuery } from './list-query.ts';
+import type { ShipmentListQuery } from './list-conditions.ts';
 
 const many = <T>(one: (n: number) => T): readonly T[] => Array.from({ length: 50 }, (_, n) => one(n));
 /** Some 600 kB. */

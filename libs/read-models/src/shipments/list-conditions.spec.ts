@@ -1,6 +1,6 @@
 import { shipmentRecord } from '../../test/shipment-events.ts';
 import { conditionsOf, fulfils } from './list-conditions.ts';
-import { wordsOf } from './search-words.ts';
+import { wordsOf } from './shipment-terms.ts';
 
 describe('what is told by the record alone', () => {
   // Stores compare UTF-8, where U+FA11 comes before U+1D400; units of UTF-16 come the other way round.

@@ -1,7 +1,7 @@
 import { CountedRows } from '../../test/counted-rows.ts';
 import { day, listedRecord, numbersFrom, rowOf } from '../../test/listed-shipments.ts';
 import { ACME } from '../../test/shipment-events.ts';
-import type { ShipmentListFilter, ShipmentSortField } from './list-query.ts';
+import type { ShipmentListFilter, ShipmentSortField } from './list-conditions.ts';
 import { ShipmentQueries } from './shipment-queries.ts';
 import { shipmentsModel } from './shipment-rows.ts';
 

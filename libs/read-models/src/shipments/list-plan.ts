@@ -1,11 +1,19 @@
 import type { Collection, Filter } from '@tracking/ports';
-import { type Conditions, type Lead, filtersBy, filtersOfLead, leadsOf } from './list-conditions.ts';
-import type { ShipmentOrder, ShipmentSortField } from './list-query.ts';
+import type { SortValues } from '../read-model.ts';
+import { type ListPart, PAGE_BYTES, pageOfParts, type RowPage, sorted, walked } from '../walked-ranges.ts';
+import {
+  type Conditions,
+  filtersBy,
+  filtersOfLead,
+  type Lead,
+  leadsOf,
+  type ShipmentOrder,
+  type ShipmentSortField,
+} from './list-conditions.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
-import { PAGE_BYTES } from '../walked-ranges.ts';
 
 /** How the rows of a list are reached. */
-export interface ListPlan {
+interface ListPlan {
   readonly index: string;
   /** The whole filter, once for each range of the index; no row is in two. */
   readonly filters: readonly Filter[];
@@ -110,4 +118,40 @@ function indexOf(lead: Lead): string {
 
 function sortIndexOf(field: ShipmentSortField): string {
   return `by_${field}`;
+}
+
+/** One page of a list. */
+export function pageOf(
+  { rows, bounds }: Listed,
+  plan: ListPlan,
+  order: ShipmentOrder,
+  { limit, after }: { readonly limit: number; readonly after?: SortValues | undefined },
+): Promise<RowPage<ShipmentRow>> {
+  const { visit } = plan;
+  const { stretches } = bounds;
+  const parts = partsOf(plan, order, after);
+  const bytes = bounds.bytes / parts.length;
+  return pageOfParts(parts, limit, (part, wanted) =>
+    plan.few ? sorted(rows, part, wanted, bytes) : walked(rows, part, wanted, { visit, stretches, bytes }),
+  );
+}
+
+/** Those without an ETA come last, whichever way the list is sorted. */
+function partsOf(
+  { index, filters }: ListPlan,
+  { field, descending }: ShipmentOrder,
+  after: SortValues | undefined,
+): readonly ListPart[] {
+  const sort = { fields: [field, 'id'], descending };
+  const whole: ListPart = { index, filters, sort, after, place: (values) => values as SortValues };
+  if (field !== 'eta' || filters.some(({ eta }) => eta !== undefined)) return [whole];
+  const withoutEta: ListPart = {
+    index,
+    filters: filters.map((filter) => ({ ...filter, eta: null })),
+    sort: { fields: ['id'], descending },
+    after: after?.[0] === null ? after.slice(1) : undefined,
+    place: (values) => [null, ...values] as SortValues,
+  };
+  if (after?.[0] === null) return [withoutEta];
+  return [{ ...whole, filters: filters.map((filter) => ({ ...filter, eta: { gte: '' } })) }, withoutEta];
 }

@@ -2,8 +2,7 @@ import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Scalar } from '@tracking/ports';
 import type { QueryPage } from '../read-model.ts';
-import { type Conditions, fulfils } from './list-conditions.ts';
-import type { ShipmentListQuery, ShipmentOrder } from './list-query.ts';
+import { type Conditions, fulfils, type ShipmentListQuery, type ShipmentOrder } from './list-conditions.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
 interface Named {

@@ -1,7 +1,7 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { inScope } from '../scope.ts';
+import { inScope } from '../read-model.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 import { ENDED, term } from './shipment-terms.ts';
 

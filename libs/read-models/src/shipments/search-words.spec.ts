@@ -1,4 +1,4 @@
-import { behindWordsWith, wordsOf } from './search-words.ts';
+import { behindWordsWith, wordsOf } from './shipment-terms.ts';
 
 describe('words', () => {
   it.each<[string, string, readonly string[]]>([

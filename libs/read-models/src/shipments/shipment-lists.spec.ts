@@ -3,7 +3,7 @@ import { CountedRows } from '../../test/counted-rows.ts';
 import { ACME } from '../../test/shipment-events.ts';
 import { FILTERS, ORDERS, inOrder, isAskedFor, listedRows, readThrough, titleOf } from '../../test/listed-shipments.ts';
 import type { ListBounds } from './list-plan.ts';
-import type { ShipmentListFilter } from './list-query.ts';
+import type { ShipmentListFilter } from './list-conditions.ts';
 import { shipmentsModel } from './shipment-rows.ts';
 
 const ROWS = listedRows(100);

@@ -4,7 +4,7 @@ import { ACME, token } from '../../test/shipment-events.ts';
 import { World, caughtUp, expectEqualToRebuild, rebuilt, until } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
-import type { ShipmentListFilter, ShipmentOrder } from './list-query.ts';
+import type { ShipmentListFilter, ShipmentOrder } from './list-conditions.ts';
 
 const FILTERS: readonly ShipmentListFilter[] = [
   {},

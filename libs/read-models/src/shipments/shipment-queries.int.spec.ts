@@ -4,7 +4,7 @@ import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
 import { World, caughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
-import type { ShipmentListQuery } from './list-query.ts';
+import type { ShipmentListQuery } from './list-conditions.ts';
 import type { ShipmentReferences } from './shipment-queries.ts';
 
 describe('queries of shipments', () => {

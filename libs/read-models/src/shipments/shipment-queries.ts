@@ -2,13 +2,9 @@ import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
-import type { QueryPage } from '../read-model.ts';
-import { inScope } from '../scope.ts';
-import { formerPage, madeAnew } from './former-rows.ts';
-import { conditionsOf } from './list-conditions.ts';
-import { pageOf } from './list-pages.ts';
-import { LIST_BOUNDS, planOf } from './list-plan.ts';
-import type { ShipmentListQuery, ShipmentOrder } from './list-query.ts';
+import { inScope, type QueryPage } from '../read-model.ts';
+import { conditionsOf, type ShipmentListQuery, type ShipmentOrder } from './list-conditions.ts';
+import { LIST_BOUNDS, pageOf, planOf } from './list-plan.ts';
 import { namedPage } from './named-page.ts';
 import { type Freight, type PossibleDuplicate, among, possibleDuplicates } from './possible-duplicates.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
@@ -56,7 +52,6 @@ export class ShipmentQueries {
     const { ids } = query.filter;
     if (ids !== undefined)
       return namedPage({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
-    if (this.active.areFormer) return formerPage(listed, conditions, { ...query, order });
     const plan = await planOf(listed, conditions, order);
     const { rows: found, next } = await pageOf(listed, plan, order, query);
     return { items: found.map(({ record }) => record), next };
@@ -68,8 +63,7 @@ export class ShipmentQueries {
    * @throws Unavailable, Busy
    */
   async possibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
-    const rows = await this.active.rows();
-    return this.active.areFormer ? [] : possibleDuplicates(rows, scope, record);
+    return possibleDuplicates(await this.active.rows(), scope, record);
   }
 
   /**
@@ -85,7 +79,6 @@ export class ShipmentQueries {
     atMost: number,
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     const rows = await this.active.rows();
-    if (this.active.areFormer) throw madeAnew();
     const ids = new Map<string, string[]>();
     const of = (value: string) => ids.get(value) ?? [];
     const found = (those: readonly string[], all: readonly ShipmentRow[]) => {

@@ -42,13 +42,6 @@ describe('rows of shipments', () => {
     expect(after?.record).toMatchObject({ status: 'delivered', version: 2, house_bill: 'HB' });
   });
 
-  it('given a row of the version before, which has no terms, then one with all of them', () => {
-    const [before] = apply(created);
-    const [after] = apply(delivered, before);
-    const { terms: _terms, ...former } = before ?? ({} as ShipmentRow);
-    expect(apply(delivered, former as ShipmentRow)).toEqual([after]);
-  });
-
   it('given a row, when an event comes that it reflects, then nothing', () => {
     const [before] = apply(created);
     expect(apply(created, before)).toEqual([]);

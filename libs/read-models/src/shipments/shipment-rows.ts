@@ -1,8 +1,7 @@
 import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import { evolveRecord, shipmentIdOf, weightOfRecord } from '@tracking/shipments-domain';
-import type { ReadModel, ReadModelRow } from '../read-model.ts';
-import { SCOPE_FIELDS, scopeOf } from '../scope.ts';
+import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, scopeOf } from '../read-model.ts';
 import { termsOf } from './shipment-terms.ts';
 
 /** One shipment; what lists filter and sort by stands beside the record. */
@@ -29,19 +28,6 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     { name: 'by_updated_at', fields: [...SCOPE_FIELDS, 'updated_at', 'id', 'created_at', 'status'] },
     { name: 'by_eta', fields: [...SCOPE_FIELDS, 'eta', 'id', 'created_at', 'status'] },
   ],
-  formerIndexes: {
-    1: [
-      { name: 'by_created_at', fields: [...SCOPE_FIELDS, 'created_at', 'id'] },
-      { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', 'created_at', 'id'] },
-      { name: 'by_external_id', fields: [...SCOPE_FIELDS, 'external_id'] },
-      { name: 'by_house_bill', fields: [...SCOPE_FIELDS, 'house_bill', 'active'] },
-      {
-        name: 'by_container',
-        fields: [...SCOPE_FIELDS, 'container_numbers', 'active'],
-        arrayField: 'container_numbers',
-      },
-    ],
-  },
   scoped: false,
 
   // A stream begins with nothing: where its beginning comes again, so does all that made the row after it.
@@ -59,8 +45,7 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     return [
       {
         ...listed(record),
-        // Rows of the first version have none.
-        terms: termsOf(record, before?.terms && before),
+        terms: termsOf(record, before),
         ...scopeOf(scope),
         id: shipmentIdOf(stream),
         record,

@@ -1,5 +1,4 @@
 import type { ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
-import { wordsOf } from './search-words.ts';
 
 /** Still on its way: neither delivered or beyond, nor cancelled. */
 export const ENDED: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
@@ -9,7 +8,7 @@ export type ReferenceKind =
   'external_id' | 'house_bill' | 'master_bill' | 'booking_number' | 'reference' | 'container_number';
 
 /** What a shipment can be found by exactly; of those that list filters know, the filter's name. */
-export type TermKind =
+type TermKind =
   | ReferenceKind
   | 'status'
   /** Only of those that are on their way. */
@@ -140,4 +139,32 @@ function* namesOf(record: ShipmentRecord): Iterable<string | null | undefined> {
   yield record.shipper?.name;
   yield record.consignee?.name;
   for (const { vessel } of record.legs) yield vessel;
+}
+
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+const BEYOND_ASCII = /[^\0-\x7f]/;
+/** Behind every word that a word can begin: of no letter, and the last of all code points. */
+const LAST = '\u{10FFFF}';
+
+/**
+ * The words of a text, in the form in which they are compared: runs of letters and digits, compatibility forms made one
+ * (NFKC), whatever the case. Accents count; text that is written without spaces is one word.
+ */
+export function wordsOf(text: string): readonly string[] {
+  return folded(text).match(WORD) ?? [];
+}
+
+/** The least text that comes behind all words which begin with this one. */
+export function behindWordsWith(beginning: string): string {
+  return beginning + LAST;
+}
+
+/**
+ * By way of capitals, so that what has several small forms has one: `ß` is `ss`, `ς` is `σ`. The Turkish dotted capital
+ * leaves its dot behind.
+ */
+function folded(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
+  const small = text.normalize('NFKC').toUpperCase().toLowerCase();
+  return small.replaceAll('ς', 'σ').replaceAll('i\u0307', 'i').normalize('NFKC');
 }

@@ -1,20 +1,25 @@
-import { DomainError, isInScope } from '@tracking/contracts';
-import { type NewEvent, bytesOf } from '@tracking/ports';
+import { DomainError, isInScope, type RuleSettings, type Warning } from '@tracking/contracts';
+import { bytesOf, type NewEvent, type Position, type StoredEvent } from '@tracking/ports';
 import {
-  type DecideContext,
-  type ShipmentCommand,
-  type ShipmentState,
+  type AnswerOf,
+  type CommandResult,
+  type CommandType,
   decide,
+  type DecideContext,
   fold,
+  handlerOf,
   noSuchShipment,
   revisionOf,
+  type ShipmentCommand,
+  type ShipmentState,
+  toShipmentEvent,
 } from '@tracking/shipments-domain';
-import { type ShipmentAnswer, answerTo } from './answers.ts';
+import { LRUCache } from 'lru-cache';
 import { partId } from './ids.ts';
-import { type LoadedShipment, eventsOf, lastingCharacters, toNewEvent } from './shipment-stream.ts';
+import { eventsOf, lastingCharacters, type LoadedShipment, toNewEvent } from './shipment-cache.ts';
 
 /** What became of one command of a batch, if its events are appended where they were decided. */
-export type CommandOutcome =
+type CommandOutcome =
   | { readonly kind: 'answered'; readonly answer: ShipmentAnswer }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** Its events are in the stream, or in this batch: the first answer is rebuilt from there. */
@@ -115,4 +120,88 @@ class Batch {
     const characters = events.reduce((sum, event) => sum + lastingCharacters(event), loaded?.characters ?? 0);
     return { outcomes, events, after: state && { state, characters }, proven: this.wrote === outcomes.length };
   }
+}
+
+/** What a command is answered, and the position from which on readers see it. */
+export interface Written<Answer> {
+  readonly answer: Answer;
+  /** For a command that changed nothing: that of the shipment's last event, which is what the answer shows. */
+  readonly position: Position;
+}
+
+export type ShipmentAnswer = AnswerOf<CommandType>;
+
+/** The answer to a command, from what was decided and the shipment right after that. */
+function answerTo(
+  { type }: ShipmentCommand,
+  result: CommandResult,
+  warnings: readonly Warning[],
+  after: ShipmentState,
+): ShipmentAnswer {
+  return { ...handlerOf(type).answer(result, after), warnings };
+}
+
+/**
+ * The first answer to a command that is in the stream: what its events say, on the shipment as it was right after them,
+ * whatever came later. The warnings are not stored; they are decided again on the shipment as it was before.
+ * @param history the whole stream
+ */
+export function rebuildAnswer(
+  command: ShipmentCommand,
+  history: readonly StoredEvent[],
+  context: DecideContext,
+): Written<ShipmentAnswer> {
+  const isOwn = (event: StoredEvent | undefined) => event?.metadata['command_id'] === command.id;
+  const start = history.findIndex(isOwn);
+  const end = history.findLastIndex(isOwn);
+  const last = history[end];
+  if (last === undefined) throw new Error(`${command.type} ${command.id} is not in its stream`);
+  const before = fold(history.slice(0, start).map(toShipmentEvent));
+  const events = history.slice(start, end + 1).map(toShipmentEvent);
+  const after = fold(events, before);
+  if (after === undefined) throw new Error(`${last.stream} is empty`);
+  const result = handlerOf(command.type).resultOf(events, command);
+  if (result === undefined) throw new Error(`${command.id} was the id of another command`);
+  return { answer: answerTo(command, result, warningsOf(command, before, context), after), position: last.position };
+}
+
+function warningsOf(
+  command: ShipmentCommand,
+  before: ShipmentState | undefined,
+  context: DecideContext,
+): readonly Warning[] {
+  try {
+    return decide(command, before, context).warnings;
+  } catch {
+    // It was accepted once. Rules that came later are no reason to refuse it now, nor had they a warning then.
+    return [];
+  }
+}
+
+/** By which exceptions open by themselves, of each workspace. */
+export interface RuleSettingsReader {
+  /** As they were at most five seconds ago. @throws Unavailable */
+  of(workspaceId: string): Promise<RuleSettings>;
+}
+
+/** Workspaces whose settings are remembered: the longest unused are forgotten first. */
+const MAX_REMEMBERED = 10_000;
+
+/** Goes on with what it knew last where settings cannot be read: a shipment is written also while their store is away. */
+export function remembering(reader: RuleSettingsReader, atMost = MAX_REMEMBERED): RuleSettingsReader {
+  // As sizes: with `max` the cache takes the memory of all of them when it is made.
+  const known = new LRUCache<string, RuleSettings>({ maxSize: atMost, sizeCalculation: () => 1 });
+  return {
+    async of(workspaceId) {
+      try {
+        const settings = await reader.of(workspaceId);
+        known.set(workspaceId, settings);
+        return settings;
+      } catch (error) {
+        const last = known.get(workspaceId);
+        if (last === undefined) throw error;
+        return last;
+      }
+    },
+  };
 }

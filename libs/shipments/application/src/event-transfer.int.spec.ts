@@ -4,7 +4,7 @@ import { type EventStore, MAX_APPEND_BYTES, bytesOf } from '@tracking/ports';
 import { MAX_COMMAND_BYTES } from './decide-batch.ts';
 import { milestones, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
-import { eventTransfer } from './event-transfer.ts';
+import { eventTransfer } from './operations.ts';
 
 async function withStore(work: (store: EventStore) => Promise<void>): Promise<void> {
   const engine = await TestEngine.open();

@@ -1,17 +1,27 @@
-export type { Written } from './answers.ts';
+export type { Written } from './decide-batch.ts';
 export { RecheckJob, type RecheckJobParts } from './clock/recheck-job.ts';
-export { RULES, ReleaseRecheck } from './clock/release-recheck.ts';
-export type { UnsettledShipments, Recheck, Rechecks } from './clock/rechecks.ts';
-export { RuleClock, type RuleClockParts } from './clock/rule-clock.ts';
-export type { DueShipment, WorkList } from './clock/work-list.ts';
-export { type EventTransfer, eventTransfer } from './event-transfer.ts';
-export { type EventOperations, type ShipmentOperations, eventOperations, makeEventsBy } from './operations.ts';
+export { RULES, ReleaseRecheck, type UnsettledShipments, type Recheck, type Rechecks } from './clock/rechecks.ts';
+export { RuleClock, type RuleClockParts, type DueShipment, type WorkList } from './clock/rule-clock.ts';
+export {
+  type EventTransfer,
+  eventTransfer,
+  type EventOperations,
+  type ShipmentOperations,
+  eventOperations,
+  makeEventsBy,
+} from './operations.ts';
 export { commandIdOfItem } from './ids.ts';
 export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
-export type { ReadModelsReached } from './publisher/read-models-first.ts';
+export type { ReadModelsReached } from './publisher/publishing.ts';
 export type { CacheLimits } from './shipment-cache.ts';
-export { shipmentsService, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
+export {
+  shipmentsService,
+  type ShipmentsLimits,
+  type ShipmentsOptions,
+  type ShipmentCommands,
+  type ShipmentsService,
+} from './shipments.ts';
 export type {
   FoundDocument,
   FoundException,
@@ -29,7 +39,6 @@ export type {
   ShipmentReads,
   UnnamedHistoryEntry,
 } from './reads/shipment-reads.ts';
-export type { ShipmentCommands, ShipmentsService } from './shipments-service.ts';
 
 // Edges import features only: what they need of the domain.
 export {

@@ -1,5 +1,5 @@
 import { Busy } from '@tracking/ports';
-import { type KeyedBatchHandler, KeyedBatches } from './keyed-batches.ts';
+import { KeyedBatches, type KeyedBatchHandler } from './shipment-writer.ts';
 
 const limits = { perBatch: 10, perKey: 20, total: 30 };
 

@@ -1,9 +1,24 @@
-import type { PublicAddresses, PublishedEvent } from '@tracking/contracts';
-import type { EventStore, Position } from '@tracking/ports';
-import type { EventReference, MadeEvents, MakeEvents } from '@tracking/shipments-domain';
-import { type EventTransfer, eventTransfer } from './event-transfer.ts';
+import { DomainError, type EventPage, type ExportedEvent, type PublicAddresses } from '@tracking/contracts';
+import {
+  bytesOf,
+  type EventStore,
+  InvalidPosition,
+  MAX_APPEND_BYTES,
+  type Position,
+  type StoredEvent,
+  VersionConflict,
+} from '@tracking/ports';
+import {
+  type EventReference,
+  isShipmentStream,
+  type MadeEvents,
+  type MakeEvents,
+  SHIPMENT_STREAM_PREFIX,
+  UnknownEventType,
+  upcast,
+} from '@tracking/shipments-domain';
 import { eventMaker } from './publisher/event-maker.ts';
-import type { ShipmentsService } from './shipments-service.ts';
+import type { ShipmentsService } from './shipments.ts';
 
 /**
  * What other processes ask of shipments: each operation has one request and one answer, JSON by their types, and an rpc
@@ -18,22 +33,16 @@ export interface ShipmentOperations {
 export interface EventOperations extends EventTransfer {
   /** The end of the log; undefined while it is empty. */
   head(): Promise<Position | undefined>;
-  /**
-   * Makes public events again, as {@link MakeEvents} does. Callers of the version before send no `max_bytes` and get
-   * the events alone, however large; so do all callers from a service of that version.
-   */
+  /** Makes public events again, as {@link MakeEvents} does. */
   makeEvents(request: {
     readonly references: readonly EventReference[];
-    readonly max_bytes?: number;
-  }): Promise<MadeEvents | readonly PublishedEvent[]>;
+    readonly max_bytes: number;
+  }): Promise<MadeEvents>;
 }
 
 /** Makes public events in the process that has the event store. */
 export function makeEventsBy({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
-  return async (references, max_bytes) => {
-    const made = await makeEvents({ references, max_bytes });
-    return 'covered' in made ? made : { events: made, covered: references.length };
-  };
+  return (references, max_bytes) => makeEvents({ references, max_bytes });
 }
 
 /** @param addresses the same as the publisher's */
@@ -42,9 +51,167 @@ export function eventOperations(eventStore: EventStore, addresses: PublicAddress
   return {
     ...eventTransfer(eventStore),
     head: () => eventStore.head(),
-    makeEvents: async ({ references, max_bytes }) => {
-      if (max_bytes !== undefined) return makeEvents(references, max_bytes);
-      return (await makeEvents(references, Infinity)).events;
+    makeEvents: ({ references, max_bytes }) => makeEvents(references, max_bytes),
+  };
+}
+
+/** Of one page as JSON, so that it fits every channel. */
+const PAGE_BYTES = 4_000_000;
+const STREAMS_AT_ONCE = 16;
+
+/** Takes the events of shipments out of one store and puts them into another, as they are. */
+export interface EventTransfer {
+  /** The events after the position, in the order in which they were stored. @throws DomainError `validation_failed`, Unavailable */
+  exportEvents(request: { readonly after: string | null; readonly limit: number }): Promise<EventPage>;
+  /**
+   * Appends what is not there yet; the events of a stream come in their order. May be repeated.
+   * @returns how many of them are there now: all
+   * @throws DomainError `validation_failed` when they are none of ours, or another history is there; Unavailable
+   */
+  importEvents(request: { readonly events: readonly ExportedEvent[] }): Promise<{ readonly stored: number }>;
+}
+
+export function eventTransfer(store: EventStore): EventTransfer {
+  return {
+    async exportEvents({ after, limit }) {
+      const enough = new AbortController();
+      const signal = enough.signal;
+      const options = {
+        streamPrefixes: [SHIPMENT_STREAM_PREFIX],
+        maxBatch: limit,
+        signal,
+        ...(after !== null && { after }),
+      };
+      try {
+        for await (const { events, position, caughtUp } of store.catchUp(options)) {
+          if (events.length === 0 && !caughtUp) continue;
+          if (events.length === 0) break;
+          const page = firstPage(events);
+          const isWhole = page.length === events.length;
+          const end = isWhole ? position : (page.at(-1)?.position ?? after);
+          return { events: page.map(asExported), position: end, complete: isWhole && caughtUp };
+        }
+        return { events: [], position: after, complete: true };
+      } catch (error) {
+        throw error instanceof InvalidPosition ? foreignPosition() : error;
+      } finally {
+        enough.abort();
+      }
+    },
+
+    async importEvents({ events }) {
+      const streams = new Map<string, ExportedEvent[]>();
+      for (const event of events) {
+        refuseForeign(event);
+        const some = streams.get(event.stream) ?? [];
+        streams.set(event.stream, some);
+        if (some.length > 0 && event.revision !== (some.at(-1)?.revision ?? 0) + 1) throw gap(event);
+        some.push(asImported(event));
+      }
+      const waiting = streams.values();
+      const work = async () => {
+        for (const some of waiting) for (const piece of appendable(some)) await append(store, piece);
+      };
+      await Promise.all(Array.from({ length: Math.min(STREAMS_AT_ONCE, streams.size) }, work));
+      return { stored: events.length };
     },
   };
+}
+
+/** As many as fit into one answer, one at least. */
+function firstPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  let bytes = 0;
+  const beyond = events.findIndex((event, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(asExported(event)));
+    return index > 0 && bytes > PAGE_BYTES;
+  });
+  return beyond === -1 ? events : events.slice(0, beyond);
+}
+
+function asExported({ position: _, ...event }: StoredEvent): ExportedEvent {
+  return event;
+}
+
+/** The marker counts towards the size of an append, so it is set before events are distributed over appends. */
+function asImported(event: ExportedEvent): ExportedEvent {
+  return { ...event, metadata: { ...event.metadata, imported: true } };
+}
+
+/** Distributes events of one stream over as many appends as their size needs. */
+function appendable(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
+  const pieces: ExportedEvent[][] = [];
+  let room = 0;
+  for (const event of events) {
+    const bytes = bytesOf(event);
+    if (bytes > MAX_APPEND_BYTES) throw tooLarge(event);
+    if (bytes > room) {
+      pieces.push([]);
+      room = MAX_APPEND_BYTES;
+    }
+    pieces.at(-1)?.push(event);
+    room -= bytes;
+  }
+  return pieces;
+}
+
+async function append(store: EventStore, events: readonly ExportedEvent[]): Promise<void> {
+  const [first] = events;
+  if (first === undefined) return;
+  try {
+    const expected = first.revision === 0 ? 'no_stream' : first.revision - 1;
+    await store.append(
+      first.stream,
+      expected,
+      events.map(({ id, type, data, metadata }) => ({ id, type, data, metadata })),
+    );
+  } catch (error) {
+    if (!(error instanceof VersionConflict)) throw error;
+    const there = await store.read(first.stream, { from: first.revision, to: first.revision + events.length - 1 });
+    const isSame = there.every(({ id }, index) => id === events[index]?.id);
+    if (there.length === 0 || !isSame) throw otherHistory(first);
+    await append(store, events.slice(there.length));
+  }
+}
+
+function refuseForeign({ stream, type, id, revision, data, metadata }: ExportedEvent): void {
+  const isOurs =
+    isShipmentStream(stream) &&
+    /^[0-9a-f-]{36}$/.test(String(id)) &&
+    Number.isSafeInteger(revision) &&
+    revision >= 0 &&
+    isObject(data) &&
+    isObject(metadata);
+  if (!isOurs) throw new DomainError('validation_failed', `Not an event of a shipment: ${id}.`);
+  try {
+    upcast(type, data);
+  } catch (error) {
+    const isUnknown = error instanceof UnknownEventType;
+    // An event of a former version that lacks what its upcast needs.
+    const reason = isUnknown ? `Not known here: ${type}.` : `Not the data of ${type}: ${id}.`;
+    throw new DomainError('validation_failed', reason);
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function foreignPosition(): DomainError {
+  const message = 'Must be the position of a page before.';
+  return new DomainError('validation_failed', message, [{ param: 'after', code: 'invalid_value', message }]);
+}
+
+function gap({ stream, revision }: ExportedEvent): DomainError {
+  return new DomainError('validation_failed', `${stream}: revision ${revision} does not follow the one before it.`);
+}
+
+function tooLarge({ stream, revision }: ExportedEvent): DomainError {
+  return new DomainError(
+    'validation_failed',
+    `${stream}: revision ${revision} is larger than ${MAX_APPEND_BYTES} bytes.`,
+  );
+}
+
+function otherHistory({ stream, revision }: ExportedEvent): DomainError {
+  return new DomainError('validation_failed', `${stream} is there with another history, from revision ${revision} on.`);
 }

@@ -16,7 +16,7 @@ import {
   upsert,
 } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
-import type { ShipmentsService } from './shipments-service.ts';
+import type { ShipmentsService } from './shipments.ts';
 
 describe('a command that comes again', () => {
   let engine: TestEngine;

@@ -1,6 +1,6 @@
 import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import { remembering } from './rule-settings.ts';
+import { remembering } from './decide-batch.ts';
 
 const away = new Unavailable('document store', 'gone');
 

@@ -4,8 +4,7 @@ import { RecordedMetrics } from '@tracking/testing';
 import { milestones, places, upsert } from '../test/builders.ts';
 import { contextFor } from './decide-batch.ts';
 import { shipmentIdFor } from './ids.ts';
-import { ShipmentCache, roughBytes } from './shipment-cache.ts';
-import { type LoadedShipment, eventsOf, lastingCharacters } from './shipment-stream.ts';
+import { eventsOf, lastingCharacters, type LoadedShipment, roughBytes, ShipmentCache } from './shipment-cache.ts';
 
 /** A shipment with so many milestones, each with such a note. */
 function shipment(count = 0, note = ''): LoadedShipment {

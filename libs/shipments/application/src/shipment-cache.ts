@@ -1,6 +1,79 @@
-import type { Counter } from '@tracking/ports';
+import type { JsonObject } from '@tracking/contracts';
+import type { Counter, EventStore, NewEvent, Position } from '@tracking/ports';
+import {
+  fold,
+  type ShipmentCommand,
+  type ShipmentEvent,
+  type ShipmentEventBody,
+  type ShipmentState,
+  toShipmentEvent,
+} from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
-import type { LoadedShipment } from './shipment-stream.ts';
+import { eventId } from './ids.ts';
+
+/** A shipment folded from its stream up to `revision`; `position` is that of the event there, or a little later. */
+export interface LoadedShipment {
+  readonly state: ShipmentState;
+  readonly revision: number;
+  readonly position: Position;
+  /** How much text its milestones and exceptions hold, roughly. */
+  readonly characters: number;
+}
+
+/** Characters that an event adds to a shipment for good: what is set on the shipment itself replaces what was there. */
+export function lastingCharacters({ type, data }: { readonly type: string; readonly data: object }): number {
+  return type.startsWith('shipment.') ? 0 : JSON.stringify(data).length;
+}
+
+/** An event of a command as it is stored, but for its place in the stream. */
+export function toNewEvent(event: ShipmentEvent): NewEvent {
+  return {
+    id: eventId(event.metadata.command_id, event.metadata.command_index),
+    type: event.type,
+    data: event.data as unknown as JsonObject,
+    metadata: event.metadata as unknown as JsonObject,
+  };
+}
+
+/** What one decision makes, in order, with the metadata that every event carries. */
+export function eventsOf(
+  command: ShipmentCommand,
+  bodies: readonly ShipmentEventBody[],
+  nextCheckAt: string | null,
+  firstRevision: number,
+): readonly ShipmentEvent[] {
+  return bodies.map((body, index) => ({
+    ...body,
+    metadata: {
+      command_id: command.id,
+      command_index: index,
+      recorded_at: command.at,
+      actor: command.actor,
+      request_id: command.request_id,
+      traceparent: command.traceparent,
+      next_check_at: nextCheckAt,
+    },
+    revision: firstRevision + index,
+  }));
+}
+
+/**
+ * The shipment as its stream has it now; undefined when there is none. What is known of it already is not read again,
+ * since a stream's past never changes; the same object comes back when nothing was added.
+ * @throws Unavailable
+ */
+export async function readShipment(
+  store: EventStore,
+  stream: string,
+  known?: LoadedShipment,
+): Promise<LoadedShipment | undefined> {
+  const stored = await store.read(stream, { from: known === undefined ? 0 : known.revision + 1 });
+  const last = stored.at(-1);
+  if (last === undefined) return known;
+  const state = fold(stored.map(toShipmentEvent), known?.state);
+  const characters = stored.reduce((sum, event) => sum + lastingCharacters(event), known?.characters ?? 0);
+  return state && { state, revision: last.revision, position: last.position, characters };
+}
 
 export interface CacheLimits {
   readonly shipments: number;

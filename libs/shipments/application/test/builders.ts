@@ -20,9 +20,9 @@ import type {
   RetractMilestone,
   UpsertShipment,
 } from '@tracking/shipments-domain';
-import type { RuleSettingsReader } from '../src/rule-settings.ts';
+import type { RuleSettingsReader } from '../src/decide-batch.ts';
 
-export type Upsert = Omit<UpsertShipment, 'shipment_id'>;
+type Upsert = Omit<UpsertShipment, 'shipment_id'>;
 
 export const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
 /** Of workspaces that decided nothing. */
@@ -117,7 +117,7 @@ export function milestones(shipmentId: string, count: number, changes: Partial<R
 }
 
 const aboutDocument = { type: 'packing_list', file_name: 'list.pdf', replaces_document_id: null } as const;
-export const object = (id: string): ReceivedObject => ({
+const object = (id: string): ReceivedObject => ({
   id,
   size_bytes: 3,
   sha256: 'ab'.repeat(32),

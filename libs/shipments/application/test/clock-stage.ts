@@ -1,9 +1,8 @@
 import { type CheckRules, shipmentIdFrom } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, recordingLogger } from '@tracking/testing';
 import { InProcessLeases } from '@tracking/embedded';
-import { RuleClock, type RuleClockParts } from '../src/clock/rule-clock.ts';
-import type { DueShipment, WorkList } from '../src/clock/work-list.ts';
-import type { ShipmentsService } from '../src/shipments-service.ts';
+import { type DueShipment, RuleClock, type RuleClockParts, type WorkList } from '../src/clock/rule-clock.ts';
+import type { ShipmentsService } from '../src/shipments.ts';
 import { scope } from './builders.ts';
 
 type Answer = Awaited<ReturnType<ShipmentsService['checkRules']>>;

@@ -1,6 +1,6 @@
 import type { EventStore } from '@tracking/ports';
 import { shipmentIdOf, streamOf } from '@tracking/shipments-domain';
-import type { DueShipment, WorkList } from '../src/clock/work-list.ts';
+import type { DueShipment, WorkList } from '../src/clock/rule-clock.ts';
 
 /** The work list as plainly as it can be made: every stream is asked, each time. */
 export class StoredDeadlines implements WorkList {

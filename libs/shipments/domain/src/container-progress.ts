@@ -30,7 +30,7 @@ export interface ContainerProgress extends DecidedStatus {
 }
 
 /** What a container answers of its own course; each the earliest that counts. */
-export interface ContainerTimes {
+interface ContainerTimes {
   readonly discharged_at: Timestamp | null;
   readonly available_at: Timestamp | null;
   readonly gated_out_at: Timestamp | null;

@@ -1,18 +1,17 @@
 import type { Container, EtaSetBy, LastMilestone, Places, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
-import { same } from './changes.ts';
+import { type GivenOfContainer, NOTHING_GIVEN, same, type TakenOff } from './changes.ts';
 import type { Changes } from './events/event-data.ts';
-import type { ShipmentChanged } from './events/shipment-changed.ts';
+import type { ShipmentChanged } from './events/shipment-events.ts';
 import { hasValidCheckDigit } from './references.ts';
 import { routeOf } from './route.ts';
 import { type DecidedTimes, type TellEstimate, timesOf } from './schedule.ts';
 import { type ContainerProgress, type DecidedStatus, overall, progressOf } from './container-progress.ts';
-import { type GivenOfContainer, NOTHING_GIVEN, type TakenOff } from './given-of-container.ts';
 import type { Schedule, TimelineEntry } from './state.ts';
 import { RANK, type MilestoneSummary, later } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
 
 /** What everything else about a shipment derives from. */
-export interface Basis {
+interface Basis {
   /** The shipment as before the command, with what the command sets already in place (but for the schedule). */
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
@@ -34,7 +33,7 @@ export interface StatusSubject {
 }
 
 /** What cancels a shipment. */
-export interface Cancellation {
+interface Cancellation {
   /** Revision of the first event that does. */
   readonly since: number;
   /** Null where the client alone does. */

@@ -1,9 +1,7 @@
-import { latestOf } from '@tracking/contracts';
-import { type ExceptionChange, putException } from './events/exception-change.ts';
-import { type ShipmentEvent, type ShipmentEventBody, descriptorOf } from './events/stored-events.ts';
-import { nextCheckOf } from './events/event-data.ts';
-import { type StoredDocument, putDocuments } from './events/stored-document.ts';
-import { beginsNoShipment, recordAfter } from './evolve-record.ts';
+import { latestOf, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
+import { putDocuments } from './documents.ts';
+import { type ExceptionChange, nextCheckOf, type StoredDocument } from './events/event-data.ts';
+import { descriptorOf, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
 import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
@@ -75,4 +73,57 @@ export function documentsAfter(
   const draft = { documents: before.slice() };
   for (const event of events) putDocuments(draft, ...documentsOf(event));
   return draft.documents;
+}
+
+/**
+ * The shipment as answered, after one more event.
+ * @throws Error when the first event is no creation: the stream is not whole
+ */
+export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
+  const { type, data, revision } = event;
+  const before = descriptorOf(type).begin?.(data, revision).record ?? record;
+  if (before === undefined) throw beginsNoShipment(event);
+  return recordAfter(before, event);
+}
+
+/** @param before of an event that begins a stream: the record as it begins */
+function recordAfter(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
+  const { type, data, revision, metadata } = event;
+  const after = descriptorOf(type).applyToRecord?.(before, data) ?? before;
+  // Clocks of several machines differ: what is known by a time was not unknown later.
+  const { recorded_at } = metadata;
+  const updated_at = recorded_at > before.updated_at ? recorded_at : before.updated_at;
+  return { ...after, updated_at, version: revision + 1 };
+}
+
+function beginsNoShipment({ type, revision }: ShipmentEvent): Error {
+  return new Error(`${type} at revision ${revision} of no shipment`);
+}
+
+/**
+ * How many ordinary shipments it weighs in memory, 1 at least. What clients fill as they like can be a thousand times that
+ * of an ordinary one.
+ */
+export function weightOfRecord({ containers, legs, references, metadata }: ShipmentRecord): number {
+  return Math.round(1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000);
+}
+
+/** True if the change holds the whole exception, so that the previous one is not needed. */
+export function isWholeException(change: ExceptionChange): change is ShipmentException {
+  return change.opened_at !== undefined;
+}
+
+/** The exception after a change. @param before undefined where none is known */
+export function exceptionAfter(change: ExceptionChange, before: ShipmentException | undefined): ShipmentException {
+  if (isWholeException(change)) return change;
+  if (before === undefined) throw new Error(`${change.id} changed and was never opened`);
+  return { ...before, ...change };
+}
+
+/** Puts the exception after a change in its place, or behind all others. */
+function putException(exceptions: ShipmentException[], change: ExceptionChange): void {
+  const place = exceptions.findIndex(({ id }) => id === change.id);
+  const after = exceptionAfter(change, exceptions[place]);
+  if (place === -1) exceptions.push(after);
+  else exceptions[place] = after;
 }

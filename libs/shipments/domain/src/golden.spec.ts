@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject } from '@tracking/contracts';
 import { type EventMetadata, type ShipmentEvent, UnknownEventType, evolveRecord, fold, upcast } from './index.ts';
 import { storedEvents } from './events/stored-events.ts';
-import { storedEventTypes, upcasterOf } from './upcast.ts';
+import { storedEventTypes, upcasterOf } from './stored-event.ts';
 
 /** An event as it lies in a store. These files are never edited: a new version gets a file of its own. */
 interface Stored {

@@ -2,17 +2,16 @@ import {
   type Leg,
   type LegFields,
   type MilestoneRule,
+  milestoneRules,
   type ShipmentRecord,
   type TimeRule,
   type Timestamp,
-  milestoneRules,
 } from '@tracking/contracts';
 import type { LegTimesWritten } from './events/event-data.ts';
-import { isAt, timeOf, visitedLegs } from './leg-visits.ts';
-import { placeOf } from './references.ts';
-import { type Route, isPlace } from './route.ts';
-import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import { isDeparture, isSailingOn } from './milestone-meaning.ts';
+import { placeOf } from './references.ts';
+import { isPlace, type Route } from './route.ts';
+import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Before every event. */
@@ -38,7 +37,7 @@ export type TellEstimate = (estimate: TimelineEntry, time: string, rule: Milesto
 type TellOfOne = (estimate: TimelineEntry, rule: MilestoneRule) => void;
 
 /** What the schedule of a shipment is decided by. */
-export interface ScheduleBasis {
+interface ScheduleBasis {
   readonly schedule: Schedule;
   /** The shipment before the command, its legs in the order of the schedule's: what an actual time froze stays as it was. */
   readonly before: ShipmentRecord;
@@ -241,4 +240,82 @@ function newestOf(a: TimelineEntry | undefined, b: TimelineEntry | undefined): T
 
 function newer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
   return a !== undefined && a.written > b.written ? a : b;
+}
+
+type IsVisit = (entry: TimelineEntry) => boolean;
+type Actual = Pick<Leg, 'atd' | 'ata'>;
+
+/** A leg, what is told of it at its ports, and when it departed and arrived. */
+interface VisitedLeg {
+  readonly leg: LegFields;
+  readonly isOrigin: IsVisit;
+  readonly isDestination: IsVisit;
+  readonly actual: Actual;
+}
+
+function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
+  return entry?.milestone.occurred_at ?? null;
+}
+
+function isAt(port: string | null): IsVisit {
+  return ({ milestone }) => port !== null && placeOf(milestone.location) === port;
+}
+
+/** @param shipment when that departed and arrived */
+function visitedLegs(
+  analysis: TimelineAnalysis,
+  legs: readonly LegFields[],
+  shipment: Actual,
+): readonly VisitedLeg[] {
+  const visited: VisitedLeg[] = [];
+  for (const [index, leg] of legs.entries()) {
+    const before = visited.at(-1)?.actual;
+    const isOrigin = visitsOf(legs, index, 'origin_port', before);
+    const isDestination = visitsOf(legs, index, 'destination_port', before);
+    const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
+    const own = actualOf(analysis, { leg, isOrigin, isDestination }, ends);
+    // The only leg is the journey; of another mode than the shipment it may depart by what is no departure of that.
+    const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
+    visited.push({ leg, isOrigin, isDestination, actual });
+  }
+  return visited;
+}
+
+/**
+ * Which milestones at a leg's port are its own. Where an earlier leg has the port too, those since the leg before it
+ * arrived, or at least departed: what came before is the earlier one's.
+ */
+function visitsOf(
+  legs: readonly LegFields[],
+  index: number,
+  port: 'origin_port' | 'destination_port',
+  before: Actual | undefined,
+): IsVisit {
+  const own = legs[index]?.[port] ?? null;
+  const isThere = isAt(own);
+  if (!legs.slice(0, index).some((leg) => leg[port] === own)) return isThere;
+  const since = before?.ata ?? before?.atd ?? null;
+  return (entry) => since !== null && entry.milestone.occurred_at >= since && isThere(entry);
+}
+
+/** Of those at its ports; the first leg departs and the last one arrives also where no place is told. */
+function actualOf(
+  { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
+  { leg, isOrigin, isDestination }: Omit<VisitedLeg, 'actual'>,
+  { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
+): Actual {
+  const mode = leg.mode ?? route.mode;
+  const isPlaceless = ({ milestone }: TimelineEntry) => !isPlace(route, milestone.location);
+  const departed = legDepartures.find(
+    (entry) => isOrigin(entry) && isDeparture(milestoneRules(entry.milestone.code), mode),
+  );
+  const arrived = legArrivals.find(isDestination);
+  const lastDeparture = timeOf(departures.at(-1)) ?? '';
+  const isAfterDepartures = ({ milestone }: TimelineEntry) => milestone.occurred_at >= lastDeparture;
+  return {
+    atd: timeOf(departed ?? (isFirst ? departures.find(isPlaceless) : undefined)),
+    ata: timeOf(
+      arrived ?? (isLast ? arrivals.find((entry) => isPlaceless(entry) && isAfterDepartures(entry)) : undefined),
+    ),
+  };
 }

@@ -7,9 +7,16 @@ import {
   type ShipmentRecord,
   type Timestamp,
 } from '@tracking/contracts';
-import type { GivenPorts, LastSent, LegTimesWritten, Overridden, ScheduleFields } from './events/event-data.ts';
-import type { ReceivedObject, StoredDocument } from './events/stored-document.ts';
-import type { TakenOff } from './given-of-container.ts';
+import type {
+  GivenPorts,
+  LastSent,
+  LegTimesWritten,
+  Overridden,
+  ScheduleFields,
+  ReceivedObject,
+  StoredDocument,
+} from './events/event-data.ts';
+import type { TakenOff } from './changes.ts';
 
 /** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
 export interface TimelineEntry {
@@ -29,7 +36,7 @@ export interface ClientSet<T> {
 }
 
 /** Legs as the client set them last, and by leg the revisions of the events that set its times. */
-export interface ClientSetLegs {
+interface ClientSetLegs {
   readonly value: readonly LegFields[];
   readonly written: readonly LegTimesWritten[];
 }

@@ -1,5 +1,5 @@
 import { Unavailable } from '@tracking/ports';
-import { ReleaseRecheck } from './release-recheck.ts';
+import { ReleaseRecheck } from './rechecks.ts';
 
 /** Three workspaces, and what is stored about the rules of their last checks. */
 class Stage {

@@ -1,13 +1,20 @@
-import type { Actor } from '@tracking/contracts';
-import { Unavailable, originFields, retryCounter } from '@tracking/ports';
-import type { Clock, Lease, Leases, Logger, Metrics } from '@tracking/ports';
+import { randomUUID } from 'node:crypto';
+import type { Actor, Scope, Timestamp } from '@tracking/contracts';
+import {
+  type Clock,
+  type Counter,
+  type Lease,
+  type Leases,
+  type Logger,
+  type Metrics,
+  originFields,
+  retryCounter,
+  Unavailable,
+} from '@tracking/ports';
 import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs } from '@tracking/resilience';
 import type { CheckRules } from '@tracking/shipments-domain';
-import type { ShipmentsService } from '../shipments-service.ts';
-import { checkOf } from './check-command.ts';
-import { ClockMetrics } from './clock-metrics.ts';
-import { RecentChecks } from './recent-checks.ts';
-import type { DueShipment, WorkList } from './work-list.ts';
+import { LRUCache } from 'lru-cache';
+import type { ShipmentsService } from '../shipments.ts';
 
 /** From one look at the work list to the next, while nothing is due. */
 const EVERY_MS = 500;
@@ -107,5 +114,116 @@ export class RuleClock {
   private tellFailure(command: CheckRules, error: unknown): void {
     const fields = { ...originFields(command), shipment_id: command.shipment_id, error: String(error) };
     this.parts.logger.error(fields, 'the rules of a shipment could not be checked; trying again later');
+  }
+}
+
+/** A shipment whose rules are to be checked since some moment. */
+export interface DueShipment extends Scope {
+  readonly id: string;
+  readonly due_at: Timestamp;
+}
+
+/** What the clock goes by: of each shipment the moment that its last append names. It may be behind, and no harm comes of it. */
+export interface WorkList {
+  /**
+   * What is due by `until`, the longest due first.
+   * @param after the last of the page before
+   * @throws Unavailable
+   */
+  due(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]>;
+}
+
+/** Has the rules of a shipment checked, on nobody's request. */
+export function checkOf(shipment: Scope & { readonly id: string }, at: Timestamp, actor: Actor): CheckRules {
+  const { id: shipment_id, workspace_id, environment } = shipment;
+  return {
+    type: 'CheckRules',
+    id: randomUUID(),
+    at,
+    shipment_id,
+    workspace_id,
+    environment,
+    actor,
+    request_id: `req_${randomUUID().replaceAll('-', '')}`,
+    traceparent: null,
+    strict: false,
+  };
+}
+
+const REMEMBERED = 20_000;
+/** Longer than the work list is mostly behind. */
+const FIRST_HOLD_MS = 5_000;
+const LONGEST_HOLD_MS = 10 * 60_000;
+
+interface Check {
+  readonly due_at: string;
+  /** How often it was checked in vain before. */
+  readonly times: number;
+  /** In monotonic milliseconds. */
+  readonly heldUntil: number;
+}
+
+/**
+ * Shipments that were checked and are on the work list as before: since the list is behind, or since the check failed. They are
+ * left alone for a while, four times as long each time. What is forgotten is checked again, which does nothing.
+ */
+class RecentChecks {
+  /** Bounded by size: with `max` the cache would take the memory of all of them when it is made. */
+  private readonly checks = new LRUCache<string, Check>({ maxSize: REMEMBERED, sizeCalculation: () => 1 });
+
+  /** @param elapsed monotonic milliseconds */
+  constructor(private readonly elapsed: () => number) {}
+
+  isHeld({ id, due_at }: DueShipment): boolean {
+    const check = this.checks.get(id);
+    return check !== undefined && check.due_at === due_at && this.elapsed() < check.heldUntil;
+  }
+
+  /** It was checked, whatever came of it. */
+  checked(shipment: DueShipment): void {
+    const before = this.checks.get(shipment.id);
+    this.hold(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
+  }
+
+  /** It could not be checked now, for want of an engine or of room. */
+  putOff(shipment: DueShipment): void {
+    this.hold(shipment, 0);
+  }
+
+  private hold({ id, due_at }: DueShipment, times: number): void {
+    const heldUntil = this.elapsed() + Math.min(LONGEST_HOLD_MS, FIRST_HOLD_MS * 4 ** times);
+    this.checks.set(id, { due_at, times, heldUntil });
+  }
+}
+
+/** What operators see of the clock, in the process that holds its lease. */
+class ClockMetrics {
+  private readonly checks: Counter;
+  private readonly looks: Counter;
+  private due: readonly DueShipment[] = [];
+
+  constructor(metrics: Metrics, clock: Clock) {
+    this.checks = metrics.counter('clock_checks_total', 'Shipments checked since time passed, by what came of it.', [
+      'outcome',
+    ]);
+    this.looks = metrics.counter('clock_looks_total', 'Pages read of what is due.');
+    metrics.gauge('clock_due', 'Shipments found due and not checked yet, of one look.', [], () => this.due.length);
+    metrics.gauge('clock_lag_seconds', 'Since when the oldest of those is due.', [], () => {
+      const [oldest] = this.due;
+      return oldest === undefined ? 0 : Math.max(0, (clock().getTime() - Date.parse(oldest.due_at)) / 1_000);
+    });
+  }
+
+  looked(): void {
+    this.looks.add();
+  }
+
+  checked(outcome: string): void {
+    this.checks.add(1, { outcome });
+  }
+
+  /** @param due what waits to be checked, the oldest first */
+  waiting(due: readonly DueShipment[]): void {
+    this.due = [...due];
   }
 }

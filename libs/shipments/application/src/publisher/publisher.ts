@@ -1,33 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { type CountRetry, retryCounter } from '@tracking/ports';
-import type {
-  Clock,
-  Counter,
-  DocumentStore,
-  EventStore,
-  Histogram,
-  Leases,
-  Logger,
-  MessageBroker,
-  Metrics,
-} from '@tracking/ports';
 import {
-  PARKED,
-  ParkedStreams,
-  type ParkedStream,
-  type RetryOutcome,
-  CatchUpSubscription,
-  type SubscriptionMetrics,
-  describe,
-  forgetEarlier,
-  partition,
-} from '@tracking/subscriptions';
+  type Clock,
+  type CollectionSpec,
+  type Counter,
+  type CountRetry,
+  type DocumentStore,
+  type EventStore,
+  type Histogram,
+  type Leases,
+  type Logger,
+  type MessageBroker,
+  type Metrics,
+  retryCounter,
+} from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
-import { PublishedLog } from './published-log.ts';
-import { Publishing } from './publishing.ts';
-import { ReadModelsFirst, type ReadModelsReached } from './read-models-first.ts';
+import {
+  CatchUpSubscription,
+  describe,
+  forgetEarlier,
+  PARKED,
+  type ParkedStream,
+  ParkedStreams,
+  partition,
+  type RetryOutcome,
+  type SubscriptionMetrics,
+} from '@tracking/subscriptions';
+import { Publishing, ReadModelsFirst, type ReadModelsReached } from './publishing.ts';
 
 export interface PublisherOptions {
   readonly eventStore: EventStore;
@@ -203,5 +203,57 @@ class PublisherMetrics implements SubscriptionMetrics {
 
   failed(): void {
     this.countRetry('publishing');
+  }
+}
+
+interface PublishedLogDocument {
+  /** The topic. */
+  readonly id: string;
+  /** Of the publisher: another one publishes everything again, from the first event. */
+  readonly generation: number;
+  /** What the broker was last seen to have been given, see `MessageBroker.produced`. */
+  readonly produced: readonly number[];
+}
+
+/** Derived, as the checkpoints beside it are: never newer than they. */
+const PUBLISHED_LOG: CollectionSpec = { name: 'published_log', indexes: [], durability: 'derived' };
+
+/** What the publisher remembers of the broker's log: one that is shorter has lost what was published, or all of it. */
+class PublishedLog {
+  constructor(
+    private readonly store: DocumentStore,
+    private readonly broker: MessageBroker,
+    private readonly topic: string,
+  ) {}
+
+  /** The generation to publish in. @throws Unavailable */
+  async generation(): Promise<number> {
+    return (await this.remembered()).generation;
+  }
+
+  /**
+   * Looks at the log: the generation to publish in from now on. Another process that found the same at the same time, or
+   * one that knows less, changes nothing.
+   * @throws Unavailable
+   */
+  async look(): Promise<number> {
+    const before = await this.remembered();
+    const produced = await this.broker.produced(this.topic);
+    const isShorter = before.produced.some((count, at) => (produced[at] ?? 0) < count);
+    if (!isShorter && String(produced) === String(before.produced)) return before.generation;
+    const generation = before.generation + (isShorter ? 1 : 0);
+    const isWritten = await (
+      await this.documents()
+    ).upsert({ id: this.topic, generation, produced }, { generation: before.generation });
+    return isWritten ? generation : before.generation;
+  }
+
+  private async remembered(): Promise<PublishedLogDocument> {
+    const documents = await this.documents();
+    return (await documents.get(this.topic)) ?? { id: this.topic, generation: 1, produced: [] };
+  }
+
+  private documents() {
+    return this.store.collection<PublishedLogDocument>(PUBLISHED_LOG);
   }
 }

@@ -1,14 +1,7 @@
 import type { EtaChange, EtaSetBy, ShipmentException } from '@tracking/contracts';
-import type { StoredEvent } from '@tracking/ports';
-import {
-  type ShipmentEvent,
-  exceptionChange,
-  isWholeException,
-  publicEventId,
-  tellOf,
-  toShipmentEvent,
-} from '@tracking/shipments-domain';
-import type { UnnamedHistoryEntry } from './shipment-reads.ts';
+import type { EventStore, StoredEvent } from '@tracking/ports';
+import { exceptionChange, isWholeException, publicEventId, tellOf, toShipmentEvent } from '@tracking/shipments-domain';
+import type { PageEnd, ReadPage, UnnamedHistoryEntry } from './shipment-reads.ts';
 
 /**
  * What an event tells of the shipment's history.
@@ -36,7 +29,7 @@ export async function historyEntry(
 }
 
 /** What an event tells of the shipment's eta. */
-export function etaChange(stored: StoredEvent, before: readonly StoredEvent[]): EtaChange | undefined {
+export function etaChange(stored: StoredEvent): EtaChange | undefined {
   const event = toShipmentEvent(stored);
   const { recorded_at: reported_at } = event.metadata;
   if (event.type === 'shipment.created.v1') {
@@ -45,8 +38,7 @@ export function etaChange(stored: StoredEvent, before: readonly StoredEvent[]): 
   }
   if (event.type !== 'shipment.changed.v1' || event.data.changes.eta === undefined) return undefined;
   const { from: previous_eta, to: eta } = event.data.changes.eta;
-  const setBy = event.data.eta_set_by ?? byMilestoneOf(event, before.map(toShipmentEvent), eta);
-  const { source, milestone_id, reason_code } = setBy;
+  const { source, milestone_id, reason_code } = event.data.eta_set_by ?? BY_CLIENT;
   return { eta, previous_eta, slip_hours: slip(previous_eta, eta), reported_at, source, milestone_id, reason_code };
 }
 
@@ -58,13 +50,35 @@ function slip(from: string | null, to: string | null): number | null {
   return Math.round(((Date.parse(to) - Date.parse(from)) / HOUR_MS) * 100) / 100;
 }
 
-/** Of an event stored before it was remembered what set the eta: the estimate of its command, if it says so. */
-function byMilestoneOf(event: ShipmentEvent, before: readonly ShipmentEvent[], eta: string | null): EtaSetBy {
-  for (const { type, data, metadata } of before) {
-    if (metadata.command_id !== event.metadata.command_id) continue;
-    if (type !== 'milestone.recorded.v1' && type !== 'milestone.corrected.v1') continue;
-    const { id, source, reason_code, occurred_at, classifier } = data.milestone;
-    if (classifier === 'estimated' && occurred_at === eta) return { source, milestone_id: id, reason_code };
+/** Events read at a time. */
+const PIECE = 100;
+/** Most events read for one page: events that are not listed cost as much. */
+const PER_PAGE = 2_000;
+
+/** Makes a list item of an event; undefined for an event that is not listed. */
+export type ItemOf<T> = (event: StoredEvent) => T | undefined | Promise<T | undefined>;
+
+/** A page of items made of the events of a stream, the newest first. Reads only the part of the stream that the page covers. */
+export async function pageBackwards<T>(
+  store: EventStore,
+  stream: string,
+  page: { readonly limit: number; readonly after?: PageEnd | undefined },
+  itemOf: ItemOf<T>,
+): Promise<ReadPage<T>> {
+  const last = page.after === undefined ? await store.lastRevision(stream) : Number(page.after[0]) - 1;
+  const items: T[] = [];
+  let place = last ?? -1;
+  const stop = place - PER_PAGE;
+  while (place >= 0 && place > stop) {
+    const first = Math.max(0, place - PIECE + 1);
+    const events = await store.read(stream, { from: first, to: place });
+    for (const event of events.toReversed()) {
+      const item = await itemOf(event);
+      if (item === undefined) continue;
+      items.push(item);
+      if (items.length === page.limit) return { items, next: event.revision > 0 ? [event.revision] : null };
+    }
+    place = first - 1;
   }
-  return BY_CLIENT;
+  return { items, next: place >= 0 ? [place + 1] : null };
 }

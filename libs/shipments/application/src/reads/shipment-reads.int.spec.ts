@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { EtaChange, Milestone, Scope } from '@tracking/contracts';
-import type { EventStore, NewEvent } from '@tracking/ports';
+import type { EventStore } from '@tracking/ports';
 import {
   type RecordMilestone,
   SHIPMENT_LIMITS,
@@ -28,7 +27,7 @@ import {
   upsert,
 } from '../../test/builders.ts';
 import { TestEngine, replica } from '../../test/engine.ts';
-import type { ShipmentsService } from '../shipments-service.ts';
+import type { ShipmentsService } from '../shipments.ts';
 import type { ReadHistory, ReadPage } from './shipment-reads.ts';
 
 let engine: TestEngine;
@@ -296,23 +295,5 @@ describe('the history', () => {
     expect(first?.items).toEqual([]);
     expect(others.flatMap(({ items }) => items)).toMatchObject([{ eta: at(0), source: 'client' }]);
     expect(counting.read()).toBeLessThan(2 * SHIPMENT_LIMITS.milestones);
-  });
-
-  it('tells the source of an eta also where it was stored before that was remembered', async () => {
-    const id = await eventful();
-    const [now] = await pagesOf(shipments.listEtaHistory, id, 200);
-    const stream = streamOf(id);
-    const token = stream.slice('shipment-'.length);
-    const older = `${token.startsWith('a') ? 'b' : 'a'}${token.slice(1)}`;
-    const stored = (await engine.store.read(stream)).map(({ type, data, metadata }): NewEvent => {
-      const { eta_set_by: _, ...rest } = data;
-      return { id: randomUUID(), type, data: rest, metadata };
-    });
-    await engine.store.append(`shipment-${older}`, 'no_stream', stored);
-    const [then] = await pagesOf(shipments.listEtaHistory, `shp_${older}`, 200);
-    const sources = (page: typeof now) => page?.items.map(({ source, milestone_id }) => [source, milestone_id]);
-    // Nothing was retracted then.
-    const retraction = 1;
-    expect(sources(then)?.toSpliced(retraction, 1)).toEqual(sources(now)?.toSpliced(retraction, 1));
   });
 });

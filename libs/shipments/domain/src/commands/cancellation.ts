@@ -1,9 +1,54 @@
-import type { ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
-import type { ShipmentCancelled } from '../events/shipment-cancelled.ts';
-import type { ShipmentReopened } from '../events/shipment-reopened.ts';
+import { DomainError, type ShipmentRecord, type Timestamp, type Warning } from '@tracking/contracts';
+import { isCancelledByMilestone } from '../derive.ts';
+import type { ShipmentCancelled, ShipmentReopened } from '../events/shipment-events.ts';
+import { RANK } from '../milestone-summary.ts';
 import type { ShipmentState } from '../state.ts';
-import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
-import { withConsequences } from './consequences.ts';
+import { type CommandContext, type CommandHandler, type DecideContext, type Decision } from './command.ts';
+import { withConsequences } from '../exceptions/reconcile.ts';
+
+/** Cancels a shipment, whatever its milestones say; possible before it is delivered. */
+export interface CancelShipment extends CommandContext {
+  readonly type: 'CancelShipment';
+  readonly shipment_id: string;
+}
+
+/** A shipment that a milestone cancels already is cancelled by the client too: it stays so when that one is taken back. */
+export const cancelShipment: CancellationHandler<CancelShipment> = {
+  decide({ at }, state, context) {
+    const { status, version } = state.record;
+    if (status !== 'cancelled' && RANK[status] >= RANK.delivered) {
+      throw new DomainError('already_delivered', `The shipment is ${status}; it can no longer be cancelled.`);
+    }
+    if (state.cancelled !== null) return unchanged();
+    return decideCancellation(
+      at,
+      { ...state, cancelled: version },
+      { type: 'shipment.cancelled.v1', data: {} },
+      context,
+    );
+  },
+  resultOf: () => ({ outcome: 'cancelled' }),
+  answer: answerCancellation,
+};
+
+/** Takes the client's cancellation back: the shipment is again what its milestones make of it. */
+export interface ReopenShipment extends CommandContext {
+  readonly type: 'ReopenShipment';
+  readonly shipment_id: string;
+}
+
+export const reopenShipment: CancellationHandler<ReopenShipment> = {
+  decide({ at }, state, context) {
+    if (isCancelledByMilestone(state.record)) {
+      const message = `Milestone ${state.record.status_milestone_id} cancels the shipment; its correction or a later booking_confirmed takes that back.`;
+      throw new DomainError('cancelled_by_milestone', message);
+    }
+    if (state.cancelled === null) return unchanged();
+    return decideCancellation(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
+  },
+  resultOf: () => ({ outcome: 'reopened' }),
+  answer: answerCancellation,
+};
 
 interface CancellationResult {
   /** `unchanged`: it was so already. */
@@ -14,18 +59,18 @@ export interface CancellationAnswer extends CancellationResult {
   readonly warnings: readonly Warning[];
 }
 export type CancellationDecision = Decision<CancellationResult>;
-export type CancellationHandler<Command extends CommandContext> = CommandHandler<
+type CancellationHandler<Command extends CommandContext> = CommandHandler<
   Command,
   CancellationResult,
   Omit<CancellationAnswer, 'warnings'>
 >;
 
-export function answerCancellation({ outcome }: CancellationResult, { record }: ShipmentState) {
+function answerCancellation({ outcome }: CancellationResult, { record }: ShipmentState) {
   return { outcome, shipment: record };
 }
 
 /** @param after as before, but for whether the client cancelled it */
-export function decideCancellation(
+function decideCancellation(
   at: Timestamp,
   after: ShipmentState,
   event: ShipmentCancelled | ShipmentReopened,
@@ -35,6 +80,6 @@ export function decideCancellation(
   return { outcome, warnings: [], ...withConsequences(at, after, [event], context) };
 }
 
-export function unchanged(): CancellationDecision {
+function unchanged(): CancellationDecision {
   return { outcome: 'unchanged', events: [], warnings: [], nextCheckAt: null };
 }

@@ -1,18 +1,24 @@
 import { DomainError, type Places } from '@tracking/contracts';
-import { type MilestoneInput, checkMilestone } from '../check-milestone.ts';
-import { refuseIfAny, whileCancelled } from '../decision.ts';
+import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
 import { contentOf, isSameContent, lastSent, overriddenBy } from '../last-sent.ts';
-import { type ShipmentState, type TimelineEntry, findEntry } from '../state.ts';
-import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
+import { findEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
 import {
-  type MilestoneAnswer,
+  type CommandContext,
+  type CommandHandler,
+  type DecideContext,
+  type Decision,
+  refuseIfAny,
+  whileCancelled,
+} from './command.ts';
+import {
   answerMilestone,
+  corrected,
   decideMilestone,
+  type MilestoneAnswer,
   portsKnownOf,
   unknownContainer,
   unusualForMode,
-} from './milestone-decision.ts';
-import { corrected } from './record-milestone.ts';
+} from './record-milestone.ts';
 
 /** What can be corrected of a milestone: all that a client posts but who says so. */
 export type MilestonePatch = Partial<Omit<MilestoneInput, 'source'>>;
@@ -100,3 +106,45 @@ function refuseTakenExternalId({ external_id }: MilestoneInput, entry: TimelineE
   if (other === undefined) return;
   throw new DomainError('milestone_exists', `Milestone ${other.milestone.id} of the shipment has this external_id.`);
 }
+
+/** Takes a milestone back: it stays on record, and counts for nothing. */
+export interface RetractMilestone extends CommandContext {
+  readonly type: 'RetractMilestone';
+  readonly shipment_id: string;
+  readonly milestone_id: string;
+}
+
+interface RetractResult {
+  /** `unchanged`: it was retracted already. */
+  readonly outcome: 'retracted' | 'unchanged';
+  readonly milestoneId: string;
+}
+export interface RetractMilestoneAnswer extends Pick<RetractResult, 'outcome'>, MilestoneAnswer {}
+
+export const retractMilestone: CommandHandler<
+  RetractMilestone,
+  RetractResult,
+  Omit<RetractMilestoneAnswer, 'warnings'>
+> = {
+  decide({ milestone_id, at }, state, context) {
+    const { milestone: previous, overridden } = findEntry(state, milestone_id);
+    const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
+    if (previous.retracted_at !== null) {
+      const warnings = whileCancelled(state.record, state.record);
+      return { ...common, outcome: 'unchanged', events: [], warnings };
+    }
+    const milestone = { ...previous, retracted_at: at, revision: previous.revision + 1 };
+    return {
+      ...common,
+      outcome: 'retracted',
+      ...decideMilestone(at, state, { previous, milestone, overridden }, context),
+    };
+  },
+  resultOf(events) {
+    for (const { type, data } of events) {
+      if (type === 'milestone.retracted.v1') return { outcome: 'retracted', milestoneId: data.milestone.id };
+    }
+    return undefined;
+  },
+  answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
+};

@@ -9,16 +9,21 @@ import {
   isPresent,
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
-import { refuseIfAny, whileCancelled } from '../decision.ts';
-import { type DocumentUploaded, documentUploaded } from '../events/document-uploaded.ts';
-import type { ReceivedObject, StoredDocument } from '../events/stored-document.ts';
+import {
+  type CommandContext,
+  type CommandResult,
+  type DecideContext,
+  type Decision,
+  refuseIfAny,
+  whileCancelled,
+} from './command.ts';
+import { withConsequences } from '../exceptions/reconcile.ts';
+import { type DocumentUploaded, documentUploaded } from '../events/document-events.ts';
+import type { ReceivedObject, StoredDocument } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import { documentsAfter } from '../evolve.ts';
-import { expiresAt } from '../pending-uploads.ts';
-import { replacementsAmong } from '../replacements.ts';
+import { expiresAt, replacementsAmong } from '../documents.ts';
 import { type DocumentInHand, type ShipmentState, findDocument } from '../state.ts';
-import type { CommandContext, CommandResult, DecideContext, Decision } from './command.ts';
-import { withConsequences } from './consequences.ts';
 
 /** What a client tells of a document. */
 export interface DocumentInput {
@@ -37,7 +42,7 @@ export interface ExpectedBytes {
 }
 
 /** `unchanged`: it was so already. */
-export type DocumentOutcome =
+type DocumentOutcome =
   'added' | 'requested' | 'received' | 'completed' | 'approved' | 'rejected' | 'deleted' | 'unchanged';
 
 export interface DocumentResult extends CommandResult {

@@ -12,7 +12,7 @@ import {
 } from '../../test/scenario.ts';
 import { begin as beginWith } from '../../test/time-driven.ts';
 import { announcementOf, shipmentResource, tellOf } from '../announcements.ts';
-import type { ReceivedObject } from '../events/stored-document.ts';
+import type { ReceivedObject } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';
 import { type ShipmentCommand, decide, handlerOf } from './shipment-commands.ts';
 

@@ -20,7 +20,7 @@ import {
   types,
   voyage,
 } from '../../test/scenario.ts';
-import { explain } from '../explanation/explain.ts';
+import { explain } from '../explanation.ts';
 import { type ShipmentCommand, decide, handlerOf } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;

@@ -1,24 +1,48 @@
 import { type Warning, requireVersion } from '@tracking/contracts';
-import { noSuchShipment } from '../decision.ts';
+import {
+  type CommandHandler,
+  type CommandResult,
+  type DecideContext,
+  type Decision,
+  noSuchShipment,
+} from './command.ts';
 import { type ShipmentState, findDocument, findEntry, findException } from '../state.ts';
-import { type AcknowledgeException, acknowledgeException } from './acknowledge-exception.ts';
-import { type AddDocument, addDocument } from './add-document.ts';
-import { type RequestUpload, requestUpload } from './request-upload.ts';
-import { type ReceiveUpload, receiveUpload } from './receive-upload.ts';
-import { type CompleteUpload, completeUpload } from './complete-upload.ts';
-import { type DeleteDocument, deleteDocument } from './delete-document.ts';
-import { type ApproveDocument, type RejectDocument, approveDocument, rejectDocument } from './review-document.ts';
-import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
+import {
+  type AcknowledgeException,
+  acknowledgeException,
+  type OpenException,
+  openException,
+  type ResolveException,
+  resolveException,
+} from './exceptions-by-hand.ts';
+import {
+  type AddDocument,
+  addDocument,
+  type CompleteUpload,
+  completeUpload,
+  type ReceiveUpload,
+  receiveUpload,
+  type RequestUpload,
+  requestUpload,
+} from './upload-document.ts';
+import {
+  type ApproveDocument,
+  approveDocument,
+  type DeleteDocument,
+  deleteDocument,
+  type RejectDocument,
+  rejectDocument,
+} from './review-document.ts';
+import { type CancelShipment, cancelShipment, type ReopenShipment, reopenShipment } from './cancellation.ts';
 import { type CheckRules, checkRules } from './check-rules.ts';
-import { type CorrectMilestone, correctMilestone } from './correct-milestone.ts';
-import type { CommandHandler, CommandResult, DecideContext, Decision } from './command.ts';
-import { type OpenException, openException } from './open-exception.ts';
-import { type PatchContainer, patchContainer, requireContainer } from './patch-container.ts';
-import { type PatchShipment, patchShipment } from './patch-shipment.ts';
+import {
+  type CorrectMilestone,
+  correctMilestone,
+  type RetractMilestone,
+  retractMilestone,
+} from './correct-milestone.ts';
+import { type PatchContainer, patchContainer, type PatchShipment, patchShipment, requireContainer } from './patches.ts';
 import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
-import { type ReopenShipment, reopenShipment } from './reopen-shipment.ts';
-import { type ResolveException, resolveException } from './resolve-exception.ts';
-import { type RetractMilestone, retractMilestone } from './retract-milestone.ts';
 import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
 
 /** Every command, each in a file of its own; the compiler asks for the handler of each. */

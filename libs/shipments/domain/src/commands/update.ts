@@ -1,19 +1,17 @@
-import type { FieldError, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
+import type { FieldError, Leg, LegFields, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
 import { changesBetween, lastBetween, movesNothing } from '../changes.ts';
 import { type CheckedShipment, etaBeforeEtd } from '../check-shipment.ts';
-import { refuseIfAny, whileCancelled } from '../decision.ts';
 import { changedBy, derive } from '../derive.ts';
-import type { GivenPorts, LastSent, ScheduleFields } from '../events/event-data.ts';
-import type { ShipmentPortsGiven } from '../events/shipment-ports-given.ts';
+import type { GivenPorts, LastSent, LegTimesWritten, ScheduleFields } from '../events/event-data.ts';
+import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
-import type { ContinuedLegs } from '../leg-times.ts';
 import { portsOf } from '../route.ts';
-import { type ShipmentState, setSchedule } from '../state.ts';
-import type { CommandContext, DecideContext, Decision } from './command.ts';
+import { setSchedule, type ShipmentState } from '../state.ts';
+import { type CommandContext, type DecideContext, type Decision, refuseIfAny, whileCancelled } from './command.ts';
 
 /** What a client sets on a shipment that is there. */
-export interface Update {
+interface Update {
   readonly checked: CheckedShipment;
   /** Those of the checked fields that count as new statements about times. */
   readonly times: ScheduleFields;
@@ -97,4 +95,61 @@ export function warningsOf({ fields, warnings }: CheckedShipment, { etd, eta }: 
   const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
   const order = isSet ? etaBeforeEtd('eta', etd, eta) : undefined;
   return order === undefined ? others : [...others, order];
+}
+
+/** Legs that an upsert sent, with what continues of the legs before them. */
+interface ContinuedLegs {
+  /** With the present times where the upsert did not send other ones than the last. */
+  readonly legs: readonly LegFields[];
+  /** By leg: the events that set its times; absent where the upsert sets all of them. */
+  readonly written?: readonly LegTimesWritten[];
+  /** By leg: as it was answered before; without actual times where it is new. */
+  readonly answered: readonly Leg[];
+}
+
+/**
+ * Takes the times of legs that an upsert sends again from the present legs, so that they are no new statements.
+ * @param revision of the upsert's first event
+ */
+export function continueLegs(
+  sent: readonly LegFields[],
+  { schedule, sent: lastSent, record }: Pick<ShipmentState, 'schedule' | 'sent' | 'record'>,
+  revision: number,
+): ContinuedLegs {
+  const formerlySent = formerPlaces(sent, lastSent.legs);
+  const present = formerPlaces(sent, schedule.legs.value);
+  const continued = sent.map((leg, index) => {
+    const place = present[index] ?? NOWHERE;
+    const [before, written] = [schedule.legs.value[place], schedule.legs.written[place]];
+    const last = lastSent.legs[formerlySent[index] ?? NOWHERE];
+    const keeps = (time: 'etd' | 'eta') => before !== undefined && last !== undefined && last[time] === leg[time];
+    const timeOf = (time: 'etd' | 'eta') => (keeps(time) ? (before?.[time] ?? null) : leg[time]);
+    const writtenOf = (time: 'etd' | 'eta') => (keeps(time) && written !== undefined ? written[time] : revision);
+    return {
+      leg: { ...leg, etd: timeOf('etd'), eta: timeOf('eta') },
+      written: { etd: writtenOf('etd'), eta: writtenOf('eta') },
+      answered: record.legs[place] ?? { ...leg, atd: null, ata: null },
+    };
+  });
+  const written = continued.map((each) => each.written);
+  const isAllNew = written.every(({ etd, eta }) => etd === revision && eta === revision);
+  return {
+    legs: continued.map(({ leg }) => leg),
+    ...(!isAllNew && { written }),
+    answered: continued.map(({ answered }) => answered),
+  };
+}
+
+const NOWHERE = -1;
+
+/** For each leg the place of the one that it continues: with the same ports, else in the same place. */
+function formerPlaces(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
+  const free = new Set(former.keys());
+  const take = (place: number | undefined) => (place !== undefined && free.delete(place) ? place : undefined);
+  const bySamePorts = legs.map((leg) => take([...free].find((place) => hasSamePorts(leg, former[place]))));
+  return bySamePorts.map((found, index) => found ?? take(index));
+}
+
+function hasSamePorts(leg: LegFields, other: LegFields | undefined): boolean {
+  return leg.origin_port === other?.origin_port && leg.destination_port === other.destination_port;
 }

@@ -7,16 +7,14 @@ import {
 } from '@tracking/contracts';
 import { same } from '../changes.ts';
 import { type CheckedShipment, checkShipmentFields } from '../check-shipment.ts';
-import { refuseIfAny } from '../decision.ts';
+import { type CommandContext, type CommandHandler, type DecideContext, type Decision, refuseIfAny } from './command.ts';
 import { derive } from '../derive.ts';
 import type { LastSent, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
-import { continueLegs } from '../leg-times.ts';
+import { continueLegs, decideUpdate, missingReference, portsGiven, warningsOf } from './update.ts';
 import { portsOf } from '../route.ts';
 import { type ShipmentState, scheduleOf } from '../state.ts';
-import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
-import { decideUpdate, missingReference, portsGiven, warningsOf } from './update.ts';
 
 /** Creates a shipment, or changes the one with this `external_id`. */
 export interface UpsertShipment extends CommandContext {

@@ -10,8 +10,7 @@ import type {
 } from '@tracking/contracts';
 import type { ShipmentDraft } from '../state.ts';
 import type { MilestoneChanges } from '../timeline.ts';
-import type { ExceptionChange } from './exception-change.ts';
-import type { StoredDocument } from './stored-document.ts';
+import type { ExceptionChange, StoredDocument } from './event-data.ts';
 
 interface EventBody {
   readonly type: string;

@@ -1,9 +1,12 @@
 import type {
   Actor,
   Container,
+  DocumentContentType,
+  DocumentRecord,
   LastMilestone,
   LegFields,
   Milestone,
+  ShipmentException,
   ShipmentFields,
   ShipmentRecord,
   Timestamp,
@@ -58,8 +61,10 @@ export interface LastSent {
 export type Overridden = Partial<MilestoneInput>;
 
 export type Change<T> = { readonly from: T; readonly to: T };
+
 /** A container that differs: its number and the fields that moved; whole in the list where the other one lacks it. */
 export type ContainerChange = Pick<Container, 'number'> & Partial<Container>;
+
 /** What clients see of a shipment and events announce: not the counts and what moves with every event. */
 export type AnnouncedFields = Omit<
   ShipmentRecord,
@@ -72,6 +77,7 @@ export type AnnouncedFields = Omit<
   | 'updated_at'
   | 'version'
 >;
+
 /**
  * Client-visible fields that an event moved. `containers` holds only those that differ, matched by number: new ones stand
  * in `to` alone, removed ones in `from` alone, both whole; the others with the fields that moved. Their order is that of
@@ -90,3 +96,28 @@ export interface LastMilestones {
   /** Those of containers, by number; only the ones that move. */
   readonly containers: readonly { readonly last: LastMilestone | null; readonly numbers: readonly string[] }[];
 }
+
+/** A document, and where its bytes are. */
+export interface StoredDocument {
+  readonly document: DocumentRecord;
+  /** In the object store; null before they are complete. Those of a deleted or expired document are to be destroyed. */
+  readonly object_id: string | null;
+}
+
+/** Bytes in the object store, and what was found of them. */
+export interface ReceivedObject {
+  readonly id: string;
+  readonly size_bytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly content_type: DocumentContentType;
+}
+
+/** What a review or time makes of a document. */
+export interface DocumentChanged {
+  readonly stored: StoredDocument;
+  readonly previous: DocumentRecord;
+}
+
+/** What an event sets of an exception: all fields, or those that it changes. */
+export type ExceptionChange = Pick<ShipmentException, 'id'> & Partial<ShipmentException>;

@@ -1,26 +1,55 @@
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { EventMetadata } from './event-data.ts';
-import { type DocumentApproved, documentApproved } from './document-approved.ts';
-import { type DocumentDeleted, documentDeleted } from './document-deleted.ts';
-import { type DocumentExpired, documentExpired } from './document-expired.ts';
-import { type DocumentReceived, documentReceived } from './document-received.ts';
-import { type DocumentRejected, documentRejected } from './document-rejected.ts';
-import { type DocumentRequested, documentRequested } from './document-requested.ts';
-import { type DocumentUploaded, documentUploaded } from './document-uploaded.ts';
-import { type ExceptionConditionsEnded, exceptionConditionsEnded } from './exception-conditions-ended.ts';
-import { type ExceptionOpened, exceptionOpened } from './exception-opened.ts';
-import { type ExceptionResolved, exceptionResolved } from './exception-resolved.ts';
-import { type ExceptionUpdated, exceptionUpdated } from './exception-updated.ts';
-import { type MilestoneCorrected, milestoneCorrected } from './milestone-corrected.ts';
-import { type MilestoneRecorded, milestoneRecorded } from './milestone-recorded.ts';
-import { type MilestoneRetracted, milestoneRetracted } from './milestone-retracted.ts';
-import { type ShipmentCancelled, shipmentCancelled } from './shipment-cancelled.ts';
-import { type ShipmentChanged, shipmentChanged } from './shipment-changed.ts';
-import { type ShipmentChecked, shipmentChecked } from './shipment-checked.ts';
-import { type ShipmentCreated, shipmentCreated } from './shipment-created.ts';
-import { type ShipmentPortsGiven, shipmentPortsGiven } from './shipment-ports-given.ts';
-import { type ShipmentReopened, shipmentReopened } from './shipment-reopened.ts';
-import { type ShipmentUpdated, shipmentUpdated } from './shipment-updated.ts';
+import {
+  type DocumentApproved,
+  documentApproved,
+  type DocumentDeleted,
+  documentDeleted,
+  type DocumentExpired,
+  documentExpired,
+  type DocumentReceived,
+  documentReceived,
+  type DocumentRejected,
+  documentRejected,
+  type DocumentRequested,
+  documentRequested,
+  type DocumentUploaded,
+  documentUploaded,
+} from './document-events.ts';
+import {
+  type ExceptionConditionsEnded,
+  exceptionConditionsEnded,
+  type ExceptionOpened,
+  exceptionOpened,
+  type ExceptionResolved,
+  exceptionResolved,
+  type ExceptionUpdated,
+  exceptionUpdated,
+} from './exception-events.ts';
+import {
+  type MilestoneCorrected,
+  milestoneCorrected,
+  type MilestoneRecorded,
+  milestoneRecorded,
+  type MilestoneRetracted,
+  milestoneRetracted,
+} from './milestone-events.ts';
+import {
+  type ShipmentCancelled,
+  shipmentCancelled,
+  type ShipmentChanged,
+  shipmentChanged,
+  type ShipmentChecked,
+  shipmentChecked,
+  type ShipmentCreated,
+  shipmentCreated,
+  type ShipmentPortsGiven,
+  shipmentPortsGiven,
+  type ShipmentReopened,
+  shipmentReopened,
+  type ShipmentUpdated,
+  shipmentUpdated,
+} from './shipment-events.ts';
 
 /** Every stored event, each in a file of its own; the compiler asks for the descriptor of each. */
 export type ShipmentEventBody =

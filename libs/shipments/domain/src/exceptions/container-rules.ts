@@ -7,9 +7,17 @@ import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 import { firstPlace } from '../timeline.ts';
 import { hoursAfter, localDay } from './moments.ts';
-import { byChangeOf, byCorrectionOf, byMilestone, milestonesFor, stepDone } from './remedies.ts';
+import {
+  byChangeOf,
+  byCorrectionOf,
+  byMilestone,
+  hasLeftTerminal,
+  isDelivered,
+  isReturned,
+  milestonesFor,
+  stepDone,
+} from './remedies.ts';
 import { type Finding, type RuleFacts, forEachSubject, hoursOf } from './rule.ts';
-import { hasLeftTerminal, isDelivered, isReturned } from './steps.ts';
 
 /** How long goods may stay on the way where nobody says when they are to go on. */
 const STOP_HOURS = 10 * 24;

@@ -1,7 +1,7 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
 import { type Scenario, known, types } from '../../test/scenario.ts';
 import { REQUIRED, after, begin, jan, only, requiring } from '../../test/time-driven.ts';
-import { explain } from '../explanation/explain.ts';
+import { explain } from '../explanation.ts';
 
 const [BILL, LIST] = REQUIRED;
 const FIRST = jan(2);

@@ -1,5 +1,5 @@
 import { isPresent } from '@tracking/contracts';
-import { replacementsAmong } from '../replacements.ts';
+import { replacementsAmong } from '../documents.ts';
 import type { DocumentInHand } from '../state.ts';
 import { hoursAfter } from './moments.ts';
 import { byChangeOf, byDocuments } from './remedies.ts';

@@ -5,15 +5,16 @@ import { isSailingOn } from '../milestone-meaning.ts';
 import { RANK, earlier, later } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
 import {
-  CANCELLATION_TAKEN_BACK,
-  type Remedy,
   byCorrectionOf,
   byMilestone,
+  CANCELLATION_TAKEN_BACK,
+  isAttempted,
+  isDelivered,
   milestonesFor,
+  type Remedy,
   takingBack,
 } from './remedies.ts';
 import { type Find, type Finding, forEachSubject } from './rule.ts';
-import { isAttempted, isDelivered } from './steps.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

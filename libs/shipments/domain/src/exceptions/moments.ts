@@ -9,7 +9,7 @@ export function hoursAfter(time: Timestamp, hours: number): Timestamp {
 }
 
 /** When a day begins and ends in a time zone; summer time makes days of 23 and 25 hours. */
-export interface LocalDay {
+interface LocalDay {
   readonly from: Timestamp;
   /** Of the day after it. */
   readonly until: Timestamp;

@@ -1,35 +1,45 @@
 import {
   type Actor,
+  type AutomaticExceptionType,
   EXCEPTION_TITLES,
+  latestOf,
   type RuleSettings,
   SEVERITIES,
   type Severity,
   type ShipmentException,
   type Timestamp,
-  latestOf,
 } from '@tracking/contracts';
+import { changesBetween, same } from '../changes.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
-import { same } from '../changes.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
-import type { Derived } from '../derive.ts';
-import { type ShipmentEventBody, descriptorOf } from '../events/stored-events.ts';
+import { changedBy, derive, type Derived } from '../derive.ts';
+import { expiries } from '../documents.ts';
+import { descriptorOf, type ShipmentEventBody } from '../events/stored-events.ts';
 import { documentsAfter } from '../evolve.ts';
-import { expiries } from '../pending-uploads.ts';
+import { demurrageRisk, detentionRisk, missedConnection } from './container-rules.ts';
+import { documentRejected, missingDocument } from './document-rules.ts';
+import {
+  customsHold,
+  deliveryFailed,
+  invalidContainerNumber,
+  milestoneConflict,
+  movementAfterCancel,
+} from './milestone-rules.ts';
+import { type Finding, oldestDue, type Rule, type RuleFacts } from './rule.ts';
+import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
 import type { DocumentInHand, ShipmentState, TimelineEntry } from '../state.ts';
-import { type Finding, type Rule, type RuleFacts, oldestDue } from './rule.ts';
-import { RULES } from './rules.ts';
 
 /** Who opens and resolves by rule. */
 const SYSTEM: Actor = { type: 'system', id: 'system' };
 
 /** A command of whose shipment exceptions open or resolve. */
-export interface Occasion extends DecideContext {
+interface Occasion extends DecideContext {
   /** The command's time. */
   readonly at: Timestamp;
 }
 
 /** The shipment as it is after a command, but for exceptions. */
-export interface DecidedShipment {
+interface DecidedShipment {
   readonly derived: Derived;
   readonly timeline: readonly TimelineEntry[];
   /** Of the command so far. */
@@ -50,6 +60,23 @@ export function reconcile(before: ShipmentState | undefined, decided: DecidedShi
   const documents = documentsAfter(before?.documents ?? [], decided.events);
   const findings = findingsOf({ ...decided, heardAt, documents, places: occasion.places }, occasion.settings);
   return new Reconciliation(before, decided, occasion, findings).finish(documents);
+}
+
+/**
+ * The events of a command that tells nothing of the journey, what is derived anew with them, and exceptions.
+ * @param after as the events leave it, but for what is derived
+ */
+export function withConsequences(
+  at: Timestamp,
+  after: ShipmentState,
+  events: readonly ShipmentEventBody[],
+  context: DecideContext,
+): Pick<Decision, 'events' | 'nextCheckAt'> {
+  const { record, timeline } = after;
+  const derived = derive({ ...after, revision: record.version }, context.places);
+  const changes = changesBetween(record, derived.record);
+  const all = changes === undefined ? events : [...events, changedBy(changes, derived)];
+  return reconcile(after, { derived, timeline, events: all }, { ...context, at });
 }
 
 /** What is wrong, and what time will make wrong, by exception type and container. */
@@ -248,3 +275,26 @@ function gravest(severity: Severity, ...others: readonly (Severity | undefined)[
     return each !== undefined && SEVERITIES.indexOf(each) > SEVERITIES.indexOf(most) ? each : most;
   }, severity);
 }
+
+/** Every type that opens by itself. */
+const BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
+  eta_slip: { find: etaSlip },
+  departure_overdue: { find: departureOverdue },
+  arrival_overdue: { find: arrivalOverdue },
+  no_update: { find: noUpdate },
+  missed_connection: { find: missedConnection },
+  customs_hold: { find: customsHold },
+  demurrage_risk: { find: demurrageRisk },
+  detention_risk: { find: detentionRisk },
+  missing_document: { find: missingDocument },
+  document_rejected: { find: documentRejected },
+  delivery_failed: { find: deliveryFailed },
+  milestone_conflict: { find: milestoneConflict },
+  movement_after_cancel: { find: movementAfterCancel, afterCancel: true },
+  invalid_container_number: { find: invalidContainerNumber },
+};
+
+const RULES: readonly Rule[] = Object.entries(BY_TYPE).map(([type, rule]) => ({
+  type: type as AutomaticExceptionType,
+  ...rule,
+}));

@@ -2,11 +2,13 @@ import {
   type DocumentType,
   MILESTONE_CATALOG,
   type MilestoneRules,
+  milestoneRules,
   type ResolvedBy,
   type ShipmentStatus,
   type Timestamp,
-  milestoneRules,
 } from '@tracking/contracts';
+import type { ContainerProgress } from '../container-progress.ts';
+import type { Derived, StatusSubject } from '../derive.ts';
 import { byItself, isDeparture } from '../milestone-meaning.ts';
 import { RANK } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
@@ -20,7 +22,7 @@ export interface Remedy {
 }
 
 /** A code of the catalog, as it counts for a shipment. */
-export interface CodeOnRoute {
+interface CodeOnRoute {
   readonly sequence: number;
   readonly rules: MilestoneRules;
   /** Of the status that it counts as; -1 where it leaves the status alone. */
@@ -83,3 +85,35 @@ const NOTHING_SAID = { codes: [], occurred_from: null, milestone_ids: [], fields
 export const BY_NEWS: ResolvedBy = { ...NOTHING_SAID, by: 'news' };
 export const CANCELLATION_TAKEN_BACK: ResolvedBy = { ...NOTHING_SAID, by: 'cancellation_taken_back' };
 export const CONTAINER_TAKEN_OFF: ResolvedBy = { ...NOTHING_SAID, by: 'container_taken_off' };
+
+// A step is done by its milestone or by any further along: by what counts as its status or a higher one, and by an attempted
+// delivery, which leaves the status alone. Feeds skip steps.
+
+/** Whether the goods have left, of whatever container. */
+export function hasDeparted({ record, subjects }: Derived): boolean {
+  return RANK[record.status] >= RANK.in_transit || subjects.some(isAttempted);
+}
+
+/** Whether the goods have arrived, of whatever container; they may have gone on since. */
+export function hasArrived({ record, subjects }: Derived): boolean {
+  return record.ata !== null || RANK[record.status] >= RANK.arrived || subjects.some(isAttempted);
+}
+
+/** Whether the container has left the terminal. */
+export function hasLeftTerminal(subject: StatusSubject): boolean {
+  return RANK[subject.progress.status] >= RANK.out_for_delivery || isAttempted(subject);
+}
+
+export function isDelivered({ status }: Pick<ContainerProgress, 'status'>): boolean {
+  return RANK[status] >= RANK.delivered;
+}
+
+/** Whether the container is back where it came from, empty or with the goods. */
+export function isReturned({ status }: Pick<ContainerProgress, 'status'>): boolean {
+  return RANK[status] >= RANK.completed;
+}
+
+/** Reports whether a delivery of the container was attempted. */
+export function isAttempted({ summaries }: StatusSubject): boolean {
+  return summaries.some(({ opening }) => opening['delivery_failed'] !== undefined);
+}

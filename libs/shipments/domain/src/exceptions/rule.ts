@@ -62,7 +62,7 @@ export interface Rule {
 export type Find = Rule['find'];
 
 /** A rule for containers runs for each; without any, once. */
-export type SubjectRule = (
+type SubjectRule = (
   subject: StatusSubject & { readonly container: Container | undefined },
   facts: RuleFacts,
   settings: ExceptionSettings,

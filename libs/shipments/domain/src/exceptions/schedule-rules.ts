@@ -2,9 +2,8 @@ import { type ExceptionSettings, type ResolvedBy, type Timestamp, latestOf } fro
 import type { Derived } from '../derive.ts';
 import { mayGoByWater } from '../route.ts';
 import { HOUR_MS, hoursAfter } from './moments.ts';
-import { BY_NEWS, byChangeOf, stepDone } from './remedies.ts';
+import { BY_NEWS, byChangeOf, hasArrived, hasDeparted, isDelivered, stepDone } from './remedies.ts';
 import { type Find, type Finding, hoursOf, oldestDue } from './rule.ts';
-import { hasArrived, hasDeparted, isDelivered } from './steps.ts';
 
 /** Lateness above which it is grave, whatever the workspace set. */
 const GRAVE_HOURS = 48;

@@ -7,7 +7,7 @@ import {
 } from '@tracking/contracts';
 import { A, B, type Scenario, known, types } from '../../test/scenario.ts';
 import { CREATED, DAY, HOUR, REQUIRED, after, begin, jan, leg, only } from '../../test/time-driven.ts';
-import { explain } from '../explanation/explain.ts';
+import { explain } from '../explanation.ts';
 
 const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
 

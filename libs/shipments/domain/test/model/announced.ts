@@ -5,7 +5,7 @@ import { type Changes, type ShipmentEvent, type ShipmentState, announcementOf } 
 const UNANNOUNCED = ['version', 'updated_at', 'last_milestone', 'open_exceptions_count', 'documents_count'];
 
 /** What one command stored, and the shipment before and after it. */
-export interface Told {
+interface Told {
   readonly before: ShipmentState | undefined;
   readonly after: ShipmentState;
   readonly events: readonly ShipmentEvent[];

@@ -42,13 +42,13 @@ export interface Paper {
 }
 
 /** What the client said of a field, and with which command. */
-export interface Statement<T> {
+interface Statement<T> {
   readonly value: T;
   readonly said: number;
 }
 
 /** By which commands the client said the times of a leg. */
-export type LegSaid = Readonly<Record<'etd' | 'eta', number>>;
+type LegSaid = Readonly<Record<'etd' | 'eta', number>>;
 
 /** All that was ever said of a shipment, and little else: everything answered is worked out from it. */
 export interface Memory {

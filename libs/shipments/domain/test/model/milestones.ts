@@ -7,7 +7,7 @@ import type { Memory, Said } from './memory.ts';
 export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | Repetition;
 
 /** One of these is corrected, or known already. */
-export interface Repetition {
+interface Repetition {
   readonly outcome: 'corrected' | 'existing';
   readonly by: 'external_id' | 'content' | 'last_sent';
   readonly ids: readonly string[];

@@ -15,7 +15,7 @@ import type { Memory, Said } from './memory.ts';
 type Field = 'etd' | 'eta';
 
 /** By which rule a time is what it is, and the milestones of which one set it; none where no milestone did. */
-export interface Reason {
+interface Reason {
   readonly rule: TimeRule;
   readonly by: readonly Said[];
 }

@@ -2,7 +2,7 @@ import { SHIPMENT_STATUSES, type ShipmentStatus, findMilestoneCode } from '@trac
 import { places } from '../scenario.ts';
 import { type Memory, type Said, byRoad, destinationOf, happened, inListOrder, laneOf, originOf } from './memory.ts';
 
-export interface Status {
+interface Status {
   readonly status: ShipmentStatus;
   /** The milestone that set it. */
   readonly by: Said | null;
@@ -68,7 +68,7 @@ function countryOf(place: string): string | undefined {
 }
 
 /** "… dated after milestones whose status is `arrived` makes those intermediate: they count as `in_transit`." */
-export function isLeft(milestone: Said, lane: readonly Said[], memory: Memory): boolean {
+function isLeft(milestone: Said, lane: readonly Said[], memory: Memory): boolean {
   return lane.some((other) => isDeparted(other, memory) && other.occurred_at > milestone.occurred_at);
 }
 

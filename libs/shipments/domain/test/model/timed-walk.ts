@@ -12,7 +12,7 @@ import { codeOf, take } from './walk.ts';
 export type Checks = 'due' | 'last' | 'never' | readonly number[];
 
 /** Sees domain and model at a moment at which exceptions were decided. */
-export type Look = (scenario: Scenario, clerk: Clerk, now: Timestamp) => void;
+type Look = (scenario: Scenario, clerk: Clerk, now: Timestamp) => void;
 
 /** Takes a journey with the domain and with the model, checked as the plans tell, one after another, and at its end. */
 export function walkOverTime(journey: TimedJourney, plans: readonly Checks[], look: Look): Scenario {

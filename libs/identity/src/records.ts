@@ -1,0 +1,86 @@
+import { DomainError, type FieldErrorCode, type PageOf, type PageRequest } from '@tracking/contracts';
+import type { Collection, Document, Filter, Scalar } from '@tracking/ports';
+
+const MAX_LENGTH = 100;
+
+/**
+ * A name as it is stored: trimmed, in Unicode's composed form, 1 to 100 characters (code points) without control characters.
+ * @throws DomainError `validation_failed` naming `name`
+ */
+export function checkedName(text: string): string {
+  const name = text.trim().normalize('NFC');
+  if (name === '') throw refusal('required', 'Must not be blank.');
+  if ([...name].length > MAX_LENGTH) throw refusal('too_long', `Must have at most ${MAX_LENGTH} characters.`);
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) throw refusal('invalid_value', 'Must hold no control characters.');
+  return name;
+}
+
+function refusal(code: FieldErrorCode, message: string): DomainError {
+  return new DomainError('validation_failed', 'The name is not valid.', [{ param: 'name', code, message }]);
+}
+
+interface Dated extends Document {
+  readonly created_at: string;
+}
+
+/**
+ * A page of what matches, the newest first. The index has the fields that the filter compares with one value, then
+ * `created_at` and `id`.
+ */
+export async function newestFirst<T extends Dated>(
+  collection: Collection<T>,
+  filter: Filter,
+  { limit, after }: PageRequest,
+): Promise<PageOf<T>> {
+  const sort = { fields: ['created_at', 'id'], descending: true };
+  const found = await collection.find({ filter, sort, limit: limit + 1, ...(after && { after }) });
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? placeOf(items.at(-1)) : null };
+}
+
+/** Documents read at once by `newestFirstOf`. */
+const SCANNED_PER_READ = 200;
+
+/** The same, as `wanted` answers them, of those that it lets pass, which no filter could tell: of collections that people fill by hand. */
+export async function newestFirstOf<T extends Dated, R extends Dated>(
+  collection: Collection<T>,
+  filter: Filter,
+  { limit, after }: PageRequest,
+  wanted: (documents: readonly T[]) => Promise<readonly R[]>,
+): Promise<PageOf<R>> {
+  const items: R[] = [];
+  let place = after;
+  for (;;) {
+    const page = await newestFirst(collection, filter, { limit: SCANNED_PER_READ, ...(place && { after: place }) });
+    items.push(...(await wanted(page.items)));
+    if (items.length > limit) return { items: items.slice(0, limit), next: placeOf(items[limit - 1]) };
+    if (page.next === null) return { items, next: null };
+    place = page.next;
+  }
+}
+
+function placeOf(last: Dated | undefined): readonly string[] | null {
+  return last ? [last.created_at, last.id] : null;
+}
+
+const PAGE = 500;
+
+/**
+ * Every document that matches, sorted by fields of which the last is `id`. For collections that people fill by hand:
+ * workspaces, keys.
+ */
+export async function findAll<T extends Document>(
+  collection: Collection<T>,
+  filter: Filter,
+  sortedBy: readonly (keyof T & string)[],
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  let after: readonly Scalar[] | undefined;
+  for (;;) {
+    const page = await collection.find({ filter, sort: { fields: sortedBy }, limit: PAGE, ...(after && { after }) });
+    all.push(...page);
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return all;
+    after = sortedBy.map((field) => last[field] as Scalar);
+  }
+}

@@ -1,0 +1,195 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Scope, Timestamp } from '@tracking/contracts';
+import {
+  type Collection,
+  type CollectionWrite,
+  type Counter,
+  type CountRetry,
+  type EventStore,
+  type Gauge,
+  type Histogram,
+  type Metrics,
+  retryCounter,
+  type StoredEvent,
+} from '@tracking/ports';
+import { toShipmentEvent } from '@tracking/shipments-domain';
+import type { EventFailure, EventHandler, HandledEvent, SubscriptionMetrics } from '@tracking/subscriptions';
+import { LRUCache } from 'lru-cache';
+import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
+
+/** Events folded before others get their turn on the thread: a few milliseconds. */
+const EVENTS_AT_ONCE = 200;
+
+interface ProjectorParts {
+  readonly model: ReadModel;
+  readonly rows: Collection<ReadModelRow>;
+  readonly cache: LRUCache<string, ReadModelRow>;
+  readonly scopes: StreamScopes;
+  /** Rows from before it are over their retention; undefined: there is none. */
+  readonly keptSince?: () => Timestamp | undefined;
+}
+
+interface Decoded {
+  readonly decoded: readonly { readonly stored: StoredEvent; readonly projected: ProjectedEvent }[];
+  readonly ids: ReadonlySet<string>;
+}
+
+/**
+ * Folds events into rows. Everything may be repeated: rows are written where they are newer than what is stored, and
+ * the same events always make the same rows.
+ */
+export class BatchProjector implements EventHandler {
+  constructor(private readonly parts: ProjectorParts) {}
+
+  /** Resolves when the rows of all events but those of streams that failed are written. */
+  async handle(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
+    const { model, rows, cache } = this.parts;
+    const failures = new Map<string, EventFailure>();
+    const { decoded, ids } = await this.decode(events, failures);
+    const present = await this.present(ids);
+
+    const keptSince = model.retainedFrom && this.parts.keptSince?.();
+    const isKept = (after: ReadModelRow) => keptSince === undefined || model.retainedFrom!(after) >= keptSince;
+    const changed = new Map<string, ReadModelRow>();
+    const row = (id: string): ReadModelRow | undefined => changed.get(id) ?? present.get(id);
+    for (const [index, { stored, projected }] of decoded.entries()) {
+      if (index % EVENTS_AT_ONCE === EVENTS_AT_ONCE - 1) await setImmediate();
+      const failure = failures.get(stored.stream);
+      if (failure && failure.event.revision < stored.revision) continue;
+      try {
+        for (const after of model.apply(projected, row).filter(isKept)) changed.set(after.id, after);
+      } catch (error) {
+        failures.set(stored.stream, { event: stored, error });
+      }
+    }
+    if (changed.size > 0) await rows.writeMany([...changed.values()].map(ifNewer));
+    if (model.reads !== undefined) for (const after of changed.values()) cache.set(after.id, after);
+    return [...failures.values()];
+  }
+
+  /** The events in their newest version, and the ids of the rows they need; a stream ends before one that fails. */
+  private async decode(events: readonly HandledEvent[], failures: Map<string, EventFailure>): Promise<Decoded> {
+    const { model, scopes } = this.parts;
+    const scopeOf = model.scoped ? await scopes.of(events) : undefined;
+    const decoded: { stored: StoredEvent; projected: ProjectedEvent }[] = [];
+    const ids = new Set<string>();
+    for (const stored of events) {
+      if (failures.has(stored.stream)) continue;
+      try {
+        const { id, stream, position, place } = stored;
+        const projected = { id, stream, position, place, scope: scopeOf?.get(stream), event: toShipmentEvent(stored) };
+        for (const read of model.reads?.(projected) ?? []) ids.add(read);
+        decoded.push({ stored, projected });
+      } catch (error) {
+        failures.set(stored.stream, { event: stored, error });
+      }
+    }
+    return { decoded, ids };
+  }
+
+  private async present(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, ReadModelRow>> {
+    const present = new Map<string, ReadModelRow>();
+    const missing: string[] = [];
+    for (const id of ids) {
+      const cached = this.parts.cache.get(id);
+      if (cached) present.set(id, cached);
+      else missing.push(id);
+    }
+    if (missing.length > 0) for (const stored of await this.parts.rows.getMany(missing)) present.set(stored.id, stored);
+    return present;
+  }
+}
+
+/** A row never goes back: neither by repeated work nor by a runner that lost its lease and does not know it yet. */
+function ifNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
+  return { kind: 'upsert', document: row, guard: { revision: { lt: row.revision } } };
+}
+
+const REMEMBERED = 50_000;
+const READS_AT_ONCE = 16;
+
+/** Whose each stream is: its first event says so. The streams seen last are remembered. */
+export class StreamScopes {
+  /** Bounded by size: with `max` the cache would take the memory of all of them when it is made. */
+  private readonly remembered = new LRUCache<string, Scope>({ maxSize: REMEMBERED, sizeCalculation: () => 1 });
+
+  constructor(private readonly eventStore: EventStore) {}
+
+  /**
+   * Scopes of the streams of these events, by stream. First events that are neither among them nor remembered are read;
+   * a stream whose first event tells no scope is left out.
+   * @throws Unavailable
+   */
+  async of(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, Scope>> {
+    const scopes = new Map<string, Scope>();
+    const unknown = new Set<string>();
+    for (const { stream, revision, ...rest } of events) {
+      if (revision === 0) this.learn(scopes, { stream, revision, ...rest });
+      else if (!scopes.has(stream)) {
+        const scope = this.remembered.get(stream);
+        if (scope) scopes.set(stream, scope);
+        else unknown.add(stream);
+      }
+    }
+    const streams = unknown.values();
+    const readSome = async (): Promise<void> => {
+      for (const stream of streams) {
+        const [first] = await this.eventStore.read(stream, { from: 0, to: 0 });
+        if (first) this.learn(scopes, first);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE, unknown.size) }, readSome));
+    return scopes;
+  }
+
+  private learn(scopes: Map<string, Scope>, first: StoredEvent): void {
+    const scope = scopeIn(first);
+    if (!scope) return;
+    scopes.set(first.stream, scope);
+    this.remembered.set(first.stream, scope);
+  }
+}
+
+function scopeIn(first: StoredEvent): Scope | undefined {
+  try {
+    const event = toShipmentEvent(first);
+    if (event.type !== 'shipment.created.v1') return undefined;
+    return { workspace_id: event.data.workspace_id, environment: event.data.environment };
+  } catch {
+    // What cannot be read is parked by whoever applies it, with the reason.
+    return undefined;
+  }
+}
+
+/** What operators see of the projections of this process, by `read_model`. */
+export class ProjectionMetrics {
+  readonly lag: Gauge;
+  readonly parked: Gauge;
+  private readonly projected: Counter;
+  private readonly batch: Histogram;
+  private readonly countRetry: CountRetry;
+
+  constructor(metrics: Metrics) {
+    const labels = ['read_model'];
+    this.projected = metrics.counter('read_model_events_projected_total', 'Events folded into rows.', labels);
+    this.lag = metrics.gauge(
+      'read_model_lag_seconds',
+      'How long the oldest event that is not in it yet has waited, whoever projects; 0 when none waits.',
+      labels,
+    );
+    this.parked = metrics.gauge('read_model_parked_streams', 'Streams that wait behind an event that failed.', labels);
+    this.batch = metrics.histogram('read_model_batch_seconds', 'From a batch in hand to its rows written.', labels);
+    this.countRetry = retryCounter(metrics);
+  }
+
+  of(readModel: string): SubscriptionMetrics {
+    const labels = { read_model: readModel };
+    return {
+      handled: (events, seconds) => {
+        this.projected.add(events, labels);
+        this.batch.observe(seconds, labels);
+      },
+      failed: () => this.countRetry(`projecting ${readModel}`),
+    };
+  }
+}

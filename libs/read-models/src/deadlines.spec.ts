@@ -1,0 +1,139 @@
+import type { ShipmentStatus } from '@tracking/contracts';
+import { toShipmentEvent } from '@tracking/shipments-domain';
+import { ACME, newEvent, shipmentRecord, token } from '../test/shipment-events.ts';
+import { type DeadlineRow, deadlinesModel } from './deadlines.ts';
+import type { ProjectedEvent } from './read-model.ts';
+
+const stream = `shipment-${token(1)}`;
+const id = `shp_${token(1)}`;
+const MONDAY = '2026-03-02T08:00:00.000Z';
+const TUESDAY = '2026-03-03T08:00:00.000Z';
+
+function event(revision: number, next: string | null, body: { type: string; data: object }): ProjectedEvent {
+  const stored = { ...newEvent(body, next), stream, revision, position: String(revision) };
+  return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
+}
+const sent = { etd: null, eta: null, legs: [] };
+const created = (next: string | null, status: ShipmentStatus = 'pending') =>
+  event(0, next, { type: 'shipment.created.v1', data: { ...ACME, shipment: shipmentRecord(1, { status }), sent } });
+const updated = (revision: number, next: string | null, changes: object = {}) =>
+  event(revision, next, { type: 'shipment.changed.v1', data: { changes } });
+/** The event as an import stores it. */
+function imported(each: ProjectedEvent): ProjectedEvent {
+  return { ...each, event: { ...each.event, metadata: { ...each.event.metadata, imported: true } } };
+}
+const GOING_ON = { ended: false, has_open_exceptions: false, over: false };
+const status = (from: ShipmentStatus, to: ShipmentStatus) => ({ status: { from, to } });
+
+/** Rows as they are stored after each event; undefined where nothing is written. */
+function writes(...events: readonly ProjectedEvent[]): (DeadlineRow | undefined)[] {
+  let row: DeadlineRow | undefined;
+  return events.map((each) => {
+    const [written] = deadlinesModel.apply(each, () => row);
+    row = written ?? row;
+    return written;
+  });
+}
+
+describe('rows of deadlines', () => {
+  it('given a new shipment, then when its rules are to be checked', () => {
+    expect(writes(created(MONDAY))).toEqual([{ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 0 }]);
+  });
+
+  it('given one that time alone changes nothing about, then no moment at all', () => {
+    const [row] = writes(created(null));
+    expect(row).toEqual({ id, ...ACME, ...GOING_ON, revision: 0 });
+    expect(row).not.toHaveProperty('due_at');
+  });
+
+  it('given events of another system, then no moment until something is stored here', () => {
+    const [first, second, third] = writes(
+      imported(created(MONDAY)),
+      imported(updated(1, TUESDAY)),
+      updated(2, TUESDAY),
+    );
+    expect(first).toEqual({ id, ...ACME, ...GOING_ON, revision: 0 });
+    expect(second).toBeUndefined();
+    expect(third).toMatchObject({ due_at: TUESDAY, revision: 2 });
+  });
+
+  it('given one of another system that has ended and waits for a moment, then it is not over until it is checked', () => {
+    const waiting = [created(MONDAY), updated(1, MONDAY, status('pending', 'completed'))].map(imported);
+    const [, second, third] = writes(...waiting, updated(2, TUESDAY));
+    expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: false, revision: 1 });
+    expect(third).toMatchObject({ due_at: TUESDAY, over: true });
+    const [, done] = writes(...[created(null), updated(1, null, status('pending', 'completed'))].map(imported));
+    expect(done?.over).toBe(true);
+  });
+
+  it('given events that move nothing, then no write', () => {
+    const [, second, third, fourth] = writes(
+      created(MONDAY),
+      updated(1, MONDAY),
+      updated(2, MONDAY, status('pending', 'booked')),
+      updated(3, TUESDAY),
+    );
+    expect([second, third]).toEqual([undefined, undefined]);
+    expect(fourth).toMatchObject({ due_at: TUESDAY, revision: 3 });
+  });
+
+  it('given a moment that passed and a next one, and then none, then so does the row', () => {
+    const [, second, third] = writes(created(MONDAY), updated(1, TUESDAY), updated(2, null));
+    expect(second?.due_at).toBe(TUESDAY);
+    expect(third).toEqual({ id, ...ACME, ...GOING_ON, revision: 2 });
+  });
+
+  it.each(['cancelled', 'completed', 'returned'] as const)(
+    'given that it is %s, then it is over until it is not',
+    (to) => {
+      const [, second, third, fourth] = writes(
+        created(MONDAY),
+        updated(1, null, status('pending', to)),
+        updated(2, null),
+        updated(3, MONDAY, status(to, 'pending')),
+      );
+      expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: true, revision: 1 });
+      expect(third).toBeUndefined();
+      expect(fourth).toEqual({ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 3 });
+    },
+  );
+
+  it.each(['delivered', 'in_transit'] as const)('given that it is %s, then it is not over', (to) => {
+    expect(writes(created(MONDAY), updated(1, MONDAY, status('pending', to)))[1]).toBeUndefined();
+  });
+
+  it('given that it has ended with an open exception, then it is over when that is resolved', () => {
+    const exceptionOf = (revision: number, type: string, open_exceptions_count: number) =>
+      event(revision, null, { type, data: { exception: { id: 'exc_1' }, open_exceptions_count } });
+    const rows = writes(
+      created(null),
+      exceptionOf(1, 'exception.opened.v1', 1),
+      exceptionOf(2, 'exception.opened.v1', 2),
+      updated(3, null, status('pending', 'completed')),
+      exceptionOf(4, 'exception.resolved.v2', 1),
+      exceptionOf(5, 'exception.resolved.v2', 0),
+    );
+    expect(rows.map((row) => row && [row.ended, row.has_open_exceptions, row.over])).toEqual([
+      [false, false, false],
+      [false, true, false],
+      undefined,
+      [true, true, false],
+      undefined,
+      [true, false, true],
+    ]);
+  });
+
+  it('given one that is over when it is created, then it is', () => {
+    expect(writes(created(null, 'completed'))).toMatchObject([{ over: true }]);
+  });
+
+  it('given events again that moved nothing, or were passed by later ones, then no write', () => {
+    const events = [created(MONDAY), updated(1, MONDAY), updated(2, TUESDAY), updated(3, TUESDAY)];
+    expect(writes(...events, ...events).slice(4)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(writes(...events, updated(3, TUESDAY)).at(-1)).toBeUndefined();
+  });
+
+  it('given an event of a stream that does not begin with a shipment, then it refuses', () => {
+    expect(() => deadlinesModel.apply(updated(1, MONDAY), () => undefined)).toThrow('of no shipment');
+  });
+});

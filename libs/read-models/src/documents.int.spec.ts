@@ -1,0 +1,135 @@
+import { ACME, ACME_TEST, documentRecord, OTHER, token } from '../test/shipment-events.ts';
+import { caughtUp, expectEqualToRebuild, World } from '../test/world.ts';
+import type { DeletedDocument, DocumentListQuery } from './documents.ts';
+import type { SortValues } from './read-model.ts';
+import type { ReadModels } from './read-models.ts';
+
+const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
+const id = (n: number, letter: string) => `doc_${token(n)}${letter}`;
+
+describe('queries of documents', () => {
+  let world: World;
+  let models: ReadModels;
+  let n = 0;
+  beforeAll(async () => {
+    world = await World.open();
+    models = await world.start();
+    await models.ready;
+  });
+  afterAll(() => world.close());
+  beforeEach(async () => {
+    n += 1;
+    await world.writer.create(n);
+  });
+
+  const add = (letter: string, fields = {}) =>
+    world.writer.document(n, documentRecord(n, letter, fields), `o-${n}-${letter}`);
+
+  async function list(query: Partial<DocumentListQuery> = {}): Promise<string[][]> {
+    await caughtUp(models);
+    const all: string[][] = [];
+    for (let after: SortValues | undefined; ;) {
+      const page = await models.queries.documents.list(ACME, `shp_${token(n)}`, { limit: 100, ...query, after });
+      all.push(page.items.map((document) => document.id.slice(-1)));
+      if (!page.next) return all;
+      // As an edge hands it on.
+      after = JSON.parse(JSON.stringify(page.next)) as SortValues;
+    }
+  }
+
+  it('come newest first, those of one moment by id, page by page', async () => {
+    await add('c', { created_at: at(1) });
+    await add('a', { created_at: at(3) });
+    await add('e', { created_at: at(2) });
+    await add('b', { created_at: at(2) });
+    await add('d', { created_at: at(2) });
+    const expected = ['a', 'e', 'd', 'b', 'c'];
+    expect(await list()).toEqual([expected]);
+    expect(await list({ limit: 2 })).toEqual([['a', 'e'], ['d', 'b'], ['c']]);
+    expect(await list({ limit: 1 })).toEqual(expected.map((each) => [each]));
+  });
+
+  it('are of the statuses and types asked for', async () => {
+    await add('a', { created_at: at(1), status: 'approved' });
+    await add('b', { created_at: at(2), status: 'rejected', type: 'photo' });
+    await add('c', { created_at: at(3), status: 'deleted', type: 'photo' });
+    await add('d', { created_at: at(4), type: 'other' });
+    expect(await list()).toEqual([['d', 'c', 'b', 'a']]);
+    expect(await list({ statuses: ['approved', 'rejected'] })).toEqual([['b', 'a']]);
+    expect(await list({ types: ['photo', 'other'], limit: 2 })).toEqual([['d', 'c'], ['b']]);
+    expect(await list({ statuses: ['deleted', 'uploaded'], types: ['photo'] })).toEqual([['c']]);
+    expect(await list({ statuses: ['expired'] })).toEqual([[]]);
+  });
+
+  it('are as what became of them left them, in the place that they had', async () => {
+    await add('a', { created_at: at(1) });
+    await add('b', { created_at: at(2) });
+    await add('a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
+    await caughtUp(models);
+    const { items } = await models.queries.documents.list(ACME, `shp_${token(n)}`, { limit: 10 });
+    const rejected = documentRecord(n, 'a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
+    expect(items).toEqual([documentRecord(n, 'b', { created_at: at(2) }), rejected]);
+  });
+
+  it('one is answered with its object and the version that it came with, to its own scope', async () => {
+    await add('a');
+    await caughtUp(models);
+    const { documents } = models.queries;
+    const found = { document: documentRecord(n, 'a'), object_id: `o-${n}-a`, shipment_version: 2 };
+    expect(await documents.get(ACME, id(n, 'a'))).toEqual(found);
+    expect(await documents.get(ACME_TEST, id(n, 'a'))).toBeUndefined();
+    expect(await documents.get(OTHER, id(n, 'a'))).toBeUndefined();
+    expect(await documents.get(ACME, id(n, 'b'))).toBeUndefined();
+  });
+
+  it('are nobody else’s', async () => {
+    await add('a');
+    expect(await list()).toEqual([['a']]);
+    const nothing = { items: [], next: undefined };
+    for (const scope of [ACME_TEST, OTHER]) {
+      expect(await models.queries.documents.list(scope, `shp_${token(n)}`, { limit: 10 })).toEqual(nothing);
+    }
+    expect(await models.queries.documents.list(ACME, `shp_${token(n + 1_000)}`, { limit: 10 })).toEqual(nothing);
+  });
+});
+
+describe('deleted documents', () => {
+  let world: World;
+  let models: ReadModels;
+  beforeAll(async () => {
+    world = await World.open();
+    models = await world.start();
+    await models.ready;
+  });
+  afterAll(() => world.close());
+
+  it('of all scopes come in the order in which they were deleted, page by page, those with bytes alone', async () => {
+    const expected: DeletedDocument[] = [];
+    for (const [n, scope] of [ACME, ACME_TEST, OTHER, ACME, ACME].entries()) {
+      await world.writer.create(n, {}, scope);
+      await world.writer.document(n, documentRecord(n, 'a'), `o-${n}`, at(0));
+      await world.writer.document(n, documentRecord(n, 'b'), `o-${n}-stays`, at(0));
+      const deleted_at = n < 3 ? at(20) : at(25 - n);
+      await world.writer.document(n, documentRecord(n, 'a', { status: 'deleted' }), `o-${n}`, deleted_at);
+      await world.writer.document(n, documentRecord(n, 'c', { status: 'deleted' }), null, at(20));
+      expected.push({ id: id(n, 'a'), object_id: `o-${n}`, deleted_at });
+    }
+    expected.sort((one, other) => (one.deleted_at + one.id < other.deleted_at + other.id ? -1 : 1));
+    await caughtUp(models);
+    const { documents } = models.queries;
+    expect(await documents.deletedSince(undefined, 10)).toEqual(expected);
+    const found: DeletedDocument[] = [];
+    for (let place: DeletedDocument | undefined; ;) {
+      const page = await documents.deletedSince(place, 2);
+      if (page.length === 0) break;
+      found.push(...page);
+      place = page.at(-1);
+    }
+    expect(found).toEqual(expected);
+    // A place that is none of them.
+    const since = expected.filter(({ deleted_at }) => deleted_at >= at(22));
+    expect(since).toHaveLength(1);
+    expect(await documents.deletedSince({ deleted_at: at(22), id: '' }, 10)).toEqual(since);
+    await expectEqualToRebuild(models);
+  });
+});

@@ -1,0 +1,94 @@
+import { EXCEPTION_TYPES } from '@tracking/contracts';
+import { CountedRows } from '../test/counted-rows.ts';
+import { exceptionRow } from '../test/listed-exceptions.ts';
+import { day, numbersFrom } from '../test/listed-shipments.ts';
+import { ACME, exception, token } from '../test/shipment-events.ts';
+import { type ExceptionListFilter, ExceptionQueries, exceptionsModel, type ExceptionSort } from './exceptions.ts';
+
+const OPEN = 1_000;
+const RESOLVED = 100_000;
+const random = numbersFrom(5);
+const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+
+/**
+ * The open ones lie evenly among those resolved, a tenth of them is acknowledged. Whatever is or was dealt with is one of ten
+ * clerks', but for every eta_slip; none is `lost`, and none that is resolved was critical.
+ */
+const ROWS = Array.from({ length: OPEN + RESOLVED }, (_, n) => {
+  const isOpen = n % 101 === 0;
+  const isAcknowledged = n % 1_010 === 0;
+  const type = one(['eta_slip', 'no_update', 'customs_hold', 'demurrage_risk'] as const);
+  return exceptionRow(
+    exception(Math.floor(n / 10), `-${n}`, {
+      status: !isOpen ? 'resolved' : isAcknowledged ? 'acknowledged' : 'open',
+      type,
+      severity: isOpen ? one(['low', 'medium', 'high', 'critical']) : one(['low', 'medium', 'high']),
+      assignee: type === 'eta_slip' || (isOpen && !isAcknowledged) ? null : `clerk ${n % 10}`,
+      opened_at: day((300 * n) / (OPEN + RESOLVED)),
+    }),
+  );
+});
+
+const WORK: ExceptionListFilter = { status: ['open', 'acknowledged'] };
+
+describe('what a page costs, of a thousand that are open among a hundred thousand resolved', () => {
+  const rows = new CountedRows(ROWS, exceptionsModel.indexes);
+  const queries = new ExceptionQueries({ rows: () => Promise.resolve(rows as never) });
+
+  // With 50 a page, 51 are looked for, in each range.
+  it.each<[string, ExceptionListFilter, ExceptionSort, number, number]>([
+    ['nothing', {}, '-opened_at', 3 * 51, 50],
+    ['nothing', {}, '-severity', 3 * 51, 50],
+    ['what is to be done', WORK, '-opened_at', 2 * 51, 50],
+    ['what is to be done', WORK, 'opened_at', 2 * 51, 50],
+    ['what is to be done', WORK, '-severity', 2 * 51, 50],
+    ['what is open', { status: ['open'] }, '-severity', 51, 50],
+    ['the critical', { severity: ['critical'] }, '-opened_at', 3 * 51, 50],
+    ['the critical', { severity: ['critical'] }, '-severity', 3 * 51, 50],
+    ['the critical that are resolved', { status: ['resolved'], severity: ['critical'] }, '-opened_at', 0, 0],
+    ['the gravest of what is to be done', { ...WORK, severity: ['high', 'critical'] }, '-opened_at', 4 * 51, 50],
+    ['a type', { type: ['customs_hold'] }, '-opened_at', 3 * 51, 50],
+    ['a type', { type: ['customs_hold'] }, '-severity', 3 * 51, 50],
+    ['a type to do', { ...WORK, type: ['customs_hold'] }, '-severity', 2 * 51, 50],
+    ['four types to do', { ...WORK, type: EXCEPTION_TYPES.slice(0, 4) }, '-opened_at', 8 * 51, 50],
+    ['all types, more than ranges', { ...WORK, type: EXCEPTION_TYPES }, '-opened_at', 2 * 51, 50],
+    ['a type that none has', { type: ['lost'] }, '-opened_at', 0, 0],
+    ['a type that none has', { ...WORK, type: ['lost'] }, '-severity', 0, 0],
+    ['a person’s', { assignee: 'clerk 0' }, '-opened_at', 3 * 51, 50],
+    ['a person’s to do', { ...WORK, assignee: 'clerk 0' }, '-opened_at', 2 * 51, 50],
+    ['a person’s to do', { ...WORK, assignee: 'clerk 0' }, '-severity', 2 * 51, 50],
+    ['nobody’s to do', { ...WORK, unassigned: true }, '-severity', 2 * 51, 50],
+    ['somebody’s to do', { ...WORK, unassigned: false }, '-opened_at', 1_000, 50],
+    ['somebody who has none', { assignee: 'nobody' }, '-severity', 0, 0],
+    ['a person’s of a type to do', { ...WORK, assignee: 'clerk 0', type: ['customs_hold'] }, '-severity', 100, 20],
+    ['a person’s of a type', { assignee: 'clerk 0', type: ['customs_hold'] }, '-opened_at', 3 * 300, 50],
+    ['a person’s of a type that nobody was given', { assignee: 'clerk 0', type: ['eta_slip'] }, '-opened_at', 4_000, 0],
+    ['a person’s of a type that nobody was given', { assignee: 'clerk 0', type: ['eta_slip'] }, '-severity', 4_000, 0],
+    ['a type that is mostly somebody’s', { type: ['no_update'], unassigned: true }, '-opened_at', 4_000, 10],
+    ['a shipment’s', { shipment_id: `shp_${token(77)}` }, '-opened_at', 10, 10],
+    ['a shipment’s', { shipment_id: `shp_${token(77)}` }, '-severity', 4 * 10, 10],
+    ['a shipment’s to do of a type', { ...WORK, shipment_id: `shp_${token(77)}`, type: ['lost'] }, 'opened_at', 10, 0],
+    ['a day', { opened_from: day(10), opened_to: day(11) }, '-opened_at', 3 * 51, 50],
+    ['a time of which there are none', { opened_from: day(400) }, '-severity', 0, 0],
+  ])('that ask for %s: %j by %s, at most %d', async (_title, filter, sort, most, found) => {
+    rows.visits = 0;
+    const page = await queries.list(ACME, { filter, sort, limit: 50 });
+    expect(rows.visits).toBeLessThanOrEqual(most);
+    if (found > 0) expect(page.items.length).toBeGreaterThanOrEqual(found);
+    else expect(page.items).toEqual([]);
+  });
+
+  it('go on from where a page stopped, and end', async () => {
+    const filter: ExceptionListFilter = { assignee: 'clerk 0', type: ['eta_slip'] };
+    let pages = 0;
+    for (let after: Parameters<typeof queries.list>[1]['after']; ;) {
+      const { items, next } = await queries.list(ACME, { filter, sort: 'opened_at', limit: 50, after });
+      expect(items).toEqual([]);
+      pages += 1;
+      if (next === undefined) break;
+      after = next;
+    }
+    // Of the three ranges, all but one of which have few, each may be looked at by a third.
+    expect(pages).toBe(6);
+  });
+});

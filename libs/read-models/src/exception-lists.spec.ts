@@ -1,0 +1,65 @@
+import { CountedRows } from '../test/counted-rows.ts';
+import { askedFor, EXCEPTION_FILTERS, exceptionRows, readExceptions } from '../test/listed-exceptions.ts';
+import { titleOf } from '../test/listed-shipments.ts';
+import { ACME } from '../test/shipment-events.ts';
+import { EXCEPTION_SORTS, type ExceptionListFilter, exceptionsModel } from './exceptions.ts';
+import type { WalkBounds } from './walked-ranges.ts';
+
+const ROWS = exceptionRows(240);
+const OWN = ROWS.filter((row) => row.workspace_id === ACME.workspace_id && row.environment === ACME.environment).map(
+  (row) => row.exception,
+);
+const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
+  EXCEPTION_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
+);
+/** By which a page is one stretch, and by which it is many small ones. */
+const BOUNDS: readonly [string, WalkBounds][] = [
+  ['few rows', { visit: 2_000, stretches: 2, bytes: 60_000 }],
+  ['many rows', { visit: 20, stretches: 2, bytes: 8_000 }],
+];
+
+describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
+  const rows = new CountedRows(ROWS, exceptionsModel.indexes);
+
+  async function expectRight(filter: ExceptionListFilter, limit: number): Promise<void> {
+    for (const sort of EXCEPTION_SORTS) {
+      rows.visits = 0;
+      const ids = await readExceptions(rows, { filter, sort, limit }, bounds, () => {
+        // Of four parts with 24 ranges each, into which a stretch looks at least.
+        expect(rows.visits).toBeLessThanOrEqual(bounds.stretches * (bounds.visit + 4 * 24));
+        rows.visits = 0;
+      });
+      expect(ids).toEqual(askedFor(OWN, filter, sort).map(({ id }) => id));
+    }
+  }
+
+  it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
+    'that ask for %s',
+    (_filter, filter) => expectRight(filter, 7),
+  );
+
+  it('that ask for two things', async () => {
+    for (const filter of PAIRS) await expectRight(filter, 30);
+  });
+
+  it('that ask for all there is to ask', async () => {
+    for (const { status, type, severity, assignee, shipment_id, opened_at } of OWN.slice(0, 30)) {
+      const filter: ExceptionListFilter = {
+        status: [status],
+        type: [type, 'lost'],
+        severity: [severity],
+        ...(assignee === null ? { unassigned: true } : { assignee }),
+        opened_from: opened_at,
+        opened_to: opened_at,
+      };
+      await expectRight(filter, 2);
+      await expectRight({ ...filter, shipment_id }, 2);
+    }
+  });
+});
+
+it('one that is somebody’s and nobody’s there is not', async () => {
+  const rows = new CountedRows(ROWS, exceptionsModel.indexes);
+  const filter = { assignee: 'ann@example.com', unassigned: true };
+  expect(await readExceptions(rows, { filter, sort: '-opened_at', limit: 10 })).toEqual([]);
+});

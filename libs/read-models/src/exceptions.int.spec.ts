@@ -1,0 +1,167 @@
+import type { ShipmentException } from '@tracking/contracts';
+import type { Collection } from '@tracking/ports';
+import { rounds } from '@tracking/testing';
+import {
+  askedFor,
+  EXCEPTION_FILTERS,
+  exceptionRows,
+  listedException,
+  readExceptions,
+} from '../test/listed-exceptions.ts';
+import { numbersFrom, titleOf } from '../test/listed-shipments.ts';
+import { ACME, exception, OTHER, token } from '../test/shipment-events.ts';
+import { caughtUp, expectEqualToRebuild, rebuilt, World } from '../test/world.ts';
+import {
+  EXCEPTION_SORTS,
+  type ExceptionListFilter,
+  type ExceptionRow,
+  exceptionsModel,
+  type ExceptionSort,
+} from './exceptions.ts';
+import { rowsOf, type SortValues } from './read-model.ts';
+import type { ReadModels } from './read-models.ts';
+
+describe('lists of stored exceptions', () => {
+  const ROWS = exceptionRows(160);
+  const OWN = ROWS.filter((row) => row.workspace_id === ACME.workspace_id && row.environment === ACME.environment).map(
+    (row) => row.exception,
+  );
+  const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
+    EXCEPTION_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
+  );
+  const LITTLE_AT_A_TIME = { visit: 30, stretches: 2, bytes: 30_000 };
+  let world: World;
+  let rows: Collection<ExceptionRow>;
+  beforeAll(async () => {
+    world = await World.open();
+    rows = await world.engine.documentStore.collection<ExceptionRow>(rowsOf(exceptionsModel, 1));
+    await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
+  });
+  afterAll(() => world.close());
+
+  it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
+    'that ask for %s',
+    async (_title, filter) => {
+      for (const sort of EXCEPTION_SORTS) {
+        const expected = askedFor(OWN, filter, sort).map(({ id }) => id);
+        expect(await readExceptions(rows, { filter, sort, limit: 30 })).toEqual(expected);
+        expect(await readExceptions(rows, { filter, sort, limit: 30 }, LITTLE_AT_A_TIME)).toEqual(expected);
+      }
+    },
+  );
+
+  it('that ask for two things', async () => {
+    for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / rounds(PAIRS.length))) {
+      const filter = PAIRS[turn] as ExceptionListFilter;
+      // Each in one order: those of memory are asked in every one.
+      const sort = EXCEPTION_SORTS[turn % EXCEPTION_SORTS.length] as ExceptionSort;
+      const expected = askedFor(OWN, filter, sort).map(({ id }) => id);
+      expect(await readExceptions(rows, { filter, sort, limit: 60 }, LITTLE_AT_A_TIME)).toEqual(expected);
+    }
+  });
+});
+
+describe('queries of exceptions', () => {
+  let world: World;
+  let models: ReadModels;
+  beforeEach(async () => {
+    world = await World.open();
+    models = await world.start({ graceMs: 100 });
+    await models.ready;
+  });
+  afterEach(() => world.close());
+
+  it('are answered to their own scope alone', async () => {
+    await world.writer.create(1);
+    const of = exception(1, 'a');
+    await world.writer.open(1, of);
+    await caughtUp(models);
+    const { exceptions } = models.queries;
+    const query = { filter: {}, sort: '-opened_at', limit: 10 } as const;
+    expect(await exceptions.list(ACME, query)).toEqual({ items: [of], next: undefined });
+    const empty = { items: [], next: undefined };
+    expect(await exceptions.list(OTHER, query)).toEqual(empty);
+    expect(await exceptions.list(OTHER, { ...query, filter: { shipment_id: of.shipment_id } })).toEqual(empty);
+  });
+
+  it('pages neither skip nor repeat one that does not change, while others open, change and resolve', async () => {
+    const random = numbersFrom(3);
+    const all = new Map<string, ShipmentException>();
+    const touched = new Set<string>();
+    const put = async (n: number, of: ShipmentException, isNew: boolean) => {
+      touched.add(of.id);
+      all.set(of.id, of);
+      await (isNew ? world.writer.open(n, of) : world.writer.changeException(n, of));
+    };
+    for (let n = 0; n < 12; n += 1) {
+      await world.writer.create(n);
+      for (let of = 4 * n; of < 4 * n + 4; of += 1) await put(n, listedException(of, random), true);
+    }
+    let next = 48;
+    const change = async () => {
+      if (random() < 0.3) {
+        const shipment = next % 12;
+        const opened = listedException(next, random);
+        const id = `exc_${token(shipment)}-new${next}`;
+        await put(shipment, { ...opened, id, shipment_id: `shp_${token(shipment)}` }, true);
+        next += 1;
+        return;
+      }
+      const one = [...all.values()][Math.floor(random() * all.size)] as ShipmentException;
+      const { status, severity, assignee } = listedException(0, random);
+      const shipment = Array.from({ length: 12 }, (_, n) => n).find((n) => one.shipment_id === `shp_${token(n)}`);
+      // A resolution changes nothing else.
+      const others = status === 'resolved' ? {} : { severity, assignee };
+      await put(shipment ?? 0, { ...one, status, ...others }, false);
+    };
+    const asked: readonly ExceptionListFilter[] = [
+      {},
+      { status: ['open', 'acknowledged'] },
+      { severity: ['low', 'critical'] },
+      { assignee: 'ann@example.com' },
+      { unassigned: true },
+    ];
+    for (const filter of asked) {
+      for (const sort of EXCEPTION_SORTS) {
+        await caughtUp(models);
+        touched.clear();
+        const before = askedFor([...all.values()], filter, sort).map(({ id }) => id);
+        const seen: string[] = [];
+        for (let after: SortValues | undefined; ;) {
+          const page = await models.queries.exceptions.list(ACME, { filter, sort, limit: 5, after });
+          seen.push(...page.items.map(({ id }) => id));
+          if (page.next === undefined) break;
+          after = page.next;
+          await change();
+          await change();
+          if (random() < 0.5) await caughtUp(models);
+        }
+        const untouched = (ids: readonly string[]) => ids.filter((id) => !touched.has(id));
+        expect(untouched(seen)).toEqual(untouched(before));
+      }
+    }
+    await expectEqualToRebuild(models);
+  });
+
+  it('pages go on after a rebuild', async () => {
+    const random = numbersFrom(4);
+    const all = Array.from({ length: 24 }, (_, n) => listedException(n, random));
+    for (let n = 0; n < 6; n += 1) {
+      await world.writer.create(n);
+      for (const of of all.slice(4 * n, 4 * n + 4)) await world.writer.open(n, of);
+    }
+    await caughtUp(models);
+    for (const sort of EXCEPTION_SORTS) {
+      const list = (after?: SortValues) => models.queries.exceptions.list(ACME, { filter: {}, sort, limit: 9, after });
+      const first = await list();
+      await rebuilt(models, 'exceptions');
+      const second = await list(first.next);
+      const ids = [...first.items, ...second.items].map(({ id }) => id);
+      expect(ids).toEqual(
+        askedFor(all, {}, sort)
+          .slice(0, 18)
+          .map(({ id }) => id),
+      );
+    }
+  });
+});

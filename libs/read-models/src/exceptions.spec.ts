@@ -1,0 +1,88 @@
+import { toShipmentEvent } from '@tracking/shipments-domain';
+import { ACME, exception, milestone, newEvent, token } from '../test/shipment-events.ts';
+import { type ExceptionRow, exceptionsModel } from './exceptions.ts';
+import type { ProjectedEvent } from './read-model.ts';
+
+const stream = `shipment-${token(1)}`;
+
+function event(revision: number, type: string, data: object): ProjectedEvent {
+  const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME, event: toShipmentEvent(stored) };
+}
+
+function fold(...events: readonly ProjectedEvent[]): readonly ExceptionRow[] {
+  const rows = new Map<string, ExceptionRow>();
+  for (const each of events) for (const row of exceptionsModel.apply(each, (id) => rows.get(id))) rows.set(row.id, row);
+  return [...rows.values()];
+}
+
+const hold = exception(1, 'a');
+const opened = event(1, 'exception.opened.v1', { exception: hold, open_exceptions_count: 1 });
+const annsNow = { ...hold, status: 'acknowledged', assignee: 'ann', severity: 'critical' } as const;
+const updated = event(2, 'exception.updated.v1', { exception: annsNow, previous: hold, note: null });
+const by = { type: 'user', id: 'usr_1' } as const;
+const resolution = { code: 'fixed', note: null, by } as const;
+const over = { ...annsNow, status: 'resolved', resolution, resolved_at: '2026-03-03T00:00:00.000Z' } as const;
+const { id: exception_id, resolved_at } = over;
+const resolved = event(3, 'exception.resolved.v2', {
+  exception_id,
+  resolution,
+  resolved_at,
+  open_exceptions_count: 0,
+});
+const formerResolved = event(3, 'exception.resolved.v1', { exception: over, open_exceptions_count: 0 });
+
+describe('rows of exceptions', () => {
+  it('given one that opened, then a row of its shipment and scope', () => {
+    expect(fold(opened)).toEqual([
+      {
+        ...ACME,
+        id: hold.id,
+        shipment_id: hold.shipment_id,
+        exception: hold,
+        revision: 1,
+        status: 'open',
+        type: 'customs_hold',
+        severity: 'high',
+        assignee: '',
+        opened_at: hold.opened_at,
+      },
+    ]);
+  });
+
+  it('given what became of it, then its row says that', () => {
+    const annsRow = { status: 'acknowledged', assignee: 'ann', severity: 'critical', exception: annsNow, revision: 2 };
+    expect(fold(opened, updated)).toEqual([expect.objectContaining(annsRow)]);
+    const resolvedRow = { ...annsRow, status: 'resolved', exception: over, revision: 3 };
+    expect(fold(opened, updated, resolved)).toEqual([expect.objectContaining(resolvedRow)]);
+    expect(fold(opened, updated, formerResolved)).toEqual([expect.objectContaining(resolvedRow)]);
+  });
+
+  it('given a resolution again, then nothing more', () => {
+    const [row] = fold(opened, updated, resolved);
+    expect(exceptionsModel.reads?.(resolved)).toEqual([hold.id]);
+    expect(exceptionsModel.apply(resolved, () => row)).toEqual([]);
+  });
+
+  it('given the resolution of one that was never opened, then it refuses', () => {
+    expect(() => fold(resolved)).toThrow('was never opened');
+  });
+
+  it('given another one, then a row of its own', () => {
+    const other = event(4, 'exception.opened.v1', { exception: exception(1, 'b'), open_exceptions_count: 1 });
+    expect(fold(opened, resolved, other).map(({ exception: { id, status } }) => [id, status])).toEqual([
+      [hold.id, 'resolved'],
+      [exception(1, 'b').id, 'open'],
+    ]);
+  });
+
+  it('given an event about none, then nothing', () => {
+    const recorded = { milestone: milestone(1, 'a'), supersedes: [], last: { containers: [] } };
+    expect(fold(event(1, 'milestone.recorded.v1', recorded))).toEqual([]);
+    expect(fold(event(1, 'exception.conditions_ended.v1', { exception_ids: [hold.id] }))).toEqual([]);
+  });
+
+  it('given a stream that does not begin with a shipment, then it refuses', () => {
+    expect(() => fold({ ...opened, scope: undefined })).toThrow('does not begin with a shipment');
+  });
+});

@@ -1,0 +1,239 @@
+import {
+  EXCEPTION_STATUSES,
+  type ExceptionStatus,
+  type ExceptionType,
+  type Scope,
+  SEVERITIES,
+  type Severity,
+  type ShipmentException,
+  type Timestamp,
+} from '@tracking/contracts';
+import type { Filter, FilterCondition } from '@tracking/ports';
+import { exceptionAfter, exceptionChange, isWholeException } from '@tracking/shipments-domain';
+import type { ActiveRows } from './active-rows.ts';
+import {
+  inScope,
+  type QueryPage,
+  type ReadModel,
+  type ReadModelRow,
+  SCOPE_FIELDS,
+  scopeOf,
+  type SortValues,
+} from './read-model.ts';
+import { type ListPart, PAGE_BYTES, pageOfParts, type WalkBounds, walked } from './walked-ranges.ts';
+
+/** One exception; what lists filter and sort by stands beside it. */
+export interface ExceptionRow extends ReadModelRow, Scope {
+  readonly exception: ShipmentException;
+  readonly shipment_id: string;
+  readonly status: ExceptionStatus;
+  readonly type: ExceptionType;
+  readonly severity: Severity;
+  /** `NOBODY` where it has none: not every engine's indexes tell null from absent. */
+  readonly assignee: string;
+  readonly opened_at: Timestamp;
+}
+
+/** No text that a client may give: that is never blank. */
+export const NOBODY = '';
+
+const OPENED = ['opened_at', 'id'];
+
+/**
+ * Exceptions as they are answered, one row each. Every index but the last has the status before the time: those that wait
+ * for somebody lie together, however many are resolved.
+ */
+export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
+  name: 'exceptions',
+  version: 1,
+  // Behind the id: what else may be asked for while such an index is walked, so that rows that are left out are not looked at.
+  indexes: [
+    { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', ...OPENED] },
+    { name: 'by_status_severity', fields: [...SCOPE_FIELDS, 'status', 'severity', ...OPENED] },
+    { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'status', ...OPENED, 'assignee'] },
+    { name: 'by_type_severity', fields: [...SCOPE_FIELDS, 'type', 'status', 'severity', ...OPENED, 'assignee'] },
+    { name: 'by_assignee', fields: [...SCOPE_FIELDS, 'assignee', 'status', ...OPENED, 'type'] },
+    { name: 'by_assignee_severity', fields: [...SCOPE_FIELDS, 'assignee', 'status', 'severity', ...OPENED, 'type'] },
+    { name: 'by_shipment', fields: ['shipment_id', ...OPENED] },
+  ],
+  scoped: true,
+
+  weight: ({ exception }) => 1 + Math.round(JSON.stringify(exception).length / 1_000),
+
+  reads({ event }) {
+    const change = exceptionChange(event);
+    return change === undefined || isWholeException(change) ? [] : [change.id];
+  },
+
+  apply({ event, scope }, row) {
+    const change = exceptionChange(event);
+    if (change === undefined) return [];
+    if (!scope) throw new Error('a stream that does not begin with a shipment');
+    const before = isWholeException(change) ? undefined : row(change.id);
+    if (before !== undefined && before.revision >= event.revision) return [];
+    const exception = exceptionAfter(change, before?.exception);
+    const { id, shipment_id, status, type, severity, assignee, opened_at } = exception;
+    return [
+      {
+        id,
+        ...scopeOf(scope),
+        exception,
+        revision: event.revision,
+        shipment_id,
+        status,
+        type,
+        severity,
+        assignee: assignee ?? NOBODY,
+        opened_at,
+      },
+    ];
+  },
+};
+
+export interface ExceptionListQuery {
+  readonly filter: ExceptionListFilter;
+  readonly sort: ExceptionSort;
+  /** At least 1. */
+  readonly limit: number;
+  /** `next` of the page before, under the same filter and sort. */
+  readonly after?: SortValues | undefined;
+}
+
+/** Of a whole page: parts share it. */
+const BOUNDS: WalkBounds = { visit: 2_000, stretches: 2, bytes: PAGE_BYTES };
+
+/** Exceptions as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
+export class ExceptionQueries {
+  constructor(
+    private readonly active: Pick<ActiveRows<ExceptionRow>, 'rows'>,
+    private readonly bounds = BOUNDS,
+  ) {}
+
+  /**
+   * In the order asked for, by id where that leaves a choice. No page looks at more than a fixed number of rows: it may hold
+   * fewer than `limit`, even none, while more follow. Whatever is written while someone pages, an exception that does not
+   * change is on one page, once.
+   * @throws Unavailable, Busy
+   */
+  async list(scope: Scope, { filter, sort, limit, after }: ExceptionListQuery): Promise<QueryPage<ShipmentException>> {
+    const rows = await this.active.rows();
+    const parts = partsOf(scope, filter, sort, after);
+    const { stretches } = this.bounds;
+    const visit = Math.ceil(this.bounds.visit / parts.length);
+    const bytes = this.bounds.bytes / parts.length;
+    const page = await pageOfParts(parts, limit, (part, wanted) =>
+      walked(rows, part, wanted, { visit, stretches, bytes }),
+    );
+    return { items: page.rows.map(({ exception }) => exception), next: page.next };
+  }
+}
+
+type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+
+/** What is asked for of an exception; all of it where several are given. */
+export type ExceptionListFilter = Given<{
+  /** Any of these. */
+  readonly status: readonly ExceptionStatus[];
+  readonly type: readonly ExceptionType[];
+  readonly severity: readonly Severity[];
+  readonly shipment_id: string;
+  readonly assignee: string;
+  /** Whether it is nobody's. */
+  readonly unassigned: boolean;
+  /** Bounds are inclusive. */
+  readonly opened_from: Timestamp;
+  readonly opened_to: Timestamp;
+}>;
+
+/** The newest or the oldest first; or the gravest, and of these the oldest. */
+export const EXCEPTION_SORTS = ['-opened_at', 'opened_at', '-severity'] as const;
+export type ExceptionSort = (typeof EXCEPTION_SORTS)[number];
+
+/** Most ranges that are read side by side: a page looks into each of them. */
+const MOST_RANGES = 24;
+const GRAVEST_FIRST = [...SEVERITIES].reverse();
+
+/** Fields that an index has before the time, each with the values that are asked for: as many ranges as combinations. */
+type Ranged = Pick<ExceptionListFilter, 'type' | 'status' | 'severity'>;
+
+/** An index with the ranges of it that hold what is asked for. */
+interface Way {
+  readonly index: string;
+  readonly ranges: readonly Filter[];
+}
+
+/** The ranges in which a list lies. The gravest first: a part for each severity. */
+function partsOf(
+  scope: Scope,
+  filter: ExceptionListFilter,
+  sort: ExceptionSort,
+  after: SortValues | undefined,
+): readonly ListPart[] {
+  if (filter.unassigned === true && filter.assignee !== undefined) return [];
+  if (sort !== '-severity') {
+    const place = (values: readonly unknown[]) => values as SortValues;
+    return [{ ...rangesOf(scope, filter, sort === '-opened_at'), after, place }];
+  }
+  const begun = GRAVEST_FIRST.findIndex((severity) => severity === after?.[0]);
+  const left = GRAVEST_FIRST.filter((_, at) => at >= begun);
+  return left
+    .filter((severity) => filter.severity?.includes(severity) ?? true)
+    .map((severity) => ({
+      ...rangesOf(scope, { ...filter, severity: [severity] }, false),
+      after: severity === after?.[0] ? after.slice(1) : undefined,
+      place: (values) => [severity, ...values] as SortValues,
+    }));
+}
+
+function rangesOf(scope: Scope, filter: ExceptionListFilter, descending: boolean): Omit<ListPart, 'after' | 'place'> {
+  const { index, ranges } = wayTo(filter);
+  const conditions = { ...inScope(scope), ...conditionsOf(filter) };
+  const filters = ranges.map((range) => ({ ...conditions, ...range }));
+  return { index, filters, sort: { fields: ['opened_at', 'id'], descending } };
+}
+
+/** That which leaves the fewest others to look at, of those with few enough ranges. */
+function wayTo(filter: ExceptionListFilter): Way {
+  if (filter.shipment_id !== undefined) return { index: 'by_shipment', ranges: [{}] };
+  const { assignee, unassigned, type, severity } = filter;
+  const status = EXCEPTION_STATUSES.filter((each) => filter.status?.includes(each) ?? true);
+  const by = (index: string, ranged: Ranged): Way[] => [
+    ...(severity ? [{ index: `${index}_severity`, ranges: combinations({ ...ranged, severity }) }] : []),
+    { index, ranges: combinations(ranged) },
+  ];
+  const ways = [
+    ...(assignee === undefined ? [] : by('by_assignee', { status })),
+    ...(type ? by('by_type', { type, status }) : []),
+    ...(unassigned === true ? by('by_assignee', { status }) : []),
+    ...by('by_status', { status }),
+  ];
+  // The first that has; the last always does.
+  return ways.reduceRight((best, way) => (way.ranges.length <= MOST_RANGES ? way : best));
+}
+
+function combinations(ranged: Ranged): readonly Filter[] {
+  return Object.entries(ranged).reduce<readonly Filter[]>(
+    (all, [field, values = []]) => all.flatMap((one) => values.map((value) => ({ ...one, [field]: value }))),
+    [{}],
+  );
+}
+
+function conditionsOf(filter: ExceptionListFilter): Filter {
+  const { status, type, severity, shipment_id, opened_from, opened_to } = filter;
+  const bounds = { ...(opened_from && { gte: opened_from }), ...(opened_to && { lte: opened_to }) };
+  const conditions: Readonly<Record<string, FilterCondition | undefined>> = {
+    status: status && { in: status },
+    type: type && { in: type },
+    severity: severity && { in: severity },
+    shipment_id,
+    assignee: assigneeOf(filter),
+    opened_at: Object.keys(bounds).length > 0 ? bounds : undefined,
+  };
+  const given = Object.entries(conditions).filter(([, condition]) => condition !== undefined);
+  return Object.fromEntries(given) as Filter;
+}
+
+function assigneeOf({ assignee, unassigned }: ExceptionListFilter): FilterCondition | undefined {
+  if (assignee !== undefined || unassigned === undefined) return assignee;
+  return unassigned ? NOBODY : { ne: NOBODY };
+}

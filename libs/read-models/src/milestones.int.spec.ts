@@ -1,0 +1,87 @@
+import type { Classifier } from '@tracking/contracts';
+import { ACME, OTHER, token } from '../test/shipment-events.ts';
+import { caughtUp, World } from '../test/world.ts';
+import type { MilestoneListQuery } from './milestones.ts';
+import type { SortValues } from './read-model.ts';
+import type { ReadModels } from './read-models.ts';
+
+describe('queries of milestones', () => {
+  let world: World;
+  let models: ReadModels;
+  let n = 0;
+  beforeAll(async () => {
+    world = await World.open();
+    models = await world.start();
+    await models.ready;
+  });
+  afterAll(() => world.close());
+  beforeEach(async () => {
+    n += 1;
+    await world.writer.create(n);
+  });
+
+  async function list(query: Partial<MilestoneListQuery> = {}): Promise<string[][]> {
+    await caughtUp(models);
+    const all: string[][] = [];
+    for (let after: SortValues | undefined; ;) {
+      const { items, next } = await models.queries.milestones.list(ACME, `shp_${token(n)}`, {
+        classifiers: ['actual'],
+        include_superseded: false,
+        include_retracted: false,
+        limit: 100,
+        ...query,
+        after,
+      });
+      all.push(items.map(({ id }) => id.slice(-1)));
+      if (!next) return all;
+      after = next;
+    }
+  }
+
+  it('come in the order of the timeline, page by page', async () => {
+    const at = (hour: number) => `2026-03-02T0${hour}:00:00.000Z`;
+    await world.writer.record(n, 'e', { occurred_at: at(2), sequence: 10, recorded_at: at(5) });
+    await world.writer.record(n, 'd', { occurred_at: at(1), sequence: 40, recorded_at: at(6) });
+    await world.writer.record(n, 'c', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
+    await world.writer.record(n, 'b', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
+    await world.writer.record(n, 'a', { occurred_at: at(1), sequence: 9, recorded_at: at(7) });
+    const expected = ['a', 'b', 'c', 'd', 'e'];
+    expect(await list()).toEqual([expected]);
+    expect(await list({ limit: 2 })).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+    expect(await list({ limit: 1 })).toEqual(expected.map((each) => [each]));
+  });
+
+  it('are the classifiers and the container asked for', async () => {
+    const classifiers: Classifier[] = ['actual', 'estimated', 'planned'];
+    for (const [index, classifier] of classifiers.entries()) {
+      await world.writer.record(n, String.fromCharCode(97 + index), { classifier, container_number: `C${index % 2}` });
+    }
+    expect(await list()).toEqual([['a']]);
+    expect(await list({ classifiers })).toEqual([['a', 'b', 'c']]);
+    expect(await list({ classifiers: ['planned', 'estimated'] })).toEqual([['b', 'c']]);
+    expect(await list({ classifiers, container_number: 'C0' })).toEqual([['a', 'c']]);
+    expect(await list({ classifiers, container_number: 'C7' })).toEqual([[]]);
+  });
+
+  it('leave out what is superseded or retracted, unless asked for', async () => {
+    const classifiers: Classifier[] = ['actual', 'estimated'];
+    await world.writer.record(n, 'a', { classifier: 'estimated' });
+    await world.writer.record(n, 'b', { classifier: 'estimated' }, [`mst_${token(n)}a`]);
+    await world.writer.record(n, 'c', { retracted_at: '2026-03-03T00:00:00.000Z' });
+    expect(await list({ classifiers })).toEqual([['b']]);
+    expect(await list({ classifiers, include_superseded: true })).toEqual([['a', 'b']]);
+    expect(await list({ classifiers, include_retracted: true })).toEqual([['b', 'c']]);
+    expect(await list({ classifiers, include_superseded: true, include_retracted: true })).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('are nobody else’s', async () => {
+    await world.writer.record(n, 'a');
+    expect(await list()).toEqual([['a']]);
+    const query = { classifiers: ['actual'], include_superseded: true, include_retracted: true, limit: 10 } as const;
+    expect(await models.queries.milestones.list(OTHER, `shp_${token(n)}`, query)).toEqual({
+      items: [],
+      next: undefined,
+    });
+    expect(await models.queries.milestones.list(ACME, 'shp_unknown', query)).toEqual({ items: [], next: undefined });
+  });
+});

@@ -1,0 +1,89 @@
+import { toShipmentEvent } from '@tracking/shipments-domain';
+import { ACME, milestone, newEvent, token } from '../test/shipment-events.ts';
+import { type MilestoneRow, milestonesModel } from './milestones.ts';
+import type { ProjectedEvent } from './read-model.ts';
+
+const stream = `shipment-${token(1)}`;
+const last = { containers: [] };
+
+function event(revision: number, type: string, data: object): ProjectedEvent {
+  const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME, event: toShipmentEvent(stored) };
+}
+const estimate = (id: string) => milestone(1, id, { classifier: 'estimated' });
+const first = event(1, 'milestone.recorded.v1', { milestone: estimate('a'), supersedes: [], last });
+const second = event(2, 'milestone.recorded.v1', { milestone: estimate('b'), supersedes: [estimate('a').id], last });
+
+function fold(...events: readonly ProjectedEvent[]): Map<string, MilestoneRow> {
+  const rows = new Map<string, MilestoneRow>();
+  for (const each of events) for (const row of milestonesModel.apply(each, (id) => rows.get(id))) rows.set(row.id, row);
+  return rows;
+}
+
+describe('rows of milestones', () => {
+  it('given a milestone, then a row of its shipment and scope', () => {
+    expect([...fold(first).values()]).toEqual([
+      expect.objectContaining({
+        ...ACME,
+        shipment_id: `shp_${token(1)}`,
+        revision: 1,
+        superseded: false,
+        retracted: false,
+      }),
+    ]);
+  });
+
+  it('given a newer estimate, then the older one is superseded', () => {
+    expect(milestonesModel.reads?.(second)).toEqual([estimate('a').id]);
+    const rows = fold(first, second);
+    expect(rows.get(estimate('a').id)).toMatchObject({
+      superseded: true,
+      revision: 2,
+      milestone: { superseded_at: second.event.metadata.recorded_at },
+    });
+    expect(rows.get(estimate('b').id)).toMatchObject({ superseded: false, revision: 2 });
+  });
+
+  it('given a correction that frees an estimate, then that one is current again', () => {
+    const corrected = { ...estimate('b'), location: 'CNSHA', revision: 2 };
+    const third = event(3, 'milestone.corrected.v1', {
+      milestone: corrected,
+      previous: estimate('b'),
+      supersedes: [],
+      restores: [estimate('a').id],
+      last,
+    });
+    const rows = fold(first, second, third);
+    expect(rows.get(estimate('a').id)).toMatchObject({ superseded: false, milestone: { superseded_at: null } });
+    expect(rows.get(estimate('b').id)?.milestone).toEqual(corrected);
+  });
+
+  it('given a retraction, then the row stays and says so, and the estimate before is current again', () => {
+    const retracted = { ...estimate('b'), retracted_at: '2026-03-03T00:00:00.000Z', revision: 2 };
+    const data = { milestone: retracted, restores: [estimate('a').id], last };
+    const rows = fold(first, second, event(3, 'milestone.retracted.v1', data));
+    expect(rows.get(estimate('a').id)).toMatchObject({ superseded: false, retracted: false, revision: 3 });
+    expect(rows.get(estimate('b').id)).toMatchObject({ retracted: true, milestone: retracted });
+  });
+
+  it('given the same events again, then the same rows', () => {
+    expect(fold(first, second, first, second)).toEqual(fold(first, second));
+  });
+
+  it('given a row that reflects later events, then it is not taken back', () => {
+    const later = fold(first, second);
+    const answered = milestonesModel.apply(second, (id) => later.get(id));
+    expect(answered.map(({ id }) => id)).toEqual([estimate('b').id]);
+  });
+
+  it('given an event without what it builds on, then it refuses', () => {
+    expect(() => fold(second)).toThrow('not there');
+    expect(() => fold({ ...first, scope: undefined })).toThrow('does not begin with a shipment');
+  });
+
+  it('given an event about no milestone, then nothing', () => {
+    const changed = event(1, 'shipment.changed.v1', { changes: {} });
+    expect(milestonesModel.reads?.(changed)).toEqual([]);
+    expect(fold(changed).size).toBe(0);
+  });
+});

@@ -1,0 +1,123 @@
+import type { Classifier, Milestone, Scope } from '@tracking/contracts';
+import type { Collection, Filter } from '@tracking/ports';
+import { milestoneChanges } from '@tracking/shipments-domain';
+import type { ActiveRows } from './active-rows.ts';
+import { inScope, type QueryPage, type ReadModel, type ReadModelRow, scopeOf, type SortValues } from './read-model.ts';
+
+/** One milestone; what lists filter and sort by stands beside it. */
+export interface MilestoneRow extends ReadModelRow, Scope {
+  readonly shipment_id: string;
+  readonly milestone: Milestone;
+  readonly classifier: Classifier;
+  readonly container_number: string | null;
+  readonly superseded: boolean;
+  readonly retracted: boolean;
+  readonly occurred_at: string;
+  readonly sequence: number;
+  readonly recorded_at: string;
+}
+
+/** In the order of the timeline: when it happened, the catalog, when it was recorded. */
+export const TIMELINE = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
+
+/** Milestones as they are answered, one row each. */
+export const milestonesModel: ReadModel<MilestoneRow, 'milestones'> = {
+  name: 'milestones',
+  version: 1,
+  indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE] }],
+  scoped: true,
+
+  reads({ event }) {
+    const changes = milestoneChanges(event);
+    return changes ? [...changes.superseded, ...changes.restored] : [];
+  },
+
+  apply({ event, scope }, row) {
+    const changes = milestoneChanges(event);
+    if (!changes) return [];
+    if (!scope) throw new Error('a stream that does not begin with a shipment');
+    const { milestone, superseded, restored, at } = changes;
+    const { revision } = event;
+    const other = (id: string, superseded_at: string | null): readonly MilestoneRow[] => {
+      const before = row(id);
+      if (!before) throw new Error(`${event.type} replaces a milestone that is not there: ${id}`);
+      if (before.revision >= revision) return [];
+      return [milestoneRow({ ...before.milestone, superseded_at }, before, revision)];
+    };
+    return [
+      ...superseded.flatMap((id) => other(id, at)),
+      ...restored.flatMap((id) => other(id, null)),
+      milestoneRow(milestone, scope, revision),
+    ];
+  },
+};
+
+function milestoneRow(milestone: Milestone, scope: Scope, revision: number): MilestoneRow {
+  return {
+    id: milestone.id,
+    shipment_id: milestone.shipment_id,
+    ...scopeOf(scope),
+    milestone,
+    revision,
+    classifier: milestone.classifier,
+    container_number: milestone.container_number,
+    superseded: milestone.superseded_at !== null,
+    retracted: milestone.retracted_at !== null,
+    occurred_at: milestone.occurred_at,
+    sequence: milestone.sequence,
+    recorded_at: milestone.recorded_at,
+  };
+}
+
+export interface MilestoneListQuery {
+  /** At least one. */
+  readonly classifiers: readonly Classifier[];
+  readonly container_number?: string | undefined;
+  /** Also estimates that a newer one replaced. */
+  readonly include_superseded: boolean;
+  readonly include_retracted: boolean;
+  /** At least 1. */
+  readonly limit: number;
+  /** `next` of the page before, under the same filters. */
+  readonly after?: SortValues | undefined;
+}
+
+/** Milestones as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
+export class MilestoneQueries {
+  constructor(private readonly active: ActiveRows<MilestoneRow>) {}
+
+  /**
+   * Oldest first, by `occurred_at`, place in the catalog, `recorded_at`, id. Empty for a shipment that is not of the
+   * scope, as for one that does not exist.
+   * @throws Unavailable, Busy
+   */
+  async list(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
+    return pageOfMilestones(await this.active.rows(), scope, shipmentId, query);
+  }
+}
+
+/** Filters look behind the index of the shipment's timeline, which has no more than its milestones. */
+export async function pageOfMilestones(
+  rows: Pick<Collection<MilestoneRow>, 'find'>,
+  scope: Scope,
+  shipmentId: string,
+  query: MilestoneListQuery,
+): Promise<QueryPage<Milestone>> {
+  const { classifiers, container_number, include_superseded, include_retracted, limit, after } = query;
+  const filter: Filter = {
+    shipment_id: shipmentId,
+    ...inScope(scope),
+    classifier: { in: classifiers },
+    ...(container_number !== undefined && { container_number }),
+    ...(!include_superseded && { superseded: false }),
+    ...(!include_retracted && { retracted: false }),
+  };
+  const way = { index: 'by_timeline', sort: { fields: TIMELINE } };
+  const found = await rows.find({ filter, ...way, limit: limit + 1, ...(after && { after }) });
+  const items = found.slice(0, limit);
+  const last = items[items.length - 1];
+  return {
+    items: items.map(({ milestone }) => milestone),
+    next: last && found.length > limit ? TIMELINE.map((field) => last[field]) : undefined,
+  };
+}

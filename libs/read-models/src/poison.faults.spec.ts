@@ -1,0 +1,206 @@
+import { ParkedStreams, partition } from '@tracking/subscriptions';
+import { type LogLine, noMetrics, recordingLogger } from '@tracking/testing';
+import { token, Writer } from '../test/shipment-events.ts';
+import { until, World } from '../test/world.ts';
+import { ActiveRows } from './active-rows.ts';
+import { ProjectionMetrics } from './batch-projector.ts';
+import { Generations } from './generations.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { CheckpointPoller } from './projection-progress.ts';
+import { Collections, type ReadModel, type ReadModelRow } from './read-model.ts';
+import { READ_MODEL_NAMES } from './registry.ts';
+
+interface Seen extends ReadModelRow {
+  /** Revisions seen, in order. */
+  readonly revisions: readonly number[];
+}
+
+/** Counts revisions; refuses the events of some streams from some revision on, as a fault in the code would. */
+function seenModel(faults: ReadonlyMap<string, number>): ReadModel<Seen> {
+  return {
+    name: 'seen',
+    version: 1,
+    indexes: [],
+    scoped: false,
+    reads: ({ stream }) => [stream],
+    apply({ stream, event: { revision } }, row) {
+      const before = row(stream);
+      if (before && before.revision >= revision) return [];
+      if (revision >= (faults.get(stream) ?? Infinity)) throw new TypeError('a fault');
+      return [{ id: stream, revision, revisions: [...(before?.revisions ?? []), revision] }];
+    },
+  };
+}
+
+describe('an event that cannot be applied', () => {
+  let world: World;
+  let faults: Map<string, number>;
+  let lines: LogLine[];
+  let stops: (() => Promise<void>)[];
+  beforeEach(async () => {
+    world = await World.open();
+    faults = new Map();
+    lines = [];
+    stops = [];
+  });
+  afterEach(async () => {
+    for (const stop of stops) await stop();
+    await world.close();
+  });
+
+  function start() {
+    const collections = new Collections(world.engine.documentStore);
+    const generations = new Generations(collections);
+    const checkpoints = new CheckpointPoller(collections, [seenModel(faults).name]);
+    const parts = { partitions: [partition(['shipment-'])], collections, generations, graceMs: 100 };
+    const active = new ActiveRows(seenModel(faults), { ...parts, checkpoints, maxWaiters: 10 });
+    const lifecycle = new Lifecycle(active, {
+      ...world.parts(),
+      ...parts,
+      leases: world.nextLeases(),
+      logger: recordingLogger(lines),
+      metrics: new ProjectionMetrics(noMetrics),
+      cachedRows: 100,
+    });
+    void lifecycle.start();
+    stops.push(() => lifecycle.stop());
+    const parked = new ParkedStreams(world.engine.documentStore, () => lifecycle.retryParked());
+    const revisions = async (n: number) => (await (await active.rows()).get(world.writer.stream(n)))?.revisions;
+    const shown = (position: string) => active.progress.reached(position, 5_000);
+    return { lifecycle, parked, revisions, shown };
+  }
+
+  const changes = (n: number) => world.writer.change(n, { house_bill: 'HB' });
+
+  it('parks its stream with what came before it kept, and all others go on', async () => {
+    faults.set(world.writer.stream(1), 1);
+    const { parked, revisions, shown } = start();
+    for (const n of [1, 2]) await world.writer.create(n);
+    for (const n of [1, 2]) await changes(n);
+    for (const n of [1, 2]) await changes(n);
+    await shown(await world.writer.create(3));
+    expect([await revisions(1), await revisions(2), await revisions(3)]).toEqual([[0], [0, 1, 2], [0]]);
+    expect(await parked.list()).toEqual([
+      expect.objectContaining({
+        subscriber: 'seen',
+        generation: 1,
+        stream: world.writer.stream(1),
+        revision: 1,
+        event_type: 'shipment.changed.v1',
+        error: 'TypeError: a fault',
+        attempts: 1,
+      }),
+    ]);
+    expect(await parked.count('seen', 1)).toBe(1);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([
+      {
+        level: 'error',
+        fields: expect.objectContaining({
+          stream: world.writer.stream(1),
+          revision: 1,
+          error: 'TypeError: a fault',
+          request_id: expect.stringMatching(/^req_/),
+          trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+        }),
+        message: 'a stream was parked: its later events wait',
+      },
+    ]);
+  });
+
+  it('is found in one append and in one batch with others', async () => {
+    faults.set(world.writer.stream(1), 2);
+    await world.writer.create(1);
+    const body = { type: 'shipment.changed.v1', data: { changes: {} } };
+    await world.writer.append(1, body, body, body);
+    const { revisions, parked, shown } = start();
+    await shown(await world.writer.create(2));
+    expect(await revisions(1)).toEqual([0, 1]);
+    expect(await parked.list()).toMatchObject([{ revision: 2 }]);
+  });
+
+  it('is tried again when asked for, with all that waited behind it', async () => {
+    faults.set(world.writer.stream(1), 1);
+    const { parked, revisions, shown } = start();
+    await world.writer.create(1);
+    for (let times = 0; times < 5; times += 1) await changes(1);
+    await shown(await world.writer.create(2));
+    const [document] = await parked.list();
+    expect(await parked.retry(document?.id ?? '')).toBe('parked');
+    expect(await parked.list()).toMatchObject([{ attempts: 2, retry: false }]);
+
+    faults.clear();
+    expect(await parked.retry(document?.id ?? '')).toBe('applied');
+    expect(await revisions(1)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await parked.list()).toEqual([]);
+    await shown(await changes(1));
+    expect(await revisions(1)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(await parked.retry(document?.id ?? '')).toBe('not_found');
+  });
+
+  it('while it is tried again new events go on coming, and none is lost or applied twice', async () => {
+    faults.set(world.writer.stream(1), 1);
+    const { parked, revisions, shown } = start();
+    await world.writer.create(1);
+    await shown(await changes(1));
+    const [document] = await parked.list();
+    const writing = (async () => {
+      for (let times = 0; times < 200; times += 1) await changes(1);
+      return changes(1);
+    })();
+    faults.clear();
+    expect(await parked.retry(document?.id ?? '')).toBe('applied');
+    await shown(await writing);
+    expect(await revisions(1)).toEqual(Array.from({ length: 203 }, (_, revision) => revision));
+  });
+
+  it('stays parked over a restart, and is tried again then: other code may know better', async () => {
+    faults.set(world.writer.stream(1), 1);
+    const first = start();
+    await world.writer.create(1);
+    await first.shown(await changes(1));
+    await first.lifecycle.stop();
+
+    const second = start();
+    await until(async () => (await second.parked.list())[0]?.attempts === 2);
+    await second.shown(await changes(1));
+    expect(await second.revisions(1)).toEqual([0]);
+    await second.lifecycle.stop();
+
+    faults.clear();
+    const third = start();
+    await until(async () => (await third.parked.list()).length === 0);
+    expect(await third.revisions(1)).toEqual([0, 1, 2]);
+  });
+
+  it('is known to no version of this code: its stream is parked too', async () => {
+    const models = await world.start();
+    await world.writer.create(1);
+    await world.writer.append(1, { type: 'shipment.teleported.v1', data: { secret: 'do not tell' } });
+    const position = await world.writer.create(2);
+    expect(await models.allReached(position, 5_000)).toBe(true);
+    const parked = await models.parked();
+    expect(parked.map(({ id, error }) => [id, error])).toEqual(
+      [...READ_MODEL_NAMES]
+        .sort()
+        .map((name) => [
+          `${name}.1.shipment-${token(1)}`,
+          'UnknownEventType: no such event of a shipment: shipment.teleported.v1',
+        ]),
+    );
+    expect(JSON.stringify(parked)).not.toContain('do not tell');
+    expect((await models.list()).map((each) => each.parked)).toEqual(READ_MODEL_NAMES.map(() => 1));
+    expect(await models.retryParked(parked[0]?.id ?? '')).toBe('parked');
+    expect(await models.retryParked('nothing')).toBe('not_found');
+  });
+
+  it('goes with its generation', async () => {
+    faults.set(world.writer.stream(1), 0);
+    const { parked, shown } = start();
+    await shown(await new Writer(world.engine.eventStore).create(1));
+    expect(await parked.list()).toHaveLength(1);
+    faults.clear();
+    const collections = new Collections(world.engine.documentStore);
+    await new Generations(collections).build(seenModel(faults));
+    await until(async () => (await parked.list()).length === 0);
+  });
+});

@@ -1,0 +1,250 @@
+import {
+  DomainError,
+  EXCEPTION_TITLES,
+  type ExceptionType,
+  type FieldError,
+  type ManualResolutionCode,
+  type Severity,
+  type ShipmentException,
+  type Warning,
+} from '@tracking/contracts';
+import { SHIPMENT_LIMITS } from '../check-shipment.ts';
+import type { ShipmentEventBody } from '../events/stored-events.ts';
+import { keyOf, withConsequences } from '../exceptions/reconcile.ts';
+import { normaliseCode } from '../references.ts';
+import { findException, findMilestone, type ShipmentState } from '../state.ts';
+import {
+  type CommandContext,
+  type CommandHandler,
+  type DecideContext,
+  type Decision,
+  refuseIfAny,
+  whileCancelled,
+} from './command.ts';
+import { unknownContainer } from './record-milestone.ts';
+
+/** An exception as a person opens it, of the right types; what is absent is null. */
+export interface ExceptionInput {
+  readonly type: ExceptionType;
+  readonly severity: Severity;
+  /** Null: that of its type. */
+  readonly title: string | null;
+  readonly detail: string | null;
+  readonly container_number: string | null;
+  readonly milestone_id: string | null;
+  readonly reason_code: string | null;
+  readonly assignee: string | null;
+}
+
+/** Opens an exception by hand, unless one of its type is open already for the container, or for the shipment without one. */
+export interface OpenException extends CommandContext {
+  readonly type: 'OpenException';
+  readonly shipment_id: string;
+  readonly exception: ExceptionInput;
+}
+
+interface OpenResult {
+  /** `existing`: it was open already, or its rule has opened it now. */
+  readonly outcome: 'opened' | 'existing';
+  readonly exceptionId: string;
+}
+export interface OpenExceptionAnswer extends Pick<OpenResult, 'outcome'>, ExceptionAnswer {}
+
+export const openException: CommandHandler<OpenException, OpenResult, Omit<OpenExceptionAnswer, 'warnings'>> = {
+  decide,
+  resultOf(events, { exception }) {
+    const opened = openedAmong(events, normalised(exception));
+    if (opened === undefined) return undefined;
+    return { outcome: opened.rule === null ? 'opened' : 'existing', exceptionId: opened.id };
+  },
+  answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
+};
+
+/** @throws DomainError naming every faulty field; `limit_exceeded` */
+function decide(command: OpenException, state: ShipmentState, context: DecideContext): Decision<OpenResult> {
+  const { at } = command;
+  const { record } = state;
+  const input = normalised(command.exception);
+  refuseIfAny([...unknownContainer(input, record), ...unknownMilestone(input, state)]);
+  const warnings = whileCancelled(record, record);
+  const present = state.exceptions.find((each) => each.status !== 'resolved' && isSame(each, input));
+  if (present !== undefined) {
+    const { nextCheckAt } = state;
+    return { outcome: 'existing', exceptionId: present.id, events: [], nextCheckAt, warnings };
+  }
+  // Where its rule was only not asked yet, it is the rule's: whether the clock came by before tells nobody anything.
+  const due = withConsequences(at, state, [], context);
+  const byRule = openedAmong(due.events, input);
+  if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
+
+  refuseIfAny(tooMany(state));
+  const exception = opened(command, input, context);
+  const open_exceptions_count = record.open_exceptions_count + 1;
+  const exceptions = [...state.exceptions, exception];
+  const after = { ...state, exceptions, record: { ...record, open_exceptions_count } };
+  const event: ShipmentEventBody = { type: 'exception.opened.v1', data: { exception, open_exceptions_count } };
+  return { outcome: 'opened', exceptionId: exception.id, ...withConsequences(at, after, [event], context), warnings };
+}
+
+type Subject = Pick<ExceptionInput, 'type' | 'container_number'>;
+
+function isSame(a: Subject, b: Subject): boolean {
+  return keyOf(a.type, a.container_number) === keyOf(b.type, b.container_number);
+}
+
+function openedAmong(events: readonly ShipmentEventBody[], subject: Subject): ShipmentException | undefined {
+  return events
+    .flatMap(({ type, data }) => (type === 'exception.opened.v1' ? [data.exception] : []))
+    .find((exception) => isSame(exception, subject));
+}
+
+function normalised(input: ExceptionInput): ExceptionInput {
+  return { ...input, container_number: input.container_number === null ? null : normaliseCode(input.container_number) };
+}
+
+function opened({ at, shipment_id }: OpenException, input: ExceptionInput, { newId }: DecideContext) {
+  return {
+    ...input,
+    id: newId('exc', 0),
+    shipment_id,
+    title: input.title ?? EXCEPTION_TITLES[input.type],
+    status: 'open',
+    detected_by: 'manual',
+    rule: null,
+    metrics: {},
+    resolution: null,
+    opened_at: at,
+    acknowledged_at: null,
+    resolved_at: null,
+  } as const satisfies ShipmentException;
+}
+
+function unknownMilestone({ milestone_id }: ExceptionInput, state: ShipmentState): readonly FieldError[] {
+  if (milestone_id === null || findMilestone(state, milestone_id) !== undefined) return [];
+  const message = `${milestone_id} is no milestone of this shipment.`;
+  return [{ param: 'milestone_id', code: 'unknown_milestone', message }];
+}
+
+function tooMany({ exceptions }: ShipmentState): readonly FieldError[] {
+  if (exceptions.length < SHIPMENT_LIMITS.exceptions) return [];
+  const message = `A shipment has at most ${SHIPMENT_LIMITS.exceptions} exceptions, resolved ones too.`;
+  return [{ param: 'type', code: 'limit_exceeded', message }];
+}
+
+/** Somebody deals with an exception; done again, somebody else does, or there is something to say about it. */
+export interface AcknowledgeException extends CommandContext {
+  readonly type: 'AcknowledgeException';
+  readonly shipment_id: string;
+  readonly exception_id: string;
+  /** Absent: as it is; null: nobody. */
+  readonly assignee?: string | null;
+  /** For its history. */
+  readonly note: string | null;
+}
+
+interface AcknowledgeResult {
+  /** `unchanged`: it was so already, without a note or with the last one. */
+  readonly outcome: 'acknowledged' | 'unchanged';
+  readonly exceptionId: string;
+}
+export interface AcknowledgeExceptionAnswer extends Pick<AcknowledgeResult, 'outcome'>, ExceptionAnswer {}
+
+export const acknowledgeException: CommandHandler<
+  AcknowledgeException,
+  AcknowledgeResult,
+  Omit<AcknowledgeExceptionAnswer, 'warnings'>
+> = {
+  decide({ exception_id, note, at, ...command }, state, context) {
+    const previous = findException(state, exception_id);
+    if (previous.status === 'resolved') {
+      throw new DomainError('exception_resolved', 'The exception is resolved. Open another one if it is not over.');
+    }
+    const { assignee = previous.assignee } = command;
+    const common = { exceptionId: previous.id, warnings: whileCancelled(state.record, state.record) };
+    const isNoteKnown = note === null || note === state.acknowledgementNotes.get(previous.id);
+    if (previous.status === 'acknowledged' && assignee === previous.assignee && isNoteKnown) {
+      return { ...common, outcome: 'unchanged', events: [], nextCheckAt: state.nextCheckAt };
+    }
+    const acknowledged_at = previous.acknowledged_at ?? at;
+    const exception = { ...previous, status: 'acknowledged', assignee, acknowledged_at } as const;
+    const event = { type: 'exception.updated.v1', data: { exception, previous, note } } as const;
+    const after = withException(state, exception);
+    return { ...common, outcome: 'acknowledged', ...withConsequences(at, after, [event], context) };
+  },
+  resultOf(events, { exception_id }) {
+    const isUpdated = events.some(
+      ({ type, data }) => type === 'exception.updated.v1' && data.exception.id === exception_id,
+    );
+    return isUpdated ? { outcome: 'acknowledged', exceptionId: exception_id } : undefined;
+  },
+  answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
+};
+
+/** A person resolves an exception: its rule opens no other one until the condition has ended once. */
+export interface ResolveException extends CommandContext {
+  readonly type: 'ResolveException';
+  readonly shipment_id: string;
+  readonly exception_id: string;
+  readonly code: ManualResolutionCode;
+  readonly note: string | null;
+}
+
+interface ResolveResult {
+  /** `unchanged`: it was resolved already, however. */
+  readonly outcome: 'resolved' | 'unchanged';
+  readonly exceptionId: string;
+}
+export interface ResolveExceptionAnswer extends Pick<ResolveResult, 'outcome'>, ExceptionAnswer {}
+
+export const resolveException: CommandHandler<
+  ResolveException,
+  ResolveResult,
+  Omit<ResolveExceptionAnswer, 'warnings'>
+> = {
+  decide({ exception_id, code, note, actor, at }, state, context) {
+    const previous = findException(state, exception_id);
+    const common = { exceptionId: previous.id, warnings: whileCancelled(state.record, state.record) };
+    if (previous.status === 'resolved') {
+      return { ...common, outcome: 'unchanged', events: [], nextCheckAt: state.nextCheckAt };
+    }
+    const resolution = { code, note, by: actor };
+    const exception = { ...previous, status: 'resolved', resolution, resolved_at: at } as const;
+    const open_exceptions_count = state.record.open_exceptions_count - 1;
+    const data = { exception_id, resolution, resolved_at: at, open_exceptions_count };
+    const event = { type: 'exception.resolved.v2', data } as const;
+    const after = withException(state, exception, open_exceptions_count);
+    return { ...common, outcome: 'resolved', ...withConsequences(at, after, [event], context) };
+  },
+  resultOf(events, { exception_id }) {
+    const isResolved = events.some(
+      ({ type, data }) => type === 'exception.resolved.v2' && data.exception_id === exception_id,
+    );
+    return isResolved ? { outcome: 'resolved', exceptionId: exception_id } : undefined;
+  },
+  answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
+};
+
+/** What all commands about one exception answer. */
+interface ExceptionAnswer {
+  readonly exception: ShipmentException;
+  /** Of the shipment right after. */
+  readonly shipment_version: number;
+  readonly warnings: readonly Warning[];
+}
+
+function answerException({ exceptionId }: { readonly exceptionId: string }, after: ShipmentState) {
+  return { exception: findException(after, exceptionId), shipment_version: after.record.version };
+}
+
+/** As it is with another exception in the place of the one that it has of that id, so many of them not resolved. */
+function withException(
+  { exceptions, record, ...state }: ShipmentState,
+  changed: ShipmentException,
+  open_exceptions_count = record.open_exceptions_count,
+): ShipmentState {
+  return {
+    ...state,
+    record: { ...record, open_exceptions_count },
+    exceptions: exceptions.map((each) => (each.id === changed.id ? changed : each)),
+  };
+}

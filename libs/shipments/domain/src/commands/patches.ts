@@ -1,0 +1,179 @@
+import {
+  type Container,
+  DomainError,
+  type Party,
+  type ShipmentFields,
+  type ShipmentRecord,
+  type Timestamp,
+  type Warning,
+} from '@tracking/contracts';
+import { changesBetween, type GivenOfContainer } from '../changes.ts';
+import { checkShipmentFields } from '../check-shipment.ts';
+import { derive } from '../derive.ts';
+import type { ShipmentEventBody } from '../events/stored-events.ts';
+import { reconcile } from '../exceptions/reconcile.ts';
+import type { ShipmentState } from '../state.ts';
+import {
+  type CommandContext,
+  type CommandHandler,
+  type DecideContext,
+  type Decision,
+  whileCancelled,
+} from './command.ts';
+import { decideUpdate } from './update.ts';
+
+/**
+ * Changes single fields of a shipment, as RFC 7396 merges: what is absent stays, objects merge, null clears, arrays
+ * replace.
+ */
+export interface PatchShipment extends CommandContext {
+  readonly type: 'PatchShipment';
+  readonly shipment_id: string;
+  readonly patch: ShipmentPatch;
+}
+
+/** Of the right types, and in the form that `checkShipmentFields` answers. */
+export type ShipmentPatch = Partial<Omit<ShipmentFields, keyof MergedFields>> & {
+  readonly [Name in keyof MergedFields]?: MergedFields[Name] | null;
+} & { readonly original_eta?: Timestamp | null };
+
+/** Objects, of which a patch may hold some members. */
+interface MergedFields {
+  readonly shipper: Partial<Party>;
+  readonly consignee: Partial<Party>;
+  readonly metadata: Readonly<Record<string, string | null>>;
+}
+
+interface ShipmentPatchResult {
+  /** `unchanged`: it was so already. */
+  readonly outcome: 'updated' | 'unchanged';
+}
+export interface ShipmentPatchAnswer extends ShipmentPatchResult {
+  readonly shipment: ShipmentRecord;
+  readonly warnings: readonly Warning[];
+}
+export type PatchDecision = Decision<ShipmentPatchResult>;
+
+export const patchShipment: CommandHandler<
+  PatchShipment,
+  ShipmentPatchResult,
+  Omit<ShipmentPatchAnswer, 'warnings'>
+> = {
+  decide: decideShipmentPatch,
+  resultOf: () => ({ outcome: 'updated' }),
+  answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
+};
+
+/**
+ * `etd`, `eta` and `legs` are new statements also where they are what was sent last, and move `eta` also after the
+ * arrival. What the last upsert sent stays known: the plan that a nightly resend repeats does not come back.
+ */
+function decideShipmentPatch(command: PatchShipment, state: ShipmentState, context: DecideContext): PatchDecision {
+  const before = state.record;
+  const { original_eta, ...patch } = command.patch;
+  const fields = merged(before, patch);
+  const mode = fields.mode === undefined ? before.mode : fields.mode;
+  const checked = checkShipmentFields(fields, mode, context.places, command.strict);
+  const { etd, eta, legs } = checked.fields;
+  return decideUpdate(command, state, context, {
+    checked,
+    times: {
+      ...(etd !== undefined && { etd }),
+      ...(eta !== undefined && { eta }),
+      ...(legs !== undefined && { legs }),
+    },
+    sent: state.sent,
+    ...(original_eta !== undefined && { also: { original_eta } }),
+    movesEtaAfterArrival: true,
+  });
+}
+
+/** With its objects as they are when it is merged into what is there. */
+function merged(
+  before: ShipmentRecord,
+  { shipper, consignee, metadata, ...others }: Omit<ShipmentPatch, 'original_eta'>,
+): Partial<ShipmentFields> {
+  return {
+    ...others,
+    ...(shipper !== undefined && { shipper: mergedParty(before.shipper, shipper) }),
+    ...(consignee !== undefined && { consignee: mergedParty(before.consignee, consignee) }),
+    ...(metadata !== undefined && { metadata: mergedStrings(before.metadata, metadata) }),
+  };
+}
+
+function mergedParty(before: Party | null, patch: Partial<Party> | null): Party | null {
+  return patch === null ? null : { name: null, external_id: null, ...before, ...patch };
+}
+
+/** Whatever the names: `__proto__` is one like any other. */
+function mergedStrings(
+  before: ShipmentRecord['metadata'],
+  patch: MergedFields['metadata'] | null,
+): ShipmentRecord['metadata'] {
+  if (patch === null) return null;
+  const strings = new Map(Object.entries(before ?? {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) strings.delete(name);
+    else strings.set(name, value);
+  }
+  return Object.fromEntries(strings);
+}
+
+/** Sets what no milestone tells of a container: what is absent stays, null clears. */
+export interface PatchContainer extends CommandContext {
+  readonly type: 'PatchContainer';
+  readonly shipment_id: string;
+  /** Normalised. */
+  readonly number: string;
+  readonly patch: Partial<GivenOfContainer>;
+}
+
+interface ContainerPatchResult {
+  /** `unchanged`: it was so already. */
+  readonly outcome: 'updated' | 'unchanged';
+  readonly number: string;
+}
+export interface ContainerPatchAnswer extends Pick<ContainerPatchResult, 'outcome'> {
+  readonly container: Container;
+  /** Of the shipment right after. */
+  readonly shipment_version: number;
+  readonly warnings: readonly Warning[];
+}
+export type ContainerPatchDecision = Decision<ContainerPatchResult>;
+
+export const patchContainer: CommandHandler<
+  PatchContainer,
+  ContainerPatchResult,
+  Omit<ContainerPatchAnswer, 'warnings'>
+> = {
+  decide: decideContainerPatch,
+  resultOf: (_, { number }) => ({ outcome: 'updated', number }),
+  answer({ outcome, number }, { record }) {
+    const container = record.containers.find((each) => each.number === number);
+    if (container === undefined) throw new Error(`there is no container ${number} to answer`);
+    return { outcome, container, shipment_version: record.version };
+  },
+};
+
+/** @throws DomainError `not_found` where the shipment has no such container */
+export function requireContainer({ number }: PatchContainer, { record }: ShipmentState): void {
+  if (record.container_numbers.includes(number)) return;
+  throw new DomainError('not_found', 'The shipment has no such container.');
+}
+
+function decideContainerPatch(
+  command: PatchContainer,
+  state: ShipmentState,
+  context: DecideContext,
+): ContainerPatchDecision {
+  const { number, patch, at } = command;
+  const before = state.record;
+  const containers = before.containers.map((each) => (each.number === number ? { ...each, ...patch } : each));
+  const basis = { ...state, record: { ...before, containers }, revision: before.version };
+  const derived = derive(basis, context.places);
+  const changes = changesBetween(before, derived.record);
+  const events: ShipmentEventBody[] = changes === undefined ? [] : [{ type: 'shipment.changed.v1', data: { changes } }];
+  const reconciled = reconcile(state, { derived, timeline: state.timeline, events }, { ...context, at });
+  const outcome = reconciled.events.length === 0 ? 'unchanged' : 'updated';
+  return { outcome, number, warnings: whileCancelled(before, derived.record), ...reconciled };
+}

@@ -1,0 +1,134 @@
+import { type DocumentRecord, DomainError, isPresent } from '@tracking/contracts';
+import type { ReceivedObject } from '../events/event-data.ts';
+import { findDocument } from '../state.ts';
+import type { CommandContext, CommandHandler } from './command.ts';
+import {
+  aboutDocument,
+  answerDocument,
+  type DocumentAnswer,
+  type DocumentInput,
+  type DocumentResult,
+  type ExpectedBytes,
+  findPending,
+  newDocument,
+  resultIn,
+  uploaded,
+} from './document-decision.ts';
+
+/** Makes a document whose bytes are to come. */
+export interface RequestUpload extends CommandContext {
+  readonly type: 'RequestUpload';
+  readonly shipment_id: string;
+  readonly document: DocumentInput & ExpectedBytes;
+}
+
+/** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
+export const requestUpload: CommandHandler<RequestUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+  decide(command, state, context) {
+    const document = newDocument(command, command.document, state, context);
+    const event = { type: 'document.requested.v1', data: { stored: { document, object_id: null } } } as const;
+    return aboutDocument({ at: command.at, outcome: 'requested', documentId: document.id }, event, state, context);
+  },
+  resultOf(events) {
+    const [documentId] = events.flatMap(({ type, data }) =>
+      type === 'document.requested.v1' ? [data.stored.document.id] : [],
+    );
+    return documentId === undefined ? undefined : { outcome: 'requested', documentId };
+  },
+  answer: answerDocument,
+};
+
+/** Bytes came for a document that is pending; the last ones that came are those that it is made of. */
+export interface ReceiveUpload extends CommandContext {
+  readonly type: 'ReceiveUpload';
+  readonly shipment_id: string;
+  readonly document_id: string;
+  readonly object: ReceivedObject;
+  /** What came before and is there; null where nothing is. It stays where the same bytes come again. */
+  readonly kept_object_id: string | null;
+}
+
+/** `unchanged`: the object that came before stays, and the one that came now is not needed. @throws DomainError `document_not_pending` */
+export const receiveUpload: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+  decide({ at, document_id, object, kept_object_id }, state, context) {
+    const { received } = findPending(state, document_id, at);
+    if (received !== null && received.id === kept_object_id && isSame(received, object)) {
+      return aboutDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
+    }
+    const event = { type: 'document.received.v1', data: { document_id, object } } as const;
+    return aboutDocument({ at, outcome: 'received', documentId: document_id }, event, state, context);
+  },
+  resultOf: (events, { document_id }) => resultIn(events, 'document.received.v1', 'received', document_id),
+  answer: answerDocument,
+};
+
+function isSame(one: ReceivedObject, other: ReceivedObject): boolean {
+  const found = ['sha256', 'size_bytes', 'content_type'] as const;
+  return found.every((each) => one[each] === other[each]);
+}
+
+/** The bytes of a document are all there, its sender says. */
+export interface CompleteUpload extends CommandContext {
+  readonly type: 'CompleteUpload';
+  readonly shipment_id: string;
+  readonly document_id: string;
+  /** What came for it and is not there any more; null where nothing is lost. */
+  readonly lost_object_id: string | null;
+}
+
+/** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`: it stays pending */
+export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+  decide({ at, document_id, lost_object_id }, state, context) {
+    const found = findDocument(state, document_id);
+    // Once it is complete, saying so again changes nothing.
+    if (isPresent(found.document)) {
+      return aboutDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
+    }
+    const { document, received } = findPending(state, document_id, at);
+    if (received === null) throw new DomainError('upload_missing', 'No bytes have come for it yet.');
+    if (received.id === lost_object_id) throw new DomainError('upload_missing', 'What came is lost. Send it again.');
+    requireExpected(document, received);
+    const event = uploaded(document, received, at, state);
+    return aboutDocument({ at, outcome: 'completed', documentId: document_id }, event, state, context);
+  },
+  resultOf: (events, { document_id }) => resultIn(events, 'document.uploaded.v1', 'completed', document_id),
+  answer: answerDocument,
+};
+
+function requireExpected({ size_bytes, checksum_sha256 }: DocumentRecord, received: ReceivedObject): void {
+  if (received.size_bytes !== size_bytes) {
+    throw new DomainError(
+      'size_mismatch',
+      `${received.size_bytes} bytes came, ${size_bytes} were told. Send them again.`,
+    );
+  }
+  if (received.sha256 !== checksum_sha256) {
+    throw new DomainError('checksum_mismatch', `The SHA-256 of what came is ${received.sha256}. Send it again.`);
+  }
+}
+
+/** Adds a document whose bytes are in the object store already. */
+export interface AddDocument extends CommandContext {
+  readonly type: 'AddDocument';
+  readonly shipment_id: string;
+  readonly document: DocumentInput;
+  readonly object: ReceivedObject;
+}
+
+/** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
+export const addDocument: CommandHandler<AddDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+  decide(command, state, context) {
+    const { at, document: input, object } = command;
+    const { content_type, size_bytes, sha256: checksum_sha256 } = object;
+    const pending = newDocument(command, { ...input, content_type, size_bytes, checksum_sha256 }, state, context);
+    const event = uploaded(pending, object, at, state);
+    return aboutDocument({ at, outcome: 'added', documentId: pending.id }, event, state, context);
+  },
+  resultOf(events) {
+    const [documentId] = events.flatMap(({ type, data }) =>
+      type === 'document.uploaded.v1' ? [data.stored.document.id] : [],
+    );
+    return documentId === undefined ? undefined : { outcome: 'added', documentId };
+  },
+  answer: answerDocument,
+};

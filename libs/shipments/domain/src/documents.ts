@@ -1,0 +1,80 @@
+import { DOCUMENT_LIMITS, type DocumentRecord, isPresent, type Timestamp } from '@tracking/contracts';
+import type { StoredDocument } from './events/event-data.ts';
+import type { ShipmentEventBody } from './events/stored-events.ts';
+import type { DocumentInHand, ShipmentDraft } from './state.ts';
+
+type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
+
+/**
+ * Finds the replacement of a document among those of its shipment: the last document of the chain that was not deleted.
+ * A deleted document in the middle of the chain still leads to the one behind it.
+ */
+export function replacementsAmong<Document extends StoredDocument>(
+  documents: readonly Document[],
+): (document: Replaced) => Document | undefined {
+  const byId = new Map(documents.map((each) => [each.document.id, each]));
+  const next = ({ replaced_by_document_id: id }: Replaced) => (id === null ? undefined : byId.get(id));
+  return (document) => {
+    let replacement: Document | undefined;
+    for (let each = next(document); each !== undefined; each = next(each.document)) {
+      if (isPresent(each.document)) replacement = each;
+    }
+    return replacement;
+  };
+}
+
+/** The document in whose place no other one stands once this one is deleted, as it is then; undefined where there is none. */
+export function restoredWithout(
+  { id, ...deleted }: DocumentRecord,
+  documents: readonly StoredDocument[],
+): StoredDocument | undefined {
+  if (replacementsAmong(documents)(deleted) !== undefined) return undefined;
+  const replacedBy = (by: string) => documents.find(({ document }) => document.replaced_by_document_id === by);
+  let former = replacedBy(id);
+  while (former !== undefined && !isPresent(former.document)) former = replacedBy(former.document.id);
+  return former && { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: null } };
+}
+
+/** When a document expires unless it is complete by then; undefined for one that does not wait for bytes. */
+export function expiresAt({ status, created_at }: DocumentRecord): Timestamp | undefined {
+  if (status !== 'pending_upload') return undefined;
+  return new Date(Date.parse(created_at) + DOCUMENT_LIMITS.pendingMs).toISOString();
+}
+
+/** Which documents have expired by now, and when the next of the others will; undefined if none is pending. */
+export function expiries(
+  documents: readonly DocumentInHand[],
+  now: Timestamp,
+): { readonly expired: readonly ShipmentEventBody[]; readonly next: Timestamp | undefined } {
+  const expired: ShipmentEventBody[] = [];
+  let next: Timestamp | undefined;
+  for (const { document: previous, received } of documents) {
+    const at = expiresAt(previous);
+    if (at === undefined) continue;
+    if (at > now) next = next === undefined || at < next ? at : next;
+    else {
+      const stored = { document: { ...previous, status: 'expired' as const }, object_id: received?.id ?? null };
+      expired.push({ type: 'document.expired.v1', data: { stored, previous } });
+    }
+  }
+  return { expired, next };
+}
+
+/** Puts documents in the place of those of their ids; what was received for them is dealt with. */
+export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed: readonly StoredDocument[]): void {
+  for (const stored of changed) {
+    const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
+    const verdict = verdictOf(stored, draft.documents[place], draft.documents);
+    draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null, verdict };
+  }
+}
+
+function verdictOf(
+  { document: { status } }: StoredDocument,
+  before: DocumentInHand | undefined,
+  all: readonly DocumentInHand[],
+): number {
+  const isJudged = status === 'approved' || status === 'rejected';
+  if (!isJudged || status === before?.document.status) return before?.verdict ?? 0;
+  return 1 + Math.max(0, ...all.map(({ verdict }) => verdict));
+}

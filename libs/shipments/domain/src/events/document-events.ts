@@ -1,0 +1,123 @@
+import { type DocumentRecord, documentResource } from '@tracking/contracts';
+import type { StoredEventDescriptor } from './descriptor.ts';
+import type { DocumentChanged, ReceivedObject, StoredDocument } from './event-data.ts';
+
+/** A client asked for an address to send a document's bytes to. */
+export interface DocumentRequested {
+  readonly type: 'document.requested.v1';
+  readonly data: { readonly stored: StoredDocument };
+}
+
+export const documentRequested: StoredEventDescriptor<DocumentRequested> = {
+  type: 'document.requested.v1',
+  documents: ({ stored }) => [stored],
+  tell: ({ stored }) => ({ type: 'document.requested', changes: { document: { from: null, to: stored.document } } }),
+};
+
+/** Bytes came for a document that is pending; those that came before are forgotten. */
+export interface DocumentReceived {
+  readonly type: 'document.received.v1';
+  readonly data: { readonly document_id: string; readonly object: ReceivedObject };
+}
+
+export const documentReceived: StoredEventDescriptor<DocumentReceived> = {
+  type: 'document.received.v1',
+  applyToState(draft, { document_id, object }) {
+    draft.documents = draft.documents.map((each) =>
+      each.document.id === document_id ? { ...each, received: object } : each,
+    );
+  },
+};
+
+/** A document is whole, and takes the place of another where it was sent to replace that. */
+export interface DocumentUploaded {
+  readonly type: 'document.uploaded.v1';
+  readonly data: {
+    readonly stored: StoredDocument;
+    /** With `replaced_by_document_id`. */
+    readonly replaced: StoredDocument | null;
+    readonly documents_count: number;
+  };
+}
+
+export const documentUploaded: StoredEventDescriptor<DocumentUploaded> = {
+  type: 'document.uploaded.v1',
+  applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
+  documents: changed,
+  tell: ({ stored }) => ({ type: 'document.uploaded', changes: { document: { from: null, to: stored.document } } }),
+  announce: ({ stored }) => ({
+    type: 'document.uploaded',
+    data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
+  }),
+};
+
+function changed({ stored, replaced }: DocumentUploaded['data']): readonly StoredDocument[] {
+  return replaced === null ? [stored] : [stored, replaced];
+}
+
+/** A person approved a document. */
+export interface DocumentApproved {
+  readonly type: 'document.approved.v1';
+  readonly data: DocumentChanged;
+}
+
+export const documentApproved: StoredEventDescriptor<DocumentApproved> = {
+  type: 'document.approved.v1',
+  documents: ({ stored }) => [stored],
+  tell: (data) => ({ type: 'document.approved', changes: toldOf(data) }),
+  announce: ({ stored }) => ({
+    type: 'document.approved',
+    data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
+  }),
+};
+
+/** A person rejected a document, and said why. */
+export interface DocumentRejected {
+  readonly type: 'document.rejected.v1';
+  readonly data: DocumentChanged;
+}
+
+export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
+  type: 'document.rejected.v1',
+  documents: ({ stored }) => [stored],
+  tell: (data) => ({ type: 'document.rejected', changes: toldOf(data) }),
+  announce: ({ stored }) => ({
+    type: 'document.rejected',
+    data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
+  }),
+};
+
+/** The bytes of a document never came. */
+export interface DocumentExpired {
+  readonly type: 'document.expired.v1';
+  readonly data: DocumentChanged;
+}
+
+export const documentExpired: StoredEventDescriptor<DocumentExpired> = {
+  type: 'document.expired.v1',
+  documents: ({ stored }) => [stored],
+  tell: (data) => ({ type: 'document.expired', changes: toldOf(data) }),
+};
+
+/** Its bytes are to be destroyed; what is known of it stays. */
+export interface DocumentDeleted {
+  readonly type: 'document.deleted.v1';
+  readonly data: DocumentChanged & {
+    readonly documents_count: number;
+    /** The document that it had replaced, which is replaced no longer; absent where there is none. */
+    readonly restored?: StoredDocument;
+  };
+}
+
+export const documentDeleted: StoredEventDescriptor<DocumentDeleted> = {
+  type: 'document.deleted.v1',
+  applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
+  documents: ({ stored, restored }) => (restored === undefined ? [stored] : [stored, restored]),
+  tell: (data) => ({ type: 'document.deleted', changes: toldOf(data) }),
+};
+
+function toldOf({ stored, previous }: DocumentChanged): {
+  readonly document: { readonly from: DocumentRecord; readonly to: DocumentRecord };
+} {
+  return { document: { from: previous, to: stored.document } };
+}

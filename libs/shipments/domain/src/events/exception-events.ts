@@ -1,0 +1,94 @@
+import type { JsonObject, ShipmentException } from '@tracking/contracts';
+import type { StoredEventDescriptor } from './descriptor.ts';
+
+export interface ExceptionOpened {
+  readonly type: 'exception.opened.v1';
+  readonly data: { readonly exception: ShipmentException; readonly open_exceptions_count: number };
+}
+
+export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
+  type: 'exception.opened.v1',
+  applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
+  exception: ({ exception }) => exception,
+  tell: ({ exception }) => ({ type: 'exception.opened', changes: { exception: { from: null, to: exception } } }),
+  announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
+};
+
+/** A person acknowledged or assigned it, or a rule found it to be otherwise than before. It stays open. */
+export interface ExceptionUpdated {
+  readonly type: 'exception.updated.v1';
+  readonly data: {
+    readonly exception: ShipmentException;
+    readonly previous: ShipmentException;
+    /** Of the person. */
+    readonly note: string | null;
+  };
+}
+
+export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
+  type: 'exception.updated.v1',
+  exception: ({ exception }) => exception,
+  applyToState(draft, { exception, note }) {
+    if (note === null) return;
+    draft.acknowledgementNotes = new Map([...draft.acknowledgementNotes, [exception.id, note]]);
+  },
+  tell: ({ exception, previous, note }) => ({
+    type: 'exception.updated',
+    changes: { exception: { from: previous, to: exception }, ...(note !== null && { note: { from: null, to: note } }) },
+  }),
+  announce: ({ exception }) => ({ type: 'exception.updated', data: () => ({ exception }) }),
+};
+
+/**
+ * An exception closed. Holds only what that changes: cancelling a shipment resolves all its exceptions in one append. A
+ * resolved exception never changes again.
+ */
+export interface ExceptionResolved {
+  readonly type: 'exception.resolved.v2';
+  readonly data: {
+    readonly exception_id: string;
+    readonly resolution: NonNullable<ShipmentException['resolution']>;
+    readonly resolved_at: NonNullable<ShipmentException['resolved_at']>;
+    readonly open_exceptions_count: number;
+  };
+}
+
+export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
+  type: 'exception.resolved.v2',
+  formerVersions: [{ type: 'exception.resolved.v1', upcast: withoutUnchangedFields }],
+  applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
+  exception: ({ exception_id: id, resolution, resolved_at }) => ({ id, status: 'resolved', resolution, resolved_at }),
+  tell(_data, exception) {
+    if (exception === undefined) return undefined;
+    const status = exception.acknowledged_at === null ? 'open' : 'acknowledged';
+    const from = { ...exception, status, resolution: null, resolved_at: null };
+    return { type: 'exception.resolved', changes: { exception: { from, to: exception } } };
+  },
+  announce: () => ({
+    type: 'exception.resolved',
+    data: (_shipment, _addresses, exception) => ({ exception }),
+  }),
+};
+
+/** The first version held the whole exception. */
+function withoutUnchangedFields(data: JsonObject): JsonObject {
+  const { exception, open_exceptions_count = 0 } = data;
+  const { id = '', resolution = null, resolved_at = null } = exception as JsonObject;
+  return { exception_id: id, resolution, resolved_at, open_exceptions_count };
+}
+
+/**
+ * What was wrong with exceptions that a person resolved is so no longer: should it come back, another one opens. Announces
+ * nothing.
+ */
+export interface ExceptionConditionsEnded {
+  readonly type: 'exception.conditions_ended.v1';
+  readonly data: { readonly exception_ids: readonly string[] };
+}
+
+export const exceptionConditionsEnded: StoredEventDescriptor<ExceptionConditionsEnded> = {
+  type: 'exception.conditions_ended.v1',
+  applyToState(draft, { exception_ids }) {
+    draft.endedConditions = new Set([...draft.endedConditions, ...exception_ids]);
+  },
+};

@@ -1,0 +1,240 @@
+import {
+  type ExplainedException,
+  type ExplainedMilestone,
+  type ExplainedStatus,
+  type ExplainedTime,
+  MILESTONE_RULES,
+  type MilestoneEffect,
+  type MilestoneRule,
+  milestoneRules,
+  type ShipmentExplanation,
+  type ShipmentStatus,
+  type Timestamp,
+} from '@tracking/contracts';
+import { SHIPMENT_LIMITS } from './check-shipment.ts';
+import type { DecideContext } from './commands/command.ts';
+import { type DecidedStatus, turningPointsOf } from './container-progress.ts';
+import { derive, type Derived } from './derive.ts';
+import { findingsOf, isSuppressed, keyOf, type RuleFinding } from './exceptions/reconcile.ts';
+import { CONTAINER_TAKEN_OFF } from './exceptions/remedies.ts';
+import { type Meaning, meaningAmong, meaningOf, type TurningPoints, whySetAside } from './milestone-meaning.ts';
+import { type DecidedTime, isEstimatedArrival, isEstimatedDeparture } from './schedule.ts';
+import type { ShipmentState, TimelineEntry } from './state.ts';
+
+/**
+ * Why a shipment is what it is: the decision once more, with what it tells of its reasons. What was decided otherwise at
+ * the last write, by rules of then, is said to be so (`earlier_rules`).
+ */
+export function explain(
+  state: ShipmentState,
+  { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
+): ShipmentExplanation {
+  const { record, timeline, heardAt, documents } = state;
+  const estimates = new EstimatesTold();
+  const derived = derive({ ...state, revision: record.version }, places, (estimate, time, rule) =>
+    estimates.tell(estimate, time, rule),
+  );
+  const { etd, eta, atd, ata } = derived.times;
+  return {
+    shipment_id: record.id,
+    version: record.version,
+    status: explainStatus(record, derived.status),
+    etd: explainTime(record.etd, etd),
+    eta: explainTime(record.eta, eta),
+    atd: explainTime(record.atd, atd),
+    ata: explainTime(record.ata, ata),
+    containers: derived.subjects.flatMap(({ container_number, progress }) => {
+      const container = record.containers.find(({ number }) => number === container_number);
+      return container === undefined ? [] : [{ number: container.number, status: explainStatus(container, progress) }];
+    }),
+    milestones: new MilestoneExplainer(derived, estimates).explain(timeline),
+    exceptions: explainExceptions(state, findingsOf({ derived, timeline, heardAt, documents, places }, settings)),
+  };
+}
+
+interface AnsweredStatus {
+  readonly status: ShipmentStatus;
+  readonly status_milestone_id: string | null;
+}
+
+function explainStatus(answered: AnsweredStatus, { status, rule, milestone }: DecidedStatus): ExplainedStatus {
+  const { status: value, status_milestone_id: milestone_id } = answered;
+  const isSame = value === status && milestone_id === (milestone?.milestone.id ?? null);
+  return { value, rule: isSame ? rule : 'earlier_rules', milestone_id };
+}
+
+function explainTime(answered: Timestamp | null, { value, rule, milestone }: DecidedTime): ExplainedTime {
+  if (value !== answered) return { value: answered, rule: 'earlier_rules', milestone_id: null };
+  return { value, rule, milestone_id: milestone?.milestone.id ?? null };
+}
+
+/** What estimates were told to be, of all the times for which they were weighed. */
+class EstimatesTold {
+  private readonly rules = new Map<TimelineEntry, { rule: MilestoneRule; readonly sets: string[] }>();
+
+  tell(estimate: TimelineEntry, time: string, rule: MilestoneRule): void {
+    const known = this.rules.get(estimate) ?? { rule, sets: [] };
+    this.rules.set(estimate, known);
+    if (IN_FAVOUR.indexOf(rule) < IN_FAVOUR.indexOf(known.rule)) known.rule = rule;
+    if (rule === 'newest_estimate') known.sets.push(time);
+  }
+
+  of(estimate: TimelineEntry): { readonly rule: MilestoneRule; readonly sets: readonly string[] } | undefined {
+    return this.rules.get(estimate);
+  }
+}
+
+/** What is said of an estimate that is several for several times: the first of these. */
+const IN_FAVOUR: readonly MilestoneRule[] = [
+  'newest_estimate',
+  'later_estimate',
+  'newer_estimate',
+  'destination_estimated',
+  'set_by_client',
+  'actual_time_known',
+];
+
+/** What each milestone counts as, told from what was derived. */
+class MilestoneExplainer {
+  private readonly present: ReadonlySet<string>;
+  private readonly points: ReadonlyMap<string | null, TurningPoints>;
+
+  constructor(
+    private readonly derived: Derived,
+    private readonly estimates: EstimatesTold,
+  ) {
+    this.present = new Set(derived.record.container_numbers);
+    this.points = new Map(
+      derived.subjects.map(({ container_number, summaries }) => [container_number, turningPointsOf(summaries)]),
+    );
+  }
+
+  explain(timeline: readonly TimelineEntry[]): readonly ExplainedMilestone[] {
+    const sets = this.fieldsSet();
+    return timeline.map((entry) => {
+      const { id, code, classifier, occurred_at, location, container_number } = entry.milestone;
+      const told = { milestone_id: id, code, classifier, occurred_at, location, container_number };
+      const [effect, containers] = this.effectsOf(entry);
+      const fields = [...(sets.get(entry) ?? []), ...(this.estimates.of(entry)?.sets ?? [])];
+      return { ...told, ...effect, sets: [...new Set(fields)], containers };
+    });
+  }
+
+  /** What the shipment has from each milestone, but for times of legs. */
+  private fieldsSet(): ReadonlyMap<TimelineEntry, readonly string[]> {
+    const { status, times } = this.derived;
+    const sets = new Map<TimelineEntry, string[]>();
+    const add = (field: string, entry: TimelineEntry | null) => {
+      if (entry !== null) sets.set(entry, [...(sets.get(entry) ?? []), field]);
+    };
+    add('status', status.milestone);
+    for (const field of ['etd', 'eta', 'atd', 'ata'] as const) {
+      const { rule, milestone } = times[field];
+      if (rule !== 'actual_time_known') add(field, milestone);
+    }
+    return sets;
+  }
+
+  /** That for most containers, and those of the others. */
+  private effectsOf(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
+    const aside = whySetAside(entry.milestone, this.present);
+    if (aside !== undefined) return [effect(aside), []];
+    if (entry.milestone.classifier === 'estimated') return [effect(this.ruleOfEstimate(entry)), []];
+    const meaning = meaningOf(entry, milestoneRules(entry.milestone.code), this.derived.analysis.route);
+    if (meaning.status === 'cancelled') return [this.effectOfCancellation(entry, meaning), []];
+    return this.effectsAmong(entry, meaning);
+  }
+
+  private ruleOfEstimate(entry: TimelineEntry): MilestoneRule {
+    const told = this.estimates.of(entry);
+    if (told !== undefined) return told.rule;
+    const { route } = this.derived.analysis;
+    const isOfTime = isEstimatedArrival(entry, route) || isEstimatedDeparture(entry, route);
+    return isOfTime ? 'estimated_elsewhere' : 'estimates_nothing';
+  }
+
+  private effectOfCancellation(entry: TimelineEntry, meaning: Meaning): MilestoneEffect {
+    const { analysis, cancellation } = this.derived;
+    if (!analysis.cancellations.includes(entry)) return effect('cancellation_taken_back');
+    return cancellation?.milestone == null ? effect('delivered_before') : effect(meaning.rule, meaning.status);
+  }
+
+  private effectsAmong(
+    { milestone: { container_number, occurred_at } }: TimelineEntry,
+    meaning: Meaning,
+  ): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
+    const among = new Map<Meaning, (string | null)[]>();
+    for (const number of container_number === null ? this.points.keys() : [container_number]) {
+      const points = this.points.get(number);
+      if (points === undefined) continue;
+      const own = meaningAmong(meaning, occurred_at, points);
+      const numbers = among.get(own);
+      if (numbers === undefined) among.set(own, [number]);
+      else numbers.push(number);
+    }
+    const [[most] = [meaning], ...others] = [...among].sort(([, a], [, b]) => b.length - a.length);
+    const containers = others.flatMap(([{ rule, status }, numbers]) =>
+      numbers.map((number) => ({ container_number: number ?? '', ...effect(rule, status) })),
+    );
+    return [effect(most.rule, most.status), containers];
+  }
+}
+
+function effect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): MilestoneEffect {
+  return { result: MILESTONE_RULES[rule], rule, counts_as };
+}
+
+/** Those that are open, those that a person's word keeps from opening again, and those that will open. */
+function explainExceptions(
+  { exceptions, endedConditions, record }: ShipmentState,
+  findings: Map<string, RuleFinding>,
+): readonly ExplainedException[] {
+  const notResolved = new Set(
+    exceptions
+      .filter(({ status }) => status !== 'resolved')
+      .map(({ type, container_number }) => keyOf(type, container_number)),
+  );
+  const present = exceptions.flatMap((exception): ExplainedException[] => {
+    const { id, type, container_number, status, rule, detail, milestone_id } = exception;
+    const key = keyOf(type, container_number);
+    const found = findings.get(key);
+    if (status === 'resolved') {
+      if (found === undefined || notResolved.has(key) || endedConditions.has(id)) return [];
+      if (!isSuppressed(exception, found, record.updated_at)) return [];
+      findings.delete(key);
+      return [{ ...foundOut(found), exception_id: id, status: 'suppressed', opens_at: null }];
+    }
+    findings.delete(key);
+    const told = { type, container_number, status, rule, because: detail, milestone_id };
+    // What a person opened only a person resolves.
+    const resolved_by = resolvedBy(container_number, rule === null ? undefined : found);
+    return [{ exception_id: id, ...told, opens_at: null, resolved_by }];
+  });
+  const isFull = exceptions.length >= SHIPMENT_LIMITS.exceptions;
+  return isFull ? present : [...present, ...[...findings.values()].map(foundOut)];
+}
+
+/** What a rule found, as it will open. */
+function foundOut(found: RuleFinding): ExplainedException {
+  const { type } = found.rule;
+  const { container_number, detail, milestone, opens_at = null } = found.finding;
+  return {
+    exception_id: null,
+    type,
+    container_number,
+    status: 'expected',
+    rule: type,
+    because: detail,
+    milestone_id: milestone?.milestone.id ?? null,
+    opens_at,
+    resolved_by: resolvedBy(container_number, found),
+  };
+}
+
+function resolvedBy(
+  container_number: string | null,
+  found: RuleFinding | undefined,
+): ExplainedException['resolved_by'] {
+  const ofRule = found?.finding.resolvedBy() ?? [];
+  return container_number === null ? ofRule : [...ofRule, CONTAINER_TAKEN_OFF];
+}

@@ -1,0 +1,246 @@
+import { RESOLVED_BY, type ResolvedBy } from '@tracking/contracts';
+import * as fc from 'fast-check';
+import { timedJourneys } from '../test/model/over-time.ts';
+import { walkOverTime } from '../test/model/timed-walk.ts';
+import { becomes, branchOf, expectResolved, toldOpen } from '../test/remedies.ts';
+import { A, B, type Scenario, WRONG_DIGIT } from '../test/scenario.ts';
+import { begin, jan, leg, REQUIRED } from '../test/time-driven.ts';
+
+/** As `rounds` of the testing library does, which the domain does not know. */
+const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
+
+const box = { container_number: A };
+const viaSingapore = { legs: [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', jan(9))] };
+const boxes = { container_numbers: [A, B] };
+
+/** What is open, by what it is said to resolve, and how it came to be so. */
+type Example = readonly [what: string, by: readonly string[], given: () => Scenario];
+const EXAMPLES: readonly Example[] = [
+  [
+    'a later ETA',
+    ['milestone', 'field_changed eta original_eta'],
+    () => {
+      const scenario = begin('eta_slip', { eta: jan(10) });
+      scenario.at(jan(2)).patch({ eta: jan(12) });
+      return scenario;
+    },
+  ],
+  ['no departure', ['milestone', 'field_changed etd'], () => begin('departure_overdue', { etd: jan(2) }).at(jan(5))],
+  ['no arrival', ['milestone', 'field_changed eta'], () => begin('arrival_overdue', { eta: jan(5) }).at(jan(8))],
+  [
+    'no arrival since it departed',
+    ['milestone', 'field_changed eta'],
+    () => {
+      const scenario = begin('arrival_overdue', { eta: jan(5) }).at(jan(8));
+      scenario.post('vessel_departed', jan(3));
+      return scenario;
+    },
+  ],
+  ['no news', ['news', 'field_changed etd'], () => begin('no_update').at(jan(20))],
+  [
+    'a missed connection',
+    ['milestone', 'field_changed legs[1].etd', 'correction transshipment_discharged', 'container_taken_off'],
+    () => {
+      const scenario = begin('missed_connection', { ...viaSingapore, ...boxes }).at(jan(12));
+      scenario.post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
+      return scenario;
+    },
+  ],
+  [
+    'a long stop',
+    ['milestone', 'correction discharged'],
+    () => {
+      const scenario = begin('missed_connection').at(jan(20));
+      scenario.post('discharged', jan(6), { location: 'SGSIN' });
+      return scenario;
+    },
+  ],
+  [
+    'a hold before the departure',
+    ['milestone', 'correction customs_hold', 'container_taken_off'],
+    () => {
+      const scenario = begin('customs_hold', boxes).at(jan(5));
+      scenario.post('customs_hold', jan(3), box);
+      return scenario;
+    },
+  ],
+  [
+    'an inspection after it',
+    ['milestone', 'correction customs_inspection'],
+    () => {
+      const scenario = begin('customs_hold', boxes).at(jan(20));
+      scenario.post('vessel_departed', jan(3));
+      scenario.post('customs_inspection', jan(18));
+      return scenario;
+    },
+  ],
+  [
+    'a last free day',
+    ['milestone', 'field_changed last_free_day', 'container_taken_off'],
+    () => {
+      const scenario = begin('demurrage_risk', boxes).at(jan(20));
+      scenario.patchContainer(A, { last_free_day: '2026-01-19' });
+      return scenario;
+    },
+  ],
+  [
+    'a discharge long ago',
+    ['milestone', 'field_changed last_free_day', 'correction discharged', 'container_taken_off'],
+    () => {
+      const scenario = begin('demurrage_risk', boxes).at(jan(20));
+      scenario.post('rail_departed', jan(3));
+      scenario.post('discharged', jan(5), box);
+      return scenario;
+    },
+  ],
+  [
+    'a day of return',
+    ['milestone', 'field_changed empty_return_by', 'container_taken_off'],
+    () => {
+      const scenario = begin('detention_risk', boxes).at(jan(20));
+      scenario.patchContainer(A, { empty_return_by: '2026-01-19' });
+      return scenario;
+    },
+  ],
+  [
+    'a gate-out long ago',
+    ['milestone', 'field_changed empty_return_by', 'correction gated_out', 'container_taken_off'],
+    () => {
+      const scenario = begin('detention_risk', boxes).at(jan(20));
+      scenario.post('gated_out', jan(5), box);
+      return scenario;
+    },
+  ],
+  [
+    'documents that are missing',
+    ['document_uploaded bill_of_lading packing_list', 'field_changed eta mode'],
+    () => begin('missing_document', { eta: jan(5) }).at(jan(4)),
+  ],
+  [
+    'documents that were rejected',
+    ['document_approved packing_list bill_of_lading'],
+    () => {
+      const scenario = begin('document_rejected');
+      for (const type of REQUIRED) scenario.reject(scenario.add({ type }).document);
+      return scenario;
+    },
+  ],
+  [
+    'an attempt to deliver',
+    ['milestone', 'correction delivery_attempted', 'container_taken_off'],
+    () => {
+      const scenario = begin('delivery_failed', boxes).at(jan(20));
+      scenario.post('delivery_attempted', jan(19), box);
+      return scenario;
+    },
+  ],
+  [
+    'a delivery before a movement',
+    ['correction delivered discharged', 'container_taken_off'],
+    () => {
+      const scenario = begin('milestone_conflict', boxes).at(jan(20));
+      scenario.post('delivered', jan(5), box);
+      scenario.post('discharged', jan(9), box);
+      return scenario;
+    },
+  ],
+  [
+    'a cancellation after the delivery',
+    ['milestone', 'correction booking_cancelled'],
+    () => {
+      const scenario = begin('milestone_conflict').at(jan(20));
+      scenario.post('delivered', jan(5));
+      scenario.post('booking_cancelled', jan(4));
+      return scenario;
+    },
+  ],
+  [
+    'a movement after the cancellation',
+    ['cancellation_taken_back', 'correction vessel_departed', 'container_taken_off'],
+    () => {
+      const scenario = begin('movement_after_cancel', boxes).at(jan(20));
+      scenario.cancel();
+      scenario.post('vessel_departed', jan(5), box);
+      return scenario;
+    },
+  ],
+  [
+    'a movement after two cancellations',
+    ['cancellation_taken_back', 'correction vessel_departed'],
+    () => {
+      const scenario = begin('movement_after_cancel').at(jan(20));
+      scenario.post('booking_cancelled', jan(4));
+      scenario.cancel();
+      scenario.post('vessel_departed', jan(5));
+      return scenario;
+    },
+  ],
+  [
+    'a wrong check digit',
+    ['container_taken_off'],
+    () => begin('invalid_container_number', { container_numbers: [A, WRONG_DIGIT] }),
+  ],
+];
+
+/** By what, and of that which fields, types of documents or milestones, by their codes. */
+function nameOf({ by, fields, document_types, milestone_ids }: ResolvedBy, scenario: Scenario): string {
+  return [by, ...fields, ...document_types, ...milestone_ids.map((id) => scenario.milestone(id).code)].join(' ');
+}
+
+/** No later departure takes from these what they say. */
+const BEYOND = [
+  ...['available_for_pickup', 'gated_out', 'out_for_delivery', 'delivery_attempted', 'delivered', 'cargo_stripped'],
+  ...['empty_returned', 'returned_to_shipper'],
+];
+
+describe('what is said to resolve an exception does, each alone, and nothing but that', () => {
+  const tried = new Set<string>();
+
+  it.each(EXAMPLES)('%s', (_what, by, given) => {
+    const scenario = given();
+    scenario.check();
+    const [told, ...others] = toldOpen(scenario);
+    expect(others).toEqual([]);
+    expect(told?.resolved_by.map((each) => nameOf(each, scenario)).sort()).toEqual([...by].sort());
+    expectResolved(scenario, (remedy) => {
+      tried.add(remedy.by);
+      // Each alone.
+      if (remedy.by === 'correction') expect(remedy.act(branchOf(scenario))).toHaveLength(1);
+    });
+  });
+
+  it('of everything that can resolve one there was an example', () => {
+    expect([...tried].sort()).toEqual([...RESOLVED_BY].sort());
+  });
+
+  it.each(EXAMPLES)('%s: not by what is dated before it, but for what lies beyond all that', (_what, _by, given) => {
+    const scenario = given();
+    scenario.check();
+    for (const told of toldOpen(scenario)) {
+      for (const { codes, occurred_from } of told.resolved_by) {
+        if (occurred_from === null) continue;
+        const tooEarly = new Date(Date.parse(occurred_from) - 1).toISOString();
+        const early = (code: string) => (one: Scenario) =>
+          one.post(code, tooEarly, { container_number: told.container_number });
+        const outcomes = codes.map((code) => [code, becomes(scenario, told, early(code))] as const);
+        const isBeyond = (code: string) => BEYOND.includes(code);
+        expect(outcomes.filter(([code]) => !isBeyond(code))).toEqual(
+          codes.filter((code) => !isBeyond(code)).map((code) => [code, 'open']),
+        );
+        expect(outcomes.map(([, outcome]) => outcome)).toContain('open');
+      }
+    }
+  });
+
+  it('on random journeys over time too', () => {
+    let resolved = 0;
+    fc.assert(
+      fc.property(timedJourneys, (journey) => {
+        const scenario = walkOverTime(journey, ['due'], () => undefined);
+        expectResolved(scenario, () => (resolved += 1));
+      }),
+      { numRuns: rounds(200) },
+    );
+    expect(resolved).toBeGreaterThan(100);
+  });
+});
