@@ -6,13 +6,11 @@ import './colors.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { watchingCaches } from '../session/session-watch.ts';
-import { onOtherTab } from '../session/tabs.ts';
-import { Questions } from './ask-first.tsx';
+import { watchingCaches, onOtherTab } from '../session/session.ts';
+import { Questions, Told } from './overlays.tsx';
 import { isWorthRepeating } from './failures.ts';
 import { createAppRouter } from './router.tsx';
 import { theme } from './theme.ts';
-import { Told } from './told.tsx';
 
 const caches = watchingCaches({
   ended: () => void signInAgain(),

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { failureOf } from './failures.ts';
-import { forEachOf, type Tally } from './for-each.ts';
+import { forEachOf, type Tally } from './write.ts';
 
 /** Failures that are listed one by one. */
 const MOST_LISTED = 50;

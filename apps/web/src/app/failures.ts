@@ -1,5 +1,4 @@
 import { ApiError, AuthenticationError, ConflictError, ConnectionError, InvalidRequestError } from '@tracking/client';
-import { PageNotLoaded } from './page-not-loaded.ts';
 
 /** What a person is told of a failure: one line, and what to name when asking for help. */
 export interface Failure {
@@ -63,4 +62,11 @@ export function isSignedOut(error: unknown): boolean {
 /** Somebody else changed it since it was read. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'precondition_failed';
+}
+
+/** The service cannot be reached for the code of a page. */
+export class PageNotLoaded extends Error {
+  constructor(cause: unknown) {
+    super('The page was not loaded.', { cause });
+  }
 }

@@ -1,9 +1,9 @@
 import { type SelectProps, TextInput } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
-import { late } from './late.tsx';
-import type { OneOfProps, SomeOfProps } from './selects.tsx';
+import { late } from './lazy.tsx';
+import type { OneOfProps, SomeOfProps } from '../values/search-select.tsx';
 
-const load = () => import('./selects.tsx');
+const load = () => import('../values/search-select.tsx');
 const LoadedMultiSelect = late(async () => ({ default: (await load()).SomeOf }));
 const LoadedSelect = late(async () => ({ default: (await load()).OneOf }));
 

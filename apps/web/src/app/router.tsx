@@ -8,23 +8,22 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { readQueueSearch } from '../exceptions/queue/queue-address.ts';
-import { openEarly } from '../live/early-streams.ts';
+import { followEvents } from '../live/live-events.tsx';
 import { sessionQuery } from '../session/session.ts';
 import { readTimelineSearch } from '../shipment/timeline/timeline-search.ts';
 import { readDeadLetterSearch } from '../settings/webhooks/dead-letters/dead-letter-search.ts';
 import { readDeliverySearch } from '../settings/webhooks/deliveries/delivery-search.ts';
 import { readEndpointSearch } from '../settings/webhooks/endpoints/endpoint-search.ts';
-import { readSignInSearch } from '../session/sign-in-search.ts';
+import { readSignInSearch } from '../session/sign-in.ts';
 import { readAuditSearch } from '../settings/audit-log/audit-search.ts';
 import { readAccountSearch } from '../settings/service-accounts/account-search.ts';
 import { readTeamSearch } from '../settings/team/team-search.ts';
 import { readDocumentSearch } from '../shipment/documents/document-search.ts';
 import { readEventSearch } from '../settings/events/event-search.ts';
 import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
-import { Failed } from './failed.tsx';
+import { Failed, NotFound } from './page.tsx';
 import { isSignedOut } from './failures.ts';
-import { NotFound } from './not-found.tsx';
-import { page } from './page.ts';
+import { page } from './lazy.tsx';
 import { Shell } from './shell.tsx';
 
 interface Context {
@@ -64,7 +63,7 @@ const signedIn = createRoute({
   beforeLoad: async ({ context, location, search, preload }) => {
     try {
       await context.queryClient.ensureQueryData(sessionQuery(search.environment ?? 'live'));
-      if (!preload) openEarly(context.queryClient, search.environment ?? 'live');
+      if (!preload) followEvents(context.queryClient, search.environment ?? 'live');
     } catch (error) {
       if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: { next: location.href } });
       throw error;

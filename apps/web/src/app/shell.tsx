@@ -1,13 +1,33 @@
-import { Badge, Burger, Group, NavLink, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { IconAlertTriangle, IconBook, IconContainer, IconSettings } from '@tabler/icons-react';
-import { Link, Outlet, useMatchRoute } from '@tanstack/react-router';
-import { LiveContext, useLiveEvents } from '../live/live-events.ts';
-import { useEnvironment } from '../session/session.ts';
-import { EnvironmentSwitch } from './environment-switch.tsx';
-import { Offline } from './offline.tsx';
-import { PersonMenu } from './person-menu.tsx';
+import {
+  Badge,
+  Burger,
+  Group,
+  NavLink,
+  Text,
+  SegmentedControl,
+  Menu,
+  UnstyledButton,
+  useMantineColorScheme,
+  Alert,
+} from '@mantine/core';
+import { useDisclosure, useNetwork } from '@mantine/hooks';
+import {
+  IconAlertTriangle,
+  IconBook,
+  IconContainer,
+  IconSettings,
+  IconCheck,
+  IconLogout,
+  IconUser,
+  IconPlugConnectedX,
+} from '@tabler/icons-react';
+import { Link, Outlet, useMatchRoute, useLocation, useNavigate } from '@tanstack/react-router';
+import { useLiveEvents, useLive } from '../live/live-events.tsx';
+import { pathInOther } from '../session/api.ts';
+import { ROLE_LABELS } from '../session/roles.ts';
+import { useEnvironment, useSession, useSignOut } from '../session/session.ts';
 import classes from './shell.module.css';
+import { COLOR_SCHEMES } from './theme.ts';
 
 const PAGES = [
   { to: '/shipments', label: 'Shipments', icon: IconContainer },
@@ -20,61 +40,146 @@ export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const environment = useEnvironment();
   const isAt = useMatchRoute();
-  const live = useLiveEvents();
+  useLiveEvents();
   return (
-    <LiveContext value={live}>
-      <div className={classes['shell']} data-environment={environment}>
-        <a className={classes['skip']} href="#content">
-          To the content
-        </a>
-        <header className={classes['header']}>
-          <Group gap="sm" wrap="nowrap">
-            <Burger
-              className={classes['burger']}
-              opened={isOpen}
-              onClick={toggle}
-              size="sm"
-              aria-label={isOpen ? 'Close the menu' : 'Open the menu'}
-            />
-            <Text fw={700} className={classes['product']}>
-              Shipment tracking
-            </Text>
-            {environment === 'test' && (
-              <Badge color="var(--test-filled)" variant="filled" miw="max-content">
-                Test data
-              </Badge>
-            )}
-          </Group>
-          <Group gap="sm" wrap="nowrap">
-            <EnvironmentSwitch />
-            <PersonMenu />
-          </Group>
-        </header>
-        <nav className={classes['nav']} data-open={isOpen || undefined} aria-label="Main">
-          {PAGES.map(({ to, label, icon: Icon }) => (
-            <NavLink
-              key={to}
-              renderRoot={(props) => <Link {...props} to={to} search={{}} />}
-              label={label}
-              leftSection={<Icon size={18} aria-hidden />}
-              active={Boolean(isAt({ to, fuzzy: true }))}
-              onClick={close}
-            />
-          ))}
-          <NavLink
-            href="/docs"
-            target="_blank"
-            rel="noreferrer"
-            label="API reference"
-            leftSection={<IconBook size={18} aria-hidden />}
+    <div className={classes['shell']} data-environment={environment}>
+      <a className={classes['skip']} href="#content">
+        To the content
+      </a>
+      <header className={classes['header']}>
+        <Group gap="sm" wrap="nowrap">
+          <Burger
+            className={classes['burger']}
+            opened={isOpen}
+            onClick={toggle}
+            size="sm"
+            aria-label={isOpen ? 'Close the menu' : 'Open the menu'}
           />
-        </nav>
-        <main id="content" className={classes['main']}>
-          <Offline />
-          {/* Selections, placeholders and dialogs belong to one environment. */}
-          <Outlet key={environment} />
-        </main>
-      </div>
-    </LiveContext>
+          <Text fw={700} className={classes['product']}>
+            Shipment tracking
+          </Text>
+          {environment === 'test' && (
+            <Badge color="var(--test-filled)" variant="filled" miw="max-content">
+              Test data
+            </Badge>
+          )}
+        </Group>
+        <Group gap="sm" wrap="nowrap">
+          <EnvironmentSwitch />
+          <PersonMenu />
+        </Group>
+      </header>
+      <nav className={classes['nav']} data-open={isOpen || undefined} aria-label="Main">
+        {PAGES.map(({ to, label, icon: Icon }) => (
+          <NavLink
+            key={to}
+            renderRoot={(props) => <Link {...props} to={to} search={{}} />}
+            label={label}
+            leftSection={<Icon size={18} aria-hidden />}
+            active={Boolean(isAt({ to, fuzzy: true }))}
+            onClick={close}
+          />
+        ))}
+        <NavLink
+          href="/docs"
+          target="_blank"
+          rel="noreferrer"
+          label="API reference"
+          leftSection={<IconBook size={18} aria-hidden />}
+        />
+      </nav>
+      <main id="content" className={classes['main']}>
+        <Offline />
+        {/* Selections, placeholders and dialogs belong to one environment. */}
+        <Outlet key={environment} />
+      </main>
+    </div>
+  );
+}
+
+/** Which of the two one works in: by its colour and its word, on every page. */
+function EnvironmentSwitch() {
+  const environment = useEnvironment();
+  const [{ pathname }, navigate] = [useLocation(), useNavigate()];
+  const change = (value: string) =>
+    void navigate({ to: pathInOther(pathname), search: { environment: value === 'test' ? 'test' : undefined } });
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Environment"
+      color={environment === 'test' ? 'var(--test-filled)' : 'blue.8'}
+      value={environment}
+      data={[
+        { value: 'live', label: 'Live' },
+        { value: 'test', label: 'Test' },
+      ]}
+      onChange={change}
+    />
+  );
+}
+
+/** Who one is, what one may, and the way out. */
+function PersonMenu() {
+  const { user, workspace, role } = useSession();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const signOut = useSignOut();
+  const name = user?.name ?? user?.email ?? '';
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <UnstyledButton className={classes['person']} aria-label={`${name}: account and sign out`}>
+          <IconUser size={18} aria-hidden />
+          <span className={classes['personName']}>{name}</span>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {workspace.name} · {ROLE_LABELS[role]}
+        </Menu.Label>
+        <Menu.Item
+          renderRoot={(props) => <Link {...props} to="/settings/account" search={{}} />}
+          leftSection={<IconUser size={16} aria-hidden />}
+        >
+          My account
+        </Menu.Item>
+        <Menu.Label>Theme</Menu.Label>
+        {COLOR_SCHEMES.map(({ value, label }) => (
+          <Menu.Item
+            key={value}
+            role="menuitemradio"
+            aria-checked={value === colorScheme}
+            rightSection={value === colorScheme && <IconCheck size={16} aria-hidden />}
+            onClick={() => setColorScheme(value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => signOut.mutate()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/**
+ * Over every page while the browser has no connection, or what happens is not told. What was read stays in view; reads go on by
+ * themselves.
+ */
+function Offline() {
+  const { online } = useNetwork();
+  const { isOn } = useLive();
+  if (online && isOn !== false) return null;
+  return (
+    <Alert
+      role="status"
+      color="orange"
+      icon={<IconPlugConnectedX aria-hidden />}
+      title={online ? 'The connection is lost' : 'You are offline'}
+      className={classes['offline']}
+    >
+      What you see may be old. It is brought up to date once the connection is back.
+    </Alert>
   );
 }

@@ -1,4 +1,4 @@
-import { Drawer, Loader, Modal, createTheme } from '@mantine/core';
+import { Drawer, Loader, Modal, createTheme, type MantineColorScheme } from '@mantine/core';
 
 /** Values of variables stand in theme.css: none are put into the page by a script. */
 export const theme = createTheme({
@@ -15,3 +15,9 @@ export const theme = createTheme({
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
   },
 });
+
+export const COLOR_SCHEMES: readonly { readonly value: MantineColorScheme; readonly label: string }[] = [
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+  { value: 'auto', label: 'As the system' },
+];

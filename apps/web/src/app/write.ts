@@ -2,8 +2,6 @@ import { notifications } from '@mantine/notifications';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { failureOf, isSignedOut } from './failures.ts';
 
-export { fieldErrors, isOutdated } from './failures.ts';
-
 export interface WriteParts<Input, Output> {
   readonly write: (input: Input) => Promise<Output>;
   /** Told when it is done. */
@@ -40,4 +38,51 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input
       notifications.show({ title, message, color: 'red', autoClose: 10_000 });
     },
   });
+}
+
+/** Requests under way at once: the service has others to serve. */
+const CONCURRENCY = 4;
+
+export interface Tally<Item> {
+  readonly done: readonly Item[];
+  /** In the order in which they failed. */
+  readonly failed: readonly { readonly item: Item; readonly error: unknown }[];
+  /** Number of items that are not done and have not failed; at the end, those that were not begun. */
+  readonly left: number;
+}
+
+interface Parts<Item> {
+  readonly write: (item: Item) => Promise<unknown>;
+  readonly onProgress: (tally: Tally<Item>) => void;
+  /** Once it is aborted, nothing more is begun. */
+  readonly signal: AbortSignal;
+}
+
+/** Writes each item, a few at once. Goes on after a failure; when it is stopped, it ends what is under way. */
+export async function forEachOf<Item>(items: readonly Item[], parts: Parts<Item>): Promise<Tally<Item>> {
+  const { write, onProgress, signal } = parts;
+  const done: Item[] = [];
+  const failed: { readonly item: Item; readonly error: unknown }[] = [];
+  let begun = 0;
+  const tally = () => ({ done: [...done], failed: [...failed], left: items.length - done.length - failed.length });
+  const work = async () => {
+    while (begun < items.length && !signal.aborted) {
+      const item = items[begun] as Item;
+      begun += 1;
+      try {
+        await write(item);
+        done.push(item);
+      } catch (error) {
+        failed.push({ item, error });
+      }
+      onProgress(tally());
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  return tally();
+}
+
+/** 128 bits by chance. Not `randomUUID`: pages without https have none. */
+export function randomId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,7 +1,19 @@
-import { Stack } from '@mantine/core';
-import { PageHeader } from '../app/page-header.tsx';
-import { useEnvironment } from '../session/session.ts';
-import { FirstSteps } from './first-steps.tsx';
+import { Stack, Alert, Anchor, Button, Code, Group, List, Loader, Text, ThemeIcon } from '@mantine/core';
+import { IconCheck, IconCircleDashed, IconSparkles } from '@tabler/icons-react';
+import { useQuery, useQueryClient, queryOptions } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, Suspense, useState } from 'react';
+import { Copy } from '../app/copy.tsx';
+import { late } from '../app/lazy.tsx';
+import { PageHeader } from '../app/page.tsx';
+import { SecretDialog } from '../app/shown-once.tsx';
+import { useWrite } from '../app/write.ts';
+import { useLiveEvent } from '../live/live-events.tsx';
+import { api, type Environment } from '../session/api.ts';
+import { May } from '../session/permissions.tsx';
+import { useEnvironment, useMay } from '../session/session.ts';
+import classes from './first-use-page.module.css';
+import { sampleJourneys } from './sample-journeys.ts';
 
 export function FirstUsePage() {
   const environment = useEnvironment();
@@ -15,3 +27,207 @@ export function FirstUsePage() {
     </Stack>
   );
 }
+
+const CreateKey = late(async () => ({ default: (await import('../settings/api-keys/create-key.tsx')).CreateKey }));
+
+/** What a new workspace needs: a key, a shipment, a webhook. Each is ticked off as it arrives, from wherever it comes. */
+export function FirstSteps() {
+  const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useMay('webhooks:manage')];
+  useLiveEvent(() => void queries.invalidateQueries({ queryKey: ['first-shipment', environment] }));
+  const keys = useQuery(firstKeyQuery(environment));
+  const shipments = useQuery(firstShipmentQuery(environment));
+  const webhooks = useQuery({ ...firstWebhookQuery(environment), enabled: mayWebhooks });
+  const [makesKey, setMakesKey] = useState(false);
+  // What is done already is not shown as to do before it is known.
+  if ([keys, shipments, webhooks].some(({ isLoading }) => isLoading)) return <Loader aria-label="Loading the steps" />;
+  const [key, shipment, webhook] = [keys.data, shipments.data, webhooks.data];
+  return (
+    <Stack>
+      <List listStyleType="none" spacing="md" classNames={{ itemWrapper: classes['step'], itemLabel: classes['text'] }}>
+        <Step title="Make a key" isDone={Boolean(key)}>
+          {key ? (
+            <Text size="sm">
+              “{key.name}”, <Code>{`${key.prefix}…${key.last_four}`}</Code>
+            </Text>
+          ) : (
+            <>
+              <Text size="sm">A system of yours signs in with it. It is shown once.</Text>
+              <Button size="xs" onClick={() => setMakesKey(true)}>
+                Make a key
+              </Button>
+            </>
+          )}
+        </Step>
+        <Step title="Send the first shipment" isDone={Boolean(shipment)}>
+          {shipment ? (
+            <Anchor component={Link} to="/shipments/$id" params={{ id: shipment.id } as never} size="sm">
+              {shipment.external_id ?? shipment.id}
+            </Anchor>
+          ) : (
+            <SendShipment />
+          )}
+        </Step>
+        {mayWebhooks && (
+          <Step title="Hear of what happens" isDone={Boolean(webhook?.delivery)}>
+            {webhook?.delivery ? (
+              <Text size="sm">
+                <Code>{webhook.delivery.event_type}</Code> arrived at your endpoint.
+              </Text>
+            ) : (
+              <AddEndpoint url={webhook?.endpoint?.url} />
+            )}
+          </Step>
+        )}
+      </List>
+      {environment === 'test' && <Samples />}
+      <SecretDialog opened={makesKey} onClose={() => setMakesKey(false)} title="Make a key">
+        <Suspense fallback={null}>
+          <CreateKey onClose={() => setMakesKey(false)} />
+        </Suspense>
+      </SecretDialog>
+    </Stack>
+  );
+}
+
+function Step({ title, isDone, children }: { title: string; isDone: boolean; children: ReactNode }) {
+  return (
+    <List.Item
+      aria-label={`${title}: ${isDone ? 'done' : 'to do'}`}
+      icon={
+        <ThemeIcon color={isDone ? 'green' : 'gray'} variant={isDone ? 'filled' : 'light'} radius="xl">
+          {isDone ? <IconCheck size={16} aria-hidden /> : <IconCircleDashed size={16} aria-hidden />}
+        </ThemeIcon>
+      }
+    >
+      <Stack gap={6} align="start">
+        <Text fw={600}>{title}</Text>
+        {children}
+      </Stack>
+    </List.Item>
+  );
+}
+
+function AddEndpoint({ url }: { readonly url: string | undefined }) {
+  return (
+    <>
+      <Text size="sm">
+        {url === undefined
+          ? 'A webhook endpoint is an https address of yours that is called with every event.'
+          : `${url} is waiting: prove that it is yours, and send it a test event.`}
+      </Text>
+      <Button component={Link} to="/settings/webhooks" size="xs" variant="default">
+        {url === undefined ? 'Add an endpoint' : 'Go on with the endpoint'}
+      </Button>
+    </>
+  );
+}
+
+function Samples() {
+  return (
+    <Alert color="gray" title="Nothing to send yet?">
+      <Stack align="start" gap="xs">
+        <Text size="sm">Invented journeys by sea, air and road show what the pages look like in use.</Text>
+        <FillSamples />
+      </Stack>
+    </Alert>
+  );
+}
+
+function SendShipment() {
+  const curl = [
+    `curl ${globalThis.location.origin}/v1/shipments \\`,
+    '  -H "Authorization: Bearer $KEY" \\',
+    '  -H "Content-Type: application/json" \\',
+    `  -d '{"external_id": "PO-1001", "mode": "ocean",`,
+    `    "origin_port": "CNSHA", "destination_port": "NLRTM"}'`,
+  ].join('\n');
+  const mayWrite = useMay('shipments:write');
+  return (
+    <>
+      <Text size="sm">From a terminal, with the key as $KEY. It appears here as it arrives.</Text>
+      <Code block tabIndex={0} aria-label="Command" className={classes['command']}>
+        {curl}
+      </Code>
+      <Group gap="xs">
+        <Copy value={curl}>
+          {({ copied, copy }) => (
+            <Button size="xs" variant="default" onClick={copy}>
+              {copied ? 'Copied' : 'Copy the command'}
+            </Button>
+          )}
+        </Copy>
+        {mayWrite && (
+          <Button component={Link} to="/shipments/new" size="xs" variant="default">
+            Enter it in a form
+          </Button>
+        )}
+      </Group>
+    </>
+  );
+}
+
+/** Fills the test environment with invented journeys; pressed again it doubles none. */
+function FillSamples() {
+  const fill = useWrite({
+    write: async () => {
+      const { shipments, milestones } = sampleJourneys(new Date());
+      const made = await api('test').shipments.upsertMany(shipments);
+      const told = await api('test').milestones.recordMany(milestones);
+      const refused = [...made.data, ...told.data].find(({ error }) => error !== undefined);
+      if (refused?.error !== undefined) throw new Error(refused.error.message);
+      return made.data.filter(({ status }) => status === 201).length;
+    },
+    done: (made) => (made === 0 ? 'The sample journeys are there already.' : `${made} sample journeys are there now.`),
+    touches: [
+      ['shipments', 'test'],
+      ['first-shipment', 'test'],
+    ],
+  });
+  return (
+    <May permission="shipments:write">
+      <Button
+        variant="default"
+        leftSection={<IconSparkles size={16} aria-hidden />}
+        loading={fill.isPending}
+        onClick={() => fill.mutate()}
+      >
+        Fill with sample journeys
+      </Button>
+    </May>
+  );
+}
+
+/** While something is awaited that the stream of events does not tell. */
+const LOOK_AGAIN_MS = 3_000;
+
+const firstKeyQuery = (environment: Environment) =>
+  queryOptions({
+    queryKey: ['api-keys', environment, 'first'],
+    queryFn: async ({ signal }) => {
+      const keys = await api(environment).keys.list({ limit: 200 }, { signal }).toArray();
+      return keys.find((key) => key.environment === environment && key.revoked_at === null) ?? null;
+    },
+    refetchInterval: ({ state }) => (state.data ? false : LOOK_AGAIN_MS),
+  });
+
+const firstShipmentQuery = (environment: Environment) =>
+  queryOptions({
+    queryKey: ['first-shipment', environment],
+    queryFn: async ({ signal }) =>
+      (await api(environment).shipments.list({ limit: 1, sort: 'created_at' }, { signal }).page()).data[0] ?? null,
+  });
+
+/** The latest that was taken, or else the latest endpoint; neither where there is none. */
+const firstWebhookQuery = (environment: Environment) =>
+  queryOptions({
+    queryKey: ['first-webhook', environment],
+    queryFn: async ({ signal }) => {
+      const { webhookEndpoints, webhookDeliveries } = api(environment);
+      const [endpoints, deliveries] = await Promise.all([
+        webhookEndpoints.list({ limit: 1 }, { signal }).page(),
+        webhookDeliveries.list({ limit: 1, status: ['succeeded'] }, { signal }).page(),
+      ]);
+      return { endpoint: endpoints.data[0] ?? null, delivery: deliveries.data[0] ?? null };
+    },
+    refetchInterval: ({ state }) => (state.data?.delivery ? false : LOOK_AGAIN_MS),
+  });

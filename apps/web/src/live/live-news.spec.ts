@@ -1,72 +1,136 @@
-import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
+import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
 import { aShipment } from '../shipments/a-shipment.ts';
-import { isOfAList, missedNews, shipmentNewsQuery, showShipments, withNews } from './live-news.ts';
+import { isOfAList, missedNews, shipmentNewsQuery, showShipments, withNews, readOnceMore } from './live-news.ts';
 
-const NONE = { shipments: new Map(), missed: false };
-const KEY = ['shipments', 'live', {}];
-const [first, second] = [aShipment({ id: 'a', version: 3 }), aShipment({ id: 'b' })];
+describe('live news', () => {
+  const NONE = { shipments: new Map(), missed: false };
+  const KEY = ['shipments', 'live', {}];
+  const [first, second] = [aShipment({ id: 'a', version: 3 }), aShipment({ id: 'b' })];
 
-let queries: QueryClient;
-beforeEach(() => {
-  queries = new QueryClient();
-  queries.setQueryData(KEY, { pages: [{ data: [first, second], next_cursor: null }], pageParams: [undefined] });
-});
-afterEach(() => queries.clear());
-const listed = () => queries.getQueryData<{ pages: { data: unknown[] }[] }>(KEY)?.pages[0]?.data;
-
-it('shows a newer shipment where the older one stood, and never an older one', () => {
-  const [newer, older] = [aShipment({ id: 'b', version: 2, status: 'booked' }), aShipment({ id: 'a', version: 2 })];
-  showShipments(queries, 'live', [older, newer]);
-  expect(listed()).toEqual([first, newer]);
-});
-
-it('puts nothing into a list, and tells it as news', () => {
-  const fresh = aShipment({ id: 'c' });
-  showShipments(queries, 'live', [fresh]);
-  expect(listed()).toEqual([first, second]);
-  expect([...(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
-});
-
-it('asks for shipments that stand in a list, and for all while a list by exceptions is looked at', () => {
-  expect(['a', 'b', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a', 'b']);
-  const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
-  const leave = new InfiniteQueryObserver(queries, {
-    ...{ queryKey, queryFn: () => ({ data: [], next_cursor: null }), initialPageParam: undefined },
-    getNextPageParam: () => undefined,
-  }).subscribe(() => undefined);
-  expect(['a', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a', 'c']);
-  leave();
-  expect(['a', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a']);
-});
-
-it('is of one environment', () => {
-  showShipments(queries, 'test', [aShipment({ id: 'b', version: 2 })]);
-  expect(listed()).toEqual([first, second]);
-});
-
-it('keeps the latest thousand, and says where that was not all', () => {
-  const many = Array.from({ length: 1_001 }, (_, n) => aShipment({ id: `s${n}` }));
-  const news = withNews(NONE, many, 1);
-  expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
-});
-
-it('forgets lists that nobody looks at once something was missed', () => {
-  missedNews(queries, 'live');
-  expect(listed()).toBeUndefined();
-  expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)).toBeUndefined();
-});
-
-it('says of a list that somebody looks at that it may be old', () => {
-  const observer = new InfiniteQueryObserver(queries, {
-    queryKey: KEY,
-    queryFn: () => ({ data: [], next_cursor: null }),
-    initialPageParam: undefined,
-    getNextPageParam: () => undefined,
-    staleTime: Infinity,
+  let queries: QueryClient;
+  beforeEach(() => {
+    queries = new QueryClient();
+    queries.setQueryData(KEY, { pages: [{ data: [first, second], next_cursor: null }], pageParams: [undefined] });
   });
-  const leave = observer.subscribe(() => undefined);
-  missedNews(queries, 'live');
-  leave();
-  expect(listed()).toEqual([first, second]);
-  expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.missed).toBe(true);
+  afterEach(() => queries.clear());
+  const listed = () => queries.getQueryData<{ pages: { data: unknown[] }[] }>(KEY)?.pages[0]?.data;
+
+  it('shows a newer shipment where the older one stood, and never an older one', () => {
+    const [newer, older] = [aShipment({ id: 'b', version: 2, status: 'booked' }), aShipment({ id: 'a', version: 2 })];
+    showShipments(queries, 'live', [older, newer]);
+    expect(listed()).toEqual([first, newer]);
+  });
+
+  it('puts nothing into a list, and tells it as news', () => {
+    const fresh = aShipment({ id: 'c' });
+    showShipments(queries, 'live', [fresh]);
+    expect(listed()).toEqual([first, second]);
+    expect([...(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
+  });
+
+  it('asks for shipments that stand in a list, and for all while a list by exceptions is looked at', () => {
+    expect(['a', 'b', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a', 'b']);
+    const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
+    const leave = new InfiniteQueryObserver(queries, {
+      ...{ queryKey, queryFn: () => ({ data: [], next_cursor: null }), initialPageParam: undefined },
+      getNextPageParam: () => undefined,
+    }).subscribe(() => undefined);
+    expect(['a', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a', 'c']);
+    leave();
+    expect(['a', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a']);
+  });
+
+  it('is of one environment', () => {
+    showShipments(queries, 'test', [aShipment({ id: 'b', version: 2 })]);
+    expect(listed()).toEqual([first, second]);
+  });
+
+  it('keeps the latest thousand, and says where that was not all', () => {
+    const many = Array.from({ length: 1_001 }, (_, n) => aShipment({ id: `s${n}` }));
+    const news = withNews(NONE, many, 1);
+    expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
+  });
+
+  it('forgets lists that nobody looks at once something was missed', () => {
+    missedNews(queries, 'live');
+    expect(listed()).toBeUndefined();
+    expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)).toBeUndefined();
+  });
+
+  it('says of a list that somebody looks at that it may be old', () => {
+    const observer = new InfiniteQueryObserver(queries, {
+      queryKey: KEY,
+      queryFn: () => ({ data: [], next_cursor: null }),
+      initialPageParam: undefined,
+      getNextPageParam: () => undefined,
+      staleTime: Infinity,
+    });
+    const leave = observer.subscribe(() => undefined);
+    missedNews(queries, 'live');
+    leave();
+    expect(listed()).toEqual([first, second]);
+    expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.missed).toBe(true);
+  });
+});
+
+describe('read once more', () => {
+  let queries: QueryClient;
+  let reads: PromiseWithResolvers<string>[];
+  let leave: () => void;
+  beforeEach(() => {
+    queries = new QueryClient();
+    reads = [];
+    leave = () => undefined;
+  });
+  afterEach(() => {
+    leave();
+    queries.clear();
+  });
+
+  /** Looks at what each read of it answers by hand. */
+  function look(queryKey: readonly unknown[]): void {
+    const queryFn = () => {
+      const read = Promise.withResolvers<string>();
+      reads.push(read);
+      return read.promise;
+    };
+    leave = new QueryObserver(queries, { queryKey, queryFn, staleTime: Infinity }).subscribe(() => undefined);
+  }
+  async function answered(text: string): Promise<void> {
+    reads.at(-1)?.resolve(text);
+    await Promise.resolve(reads.at(-1)?.promise);
+    await new Promise(setImmediate);
+  }
+
+  it.each([['shipment'], ['shipments'], ['exception-queue']])('what was read is read again: %s', async (kind) => {
+    look([kind, 'live', 'a']);
+    await answered('before');
+    readOnceMore(queries, 'live');
+    await new Promise(setImmediate);
+    expect([reads.length, queries.getQueryData([kind, 'live', 'a'])]).toEqual([2, 'before']);
+    await answered('now');
+    expect(queries.getQueryData([kind, 'live', 'a'])).toBe('now');
+  });
+
+  it('what is being read is shown, and then read again', async () => {
+    look(['shipment', 'live', 'a']);
+    readOnceMore(queries, 'live');
+    await new Promise(setImmediate);
+    expect(reads).toHaveLength(1);
+    await answered('before');
+    expect([reads.length, queries.getQueryData(['shipment', 'live', 'a'])]).toEqual([2, 'before']);
+    await answered('now');
+    expect(queries.getQueryData(['shipment', 'live', 'a'])).toBe('now');
+  });
+
+  it.each([[['session', 'live']], [['place', 'live', 'NLRTM']], [['shipment', 'test', 'a']]])(
+    '%j is not read again',
+    async (key) => {
+      look(key);
+      await answered('before');
+      readOnceMore(queries, 'live');
+      await new Promise(setImmediate);
+      expect([reads.length, queries.getQueryCache().get(hashKey(key))?.state.isInvalidated]).toEqual([1, false]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { type InfiniteData, type QueryClient, queryOptions } from '@tanstack/react-query';
+import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
 import type { Environment } from '../session/api.ts';
 
@@ -107,4 +107,26 @@ export function withNews(news: ShipmentNews, latest: Iterable<Shipment>, toldAt:
 
 function isNewer(shipment: Shipment, known: Shipment | undefined): boolean {
   return known === undefined || known.version < shipment.version;
+}
+
+/** Kinds of queries that no event makes old. */
+const NOT_CHANGED_BY_EVENTS: ReadonlySet<unknown> = new Set([
+  ...['session', 'shipment-news', 'place', 'places', 'milestone-codes', 'document-content'],
+]);
+
+/**
+ * Reads everything of an environment again, lists too. For the moment in which the stream opens: what was read before, or is being
+ * read just then, may be older than the first event.
+ */
+export function readOnceMore(queries: QueryClient, environment: Environment): void {
+  const read = queries.getQueryCache().findAll({
+    predicate: ({ queryKey: [kind, of] }) => of === environment && !NOT_CHANGED_BY_EVENTS.has(kind),
+  });
+  for (const query of read) void readAgain(queries, query);
+}
+
+async function readAgain(queries: QueryClient, query: Query): Promise<void> {
+  // A read that is under way is shown first: to restart it would only delay it.
+  await query.promise?.catch(() => undefined);
+  await queries.invalidateQueries({ predicate: (one) => one === query });
 }

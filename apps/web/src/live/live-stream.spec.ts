@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
+import type { StreamOptions, TrackingEvent } from '@tracking/client';
 import { LiveStream } from './live-stream.ts';
-import { Streams } from './streams-by-hand.ts';
 
 const MINUTE = 60_000;
 
@@ -48,9 +48,9 @@ describe('the live stream of a page', () => {
   });
 
   it('that was open long after the page was read has missed what happened between', async () => {
-    await after(3_000);
+    await after(6_000);
     streams.last.opens();
-    expect(heard).toEqual(['gap', 'on']);
+    expect(heard).toEqual(['off', 'gap', 'on']);
   });
 
   it('is off where its connection does not open', async () => {
@@ -128,3 +128,49 @@ describe('the live stream of a page', () => {
     expect(streams.begun.length).toBe(1);
   });
 });
+
+/** A stream whose connections the test opens, feeds and ends. */
+class Streams {
+  readonly begun: Connection[] = [];
+  readonly open = (_query: object, options: StreamOptions) => {
+    const connection = new Connection(options);
+    this.begun.push(connection);
+    return connection;
+  };
+  get last(): Connection {
+    const last = this.begun.at(-1);
+    if (last === undefined) throw new Error('nothing was begun');
+    return last;
+  }
+}
+
+class Connection implements AsyncIterable<TrackingEvent> {
+  lastEventId: string | undefined;
+  private readonly failed: Promise<never>;
+  private fail: (error: unknown) => void = () => undefined;
+  private told: (event: TrackingEvent) => void = () => undefined;
+
+  constructor(readonly options: StreamOptions) {
+    this.lastEventId = options.lastEventId;
+    this.failed = new Promise((_, reject) => (this.fail = reject));
+    options.signal?.addEventListener('abort', () => this.end(options.signal?.reason));
+  }
+
+  opens(): void {
+    this.options.onConnection?.(true);
+  }
+
+  tells(id: string): void {
+    this.lastEventId = id;
+    this.told({ id } as TrackingEvent);
+  }
+
+  end(error: unknown): void {
+    this.options.onConnection?.(false);
+    this.fail(error);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<TrackingEvent, void, undefined> {
+    for (;;) yield await Promise.race([this.failed, new Promise<TrackingEvent>((resolve) => (this.told = resolve))]);
+  }
+}

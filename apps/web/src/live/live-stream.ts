@@ -1,5 +1,9 @@
-import type { TrackingEvent } from '@tracking/client';
-import type { OpenEvents } from './early-stream.ts';
+import type { StreamOptions, TrackingEvent } from '@tracking/client';
+
+/** A stream of events with the id from which it can be resumed. */
+interface Events extends AsyncIterable<TrackingEvent> {
+  readonly lastEventId: string | undefined;
+}
 
 /** Before it is begun anew after it ended: the client itself comes again where only a connection broke. */
 const AGAIN_MS = 5_000;
@@ -9,11 +13,9 @@ const AWAY_MS = 5_000;
 const UNSEEN_MS = 5_000;
 /** For so long it goes on from its place; after that too much happened to be told event by event. */
 const PLACE_MS = 300_000;
-/** What is open so soon began with the page: little happened between what was read and what is told. */
-const FIRST_MS = 2_000;
 
 export interface LiveStreamParts {
-  readonly stream: OpenEvents;
+  readonly stream: (query: object, options: StreamOptions) => Events;
   /** Of the page; `visibilitychange` tells when it comes into sight and out of it. */
   readonly sight: EventTarget & { readonly hidden: boolean };
   readonly onEvent: (event: TrackingEvent) => void;
@@ -84,7 +86,7 @@ export class LiveStream {
   }
 
   private begin(): void {
-    if (this.isFirst && Date.now() - this.toldUntil < FIRST_MS) this.parts.onBeginning();
+    if (this.isFirst && Date.now() - this.toldUntil < AWAY_MS) this.parts.onBeginning();
     else this.parts.onGap();
   }
 

@@ -4,13 +4,24 @@ export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 export const ENVIRONMENT_LABELS: Readonly<Record<Environment, string>> = { live: 'Live', test: 'Test' };
 
-const options = { baseUrl: globalThis.location.origin, session: true } as const;
-const clients: Readonly<Record<Environment, TrackingClient>> = {
-  live: new TrackingClient({ ...options, environment: 'live' }),
-  test: new TrackingClient({ ...options, environment: 'test' }),
-};
+const clients = new Map<Environment, TrackingClient>();
 
-/** The API as whoever is signed in, in one environment. */
+/** The client of one environment, with the session of the browser. */
 export function api(environment: Environment): TrackingClient {
-  return clients[environment];
+  let client = clients.get(environment);
+  if (client === undefined) {
+    client = new TrackingClient({ baseUrl: globalThis.location.origin, session: true, environment });
+    clients.set(environment, client);
+  }
+  return client;
+}
+
+/** Ids exist in one environment only, for example `shp_5f3c2k7q`. */
+const ID = /^[a-z]{2,5}_[0-9a-z]+$/;
+
+/** The path to show in the other environment: the same page, or the list if the page shows one item, which exists here only. */
+export function pathInOther(path: string): string {
+  const segments = path.split('/');
+  const at = segments.findIndex((segment) => ID.test(segment));
+  return at === -1 ? path : segments.slice(0, at).join('/');
 }

@@ -6,13 +6,11 @@ import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { NotFoundError } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { fieldErrors } from '../app/failures.ts';
-import { Narrow } from '../app/narrow.tsx';
-import { Refused } from '../app/refused.tsx';
-import { Waiting } from '../app/waiting.tsx';
+import { Narrow, Refused, Waiting } from '../app/page.tsx';
 import { api } from './api.ts';
-import { PASSWORD_ABOUT, passwordFault } from './password-rules.ts';
-import { ROLE_LABELS } from './role-labels.ts';
-import { tellTabs } from './tabs.ts';
+import { PASSWORD_ABOUT, passwordFault } from './sign-in.ts';
+import { ROLE_LABELS } from './roles.ts';
+import { tellTabs } from './session.ts';
 
 const TITLES = {
   invitation: 'Accept the invitation',

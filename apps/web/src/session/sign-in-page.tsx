@@ -4,11 +4,10 @@ import { useDisclosure, useDocumentTitle } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { failureOf } from '../app/failures.ts';
-import { Narrow } from '../app/narrow.tsx';
+import { Narrow } from '../app/page.tsx';
 import { api } from './api.ts';
-import { isOwnPath } from './own-path.ts';
-import { tellTabs } from './tabs.ts';
-import { useWait } from './wait.ts';
+import { isOwnPath, useWait } from './sign-in.ts';
+import { tellTabs } from './session.ts';
 
 export function SignInPage() {
   useDocumentTitle('Sign in · Shipment tracking');

@@ -1,5 +1,5 @@
 import { Alert } from '@mantine/core';
-import { PageHeader } from '../app/page-header.tsx';
+import { PageHeader } from '../app/page.tsx';
 import { useEnvironment } from '../session/session.ts';
 
 export function NoSuchShipment() {

@@ -2,7 +2,7 @@ import { Anchor, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { NotFoundError } from '@tracking/client';
-import { Waiting } from '../app/waiting.tsx';
+import { Waiting } from '../app/page.tsx';
 import { useEnvironment } from '../session/session.ts';
 import { ShipmentContext } from './current-shipment.ts';
 import { Glance } from './glance/glance.tsx';

@@ -2,10 +2,9 @@ import { Alert, Button, Center, Loader, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo, useState } from 'react';
-import { onDemand } from '../app/on-demand.tsx';
-import { Failed } from '../app/failed.tsx';
+import { onDemand, late } from '../app/lazy.tsx';
+import { Failed, PageHeader } from '../app/page.tsx';
 import { failureOf } from '../app/failures.ts';
-import { PageHeader } from '../app/page-header.tsx';
 import { useLook } from './columns/use-look.ts';
 import { NewShipmentLinks } from './form/new-shipment-links.tsx';
 import { ListStatus } from './rows/list-status.tsx';
@@ -17,7 +16,6 @@ import { useShipmentSearch } from './search/use-shipment-search.ts';
 import { NOTHING, selectedOf } from './several/selection.ts';
 import classes from './shipment-list-page.module.css';
 import { ViewsBar } from './views/views-bar.tsx';
-import { late } from '../app/late.tsx';
 
 const SelectionBar = onDemand(
   async () => (await import('./several/selection-bar.tsx')).SelectionBar,
@@ -29,7 +27,7 @@ const KeysHelp = onDemand(
   ({ opened }) => opened,
 );
 
-const FirstSteps = late(async () => ({ default: (await import('../first-use/first-steps.tsx')).FirstSteps }));
+const FirstSteps = late(async () => ({ default: (await import('../first-use/first-use-page.tsx')).FirstSteps }));
 
 export function ShipmentsPage() {
   const state = useShipmentSearch();

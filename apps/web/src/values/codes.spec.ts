@@ -5,50 +5,71 @@ import {
   isPortCode,
   normaliseCode,
   withRightCheckDigit,
+  choiceOf,
 } from './codes.ts';
 
 describe('codes', () => {
-  it('are kept without spaces and hyphens, in capitals', () => {
-    expect(normaliseCode(' csqu 305438-3 ')).toBe('CSQU3054383');
+  describe('codes', () => {
+    it('are kept without spaces and hyphens, in capitals', () => {
+      expect(normaliseCode(' csqu 305438-3 ')).toBe('CSQU3054383');
+    });
+
+    it.each([
+      ['CSQU3054383', 3],
+      ['MSKU9070323', 3],
+      // A sum of which 10 is left has the digit 0.
+      ['MSCU0000060', 0],
+      ['AKE12345LH', undefined],
+      ['CSQU30543', undefined],
+    ])('know the check digit of %s', (number, digit) => {
+      expect(checkDigitOf(number)).toBe(digit);
+    });
+
+    it('name the number that a wrong check digit should have been of', () => {
+      expect(withRightCheckDigit('CSQU3054384')).toBe('CSQU3054383');
+      expect(withRightCheckDigit('CSQU3054383')).toBeUndefined();
+      expect(withRightCheckDigit('AKE12345LH')).toBeUndefined();
+    });
+
+    it('of containers are those of the mode', () => {
+      expect(isContainerNumber('CSQU3054383', 'ocean')).toBe(true);
+      expect(isContainerNumber('CSQX3054383', 'ocean')).toBe(false);
+      expect(isContainerNumber('AKE12345LH', 'ocean')).toBe(false);
+      expect(isContainerNumber('AKE12345LH', 'air')).toBe(true);
+      expect(isContainerNumber('AKE12345LH', null)).toBe(false);
+    });
+
+    it('of carriers are those of the mode', () => {
+      expect(isCarrierCode('MAEU', 'ocean')).toBe(true);
+      expect(isCarrierCode('K4', 'ocean')).toBe(false);
+      expect(isCarrierCode('K4', 'air')).toBe(true);
+      expect(isCarrierCode('MAERSK', 'ocean')).toBe(false);
+    });
+
+    it('of ports are those of the mode', () => {
+      expect(isPortCode('NLRTM', 'ocean')).toBe(true);
+      expect(isPortCode('NLRT1', 'ocean')).toBe(false);
+      expect(isPortCode('AMS', 'ocean')).toBe(false);
+      expect(isPortCode('AMS', 'air')).toBe(true);
+      expect(isPortCode('AMS', null)).toBe(true);
+    });
   });
+});
+
+describe('typed choice', () => {
+  const CHOICES = ['Discharged', 'Discharged at transshipment port', 'Vessel departed'].map((label) => ({
+    value: label.toLowerCase(),
+    label,
+  }));
 
   it.each([
-    ['CSQU3054383', 3],
-    ['MSKU9070323', 3],
-    // A sum of which 10 is left has the digit 0.
-    ['MSCU0000060', 0],
-    ['AKE12345LH', undefined],
-    ['CSQU30543', undefined],
-  ])('know the check digit of %s', (number, digit) => {
-    expect(checkDigitOf(number)).toBe(digit);
-  });
-
-  it('name the number that a wrong check digit should have been of', () => {
-    expect(withRightCheckDigit('CSQU3054384')).toBe('CSQU3054383');
-    expect(withRightCheckDigit('CSQU3054383')).toBeUndefined();
-    expect(withRightCheckDigit('AKE12345LH')).toBeUndefined();
-  });
-
-  it('of containers are those of the mode', () => {
-    expect(isContainerNumber('CSQU3054383', 'ocean')).toBe(true);
-    expect(isContainerNumber('CSQX3054383', 'ocean')).toBe(false);
-    expect(isContainerNumber('AKE12345LH', 'ocean')).toBe(false);
-    expect(isContainerNumber('AKE12345LH', 'air')).toBe(true);
-    expect(isContainerNumber('AKE12345LH', null)).toBe(false);
-  });
-
-  it('of carriers are those of the mode', () => {
-    expect(isCarrierCode('MAEU', 'ocean')).toBe(true);
-    expect(isCarrierCode('K4', 'ocean')).toBe(false);
-    expect(isCarrierCode('K4', 'air')).toBe(true);
-    expect(isCarrierCode('MAERSK', 'ocean')).toBe(false);
-  });
-
-  it('of ports are those of the mode', () => {
-    expect(isPortCode('NLRTM', 'ocean')).toBe(true);
-    expect(isPortCode('NLRT1', 'ocean')).toBe(false);
-    expect(isPortCode('AMS', 'ocean')).toBe(false);
-    expect(isPortCode('AMS', 'air')).toBe(true);
-    expect(isPortCode('AMS', null)).toBe(true);
+    ['vessel', 'Vessel departed'],
+    [' VESSEL DEP ', 'Vessel departed'],
+    ['discharged', 'Discharged'],
+    ['disch', undefined],
+    ['gate', undefined],
+    [' ', undefined],
+  ])('“%s” means %s', (text, label) => {
+    expect(choiceOf(text, CHOICES)?.label).toBe(label);
   });
 });

@@ -7,7 +7,7 @@ import {
   getParsedComboboxData,
 } from '@mantine/core';
 import { type FocusEvent, type KeyboardEvent, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { type Choice, choiceOf } from './typed-choice.ts';
+import { type Choice, choiceOf } from './codes.ts';
 
 const NO_CHOICE = 'Choose an entry from the list, or clear the field.';
 
@@ -157,4 +157,23 @@ function useChoices(data: SelectProps['data']): readonly Choice[] {
       })),
     [data],
   );
+}
+
+/** A select of one entry, which may be searched by typing. */
+export interface OneOfProps extends Omit<SelectProps, 'value' | 'onChange'> {
+  readonly value: string | null;
+  readonly onChange: (value: string | null) => void;
+}
+export interface SomeOfProps extends Omit<MultiSelectProps, 'value' | 'onChange'> {
+  readonly value: string[];
+  readonly onChange: (value: string[]) => void;
+}
+
+export function OneOf({ searchable, ...props }: OneOfProps) {
+  return searchable ? <SearchSelect {...props} /> : <Select {...props} onChange={(next) => props.onChange(next)} />;
+}
+
+/** The same of several entries. */
+export function SomeOf({ searchable, ...props }: SomeOfProps) {
+  return searchable ? <SearchMultiSelect {...props} /> : <MultiSelect {...props} />;
 }

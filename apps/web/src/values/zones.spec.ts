@@ -1,78 +1,111 @@
 import { execFileSync } from 'node:child_process';
-import { dayIn, daysBetween, instantOf, isSameClock, wallClockOf, zoneLabel } from './zones.ts';
+import {
+  dayIn,
+  daysBetween,
+  instantOf,
+  isSameClock,
+  wallClockOf,
+  zoneLabel,
+  fromLocalInput,
+  readTime,
+  toLocalInput,
+} from './zones.ts';
 
-describe('wall clocks', () => {
-  it.each([
-    ['2026-11-21T10:30', 'Asia/Shanghai', '2026-11-21T02:30:00.000Z'],
-    ['2026-07-01T00:00', 'Europe/Amsterdam', '2026-06-30T22:00:00.000Z'],
-    ['2026-12-01T00:00', 'Europe/Amsterdam', '2026-11-30T23:00:00.000Z'],
-    ['2026-07-01T12:00', 'Asia/Kolkata', '2026-07-01T06:30:00.000Z'],
-    ['2026-07-01T12:00', 'UTC', '2026-07-01T12:00:00.000Z'],
-  ])('%s in %s is %s, and back', (wall, zone, instant) => {
-    expect(instantOf(wall, zone)).toBe(instant);
-    expect(wallClockOf(instant, zone)).toBe(wall);
-  });
+describe('zones', () => {
+  describe('wall clocks', () => {
+    it.each([
+      ['2026-11-21T10:30', 'Asia/Shanghai', '2026-11-21T02:30:00.000Z'],
+      ['2026-07-01T00:00', 'Europe/Amsterdam', '2026-06-30T22:00:00.000Z'],
+      ['2026-12-01T00:00', 'Europe/Amsterdam', '2026-11-30T23:00:00.000Z'],
+      ['2026-07-01T12:00', 'Asia/Kolkata', '2026-07-01T06:30:00.000Z'],
+      ['2026-07-01T12:00', 'UTC', '2026-07-01T12:00:00.000Z'],
+    ])('%s in %s is %s, and back', (wall, zone, instant) => {
+      expect(instantOf(wall, zone)).toBe(instant);
+      expect(wallClockOf(instant, zone)).toBe(wall);
+    });
 
-  it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('show the same to a reader in %s', (reader) => {
-    // The hours that clocks there skip are shown elsewhere.
-    const [berlin, newYork] = ['2026-03-28T18:00:00.000Z', '2026-03-07T18:00:00.000Z'];
-    expect(
-      readBy(
-        reader,
-        `[wallClockOf('${berlin}', 'Asia/Shanghai'), instantOf('2026-03-29T02:00', 'Asia/Shanghai'),
+    it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('show the same to a reader in %s', (reader) => {
+      // The hours that clocks there skip are shown elsewhere.
+      const [berlin, newYork] = ['2026-03-28T18:00:00.000Z', '2026-03-07T18:00:00.000Z'];
+      expect(
+        readBy(
+          reader,
+          `[wallClockOf('${berlin}', 'Asia/Shanghai'), instantOf('2026-03-29T02:00', 'Asia/Shanghai'),
           wallClockOf('${newYork}', 'Asia/Shanghai'), instantOf('2026-03-08T02:00', 'Asia/Shanghai'),
           zoneLabel('Asia/Shanghai', '${berlin}')]`,
-      ),
-    ).toEqual(['2026-03-29T02:00', berlin, '2026-03-08T02:00', newYork, 'Shanghai, UTC+8']);
+        ),
+      ).toEqual(['2026-03-29T02:00', berlin, '2026-03-08T02:00', newYork, 'Shanghai, UTC+8']);
+    });
+
+    it.each([
+      ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30'],
+      ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30'],
+    ])('%s in Berlin, where clocks are changed then, is %s and shown as %s', (wall, instant, shown) => {
+      expect(instantOf(wall, 'Europe/Berlin')).toBe(instant);
+      expect(wallClockOf(instant, 'Europe/Berlin')).toBe(shown);
+    });
+
+    it('begin days with hour 0', () => {
+      expect(wallClockOf('2026-11-24T16:00:59.999Z', 'Asia/Shanghai')).toBe('2026-11-25T00:00');
+    });
+
+    it.each(['', 'soon', '12026-11-21T10:30', '275760-12-31T23:59', '2026-13-01T10:30'])('never show %j', (wall) => {
+      expect(instantOf(wall, 'Asia/Shanghai')).toBeUndefined();
+    });
+
+    it('show nothing of no time', () => {
+      expect(wallClockOf(null, 'UTC')).toBe('');
+    });
+
+    it('say which zone they are of', () => {
+      expect(zoneLabel('America/New_York', '2026-07-01T12:00:00Z')).toBe('New York, UTC−4');
+      expect(zoneLabel('Asia/Kolkata', '2026-07-01T12:00:00Z')).toBe('Kolkata, UTC+5:30');
+      expect(zoneLabel('Europe/London', '2026-12-01T12:00:00Z')).toBe('London, UTC');
+    });
   });
 
-  it.each([
-    ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30'],
-    ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30'],
-  ])('%s in Berlin, where clocks are changed then, is %s and shown as %s', (wall, instant, shown) => {
-    expect(instantOf(wall, 'Europe/Berlin')).toBe(instant);
-    expect(wallClockOf(instant, 'Europe/Berlin')).toBe(shown);
+  describe('days and clocks', () => {
+    it('show the same in some zones', () => {
+      expect(isSameClock('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'Europe/Berlin')).toBe(true);
+      expect(isSameClock('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'UTC')).toBe(false);
+    });
+
+    it('are another day elsewhere', () => {
+      expect(dayIn('2026-11-24T20:00:00Z', 'Asia/Shanghai')).toBe('2026-11-25');
+    });
+
+    it('are counted from one to another, whatever the clocks do between', () => {
+      expect(daysBetween('2026-10-24', '2026-10-26')).toBe(2);
+      expect(daysBetween('2026-11-24', '2026-11-22')).toBe(-2);
+    });
   });
 
-  it('begin days with hour 0', () => {
-    expect(wallClockOf('2026-11-24T16:00:59.999Z', 'Asia/Shanghai')).toBe('2026-11-25T00:00');
-  });
-
-  it.each(['', 'soon', '12026-11-21T10:30', '275760-12-31T23:59', '2026-13-01T10:30'])('never show %j', (wall) => {
-    expect(instantOf(wall, 'Asia/Shanghai')).toBeUndefined();
-  });
-
-  it('show nothing of no time', () => {
-    expect(wallClockOf(null, 'UTC')).toBe('');
-  });
-
-  it('say which zone they are of', () => {
-    expect(zoneLabel('America/New_York', '2026-07-01T12:00:00Z')).toBe('New York, UTC−4');
-    expect(zoneLabel('Asia/Kolkata', '2026-07-01T12:00:00Z')).toBe('Kolkata, UTC+5:30');
-    expect(zoneLabel('Europe/London', '2026-12-01T12:00:00Z')).toBe('London, UTC');
-  });
+  /** What it is to somebody whose own zone this is, which a process cannot change. */
+  function readBy(zone: string, expression: string): unknown {
+    const zones = JSON.stringify(new URL('zones.ts', import.meta.url).href);
+    const program = `const { wallClockOf, instantOf, zoneLabel } = await import(${zones}); console.log(JSON.stringify(${expression}))`;
+    const options = { encoding: 'utf8', env: { ...process.env, TZ: zone } } as const;
+    return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', program], options));
+  }
 });
 
-describe('days and clocks', () => {
-  it('show the same in some zones', () => {
-    expect(isSameClock('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'Europe/Berlin')).toBe(true);
-    expect(isSameClock('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'UTC')).toBe(false);
-  });
+describe('local time', () => {
+  describe('times of fields', () => {
+    it.each(['2026-11-23T09:30:00.000Z', '2026-03-29T01:30:00.000Z', '2026-10-25T00:30:00.000Z'])(
+      'come back as they went, %s',
+      (time) => expect(fromLocalInput(toLocalInput(time))).toBe(time),
+    );
 
-  it('are another day elsewhere', () => {
-    expect(dayIn('2026-11-24T20:00:00Z', 'Asia/Shanghai')).toBe('2026-11-25');
-  });
+    it('are empty where there is none', () => {
+      expect(toLocalInput(undefined)).toBe('');
+      expect(fromLocalInput('')).toBeUndefined();
+      expect(fromLocalInput('soon')).toBeUndefined();
+    });
 
-  it('are counted from one to another, whatever the clocks do between', () => {
-    expect(daysBetween('2026-10-24', '2026-10-26')).toBe(2);
-    expect(daysBetween('2026-11-24', '2026-11-22')).toBe(-2);
+    it.each([
+      ['2026-11-23T09:30:00+01:00', '2026-11-23T08:30:00.000Z'],
+      ['yesterday', undefined],
+      [7, undefined],
+    ])('in an address, %j', (said, time) => expect(readTime(said)).toBe(time));
   });
 });
-
-/** What it is to somebody whose own zone this is, which a process cannot change. */
-function readBy(zone: string, expression: string): unknown {
-  const zones = JSON.stringify(new URL('zones.ts', import.meta.url).href);
-  const program = `const { wallClockOf, instantOf, zoneLabel } = await import(${zones}); console.log(JSON.stringify(${expression}))`;
-  const options = { encoding: 'utf8', env: { ...process.env, TZ: zone } } as const;
-  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', program], options));
-}

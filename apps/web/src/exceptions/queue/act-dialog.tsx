@@ -1,10 +1,12 @@
-import { Select, Text, Textarea } from '@mantine/core';
+import { Select, Text, Textarea, Autocomplete } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';
 import { DoSeveral } from '../../app/do-several.tsx';
+import { useEnvironment, useMay } from '../../session/session.ts';
+import { usersQuery } from '../../settings/team/team-queries.ts';
 import { MANUAL_RESOLUTIONS, RESOLUTION_LABELS } from '../exception-labels.ts';
-import { AssigneeField } from './assignee-field.tsx';
-import { type Acknowledgement, type Resolution, useActs } from './use-acts.ts';
+import { type Acknowledgement, type Resolution, useActs } from './queue-queries.ts';
 
 export type Act = 'acknowledge' | 'assign' | 'resolve';
 
@@ -100,4 +102,35 @@ function resolution(id: string, { code, note }: Words): Resolution {
 
 function noted(note: string): { readonly note?: string } {
   return note.trim() === '' ? {} : { note: note.trim() };
+}
+
+interface AssigneeFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly me: string;
+  /** Whom others are with. */
+  readonly known: readonly string[];
+}
+
+/** Whoever it is, as people are named here: by e-mail in this application, by any name of other systems. */
+function AssigneeField({ value, onChange, me, known }: AssigneeFieldProps) {
+  // Only administrators may see who there is.
+  const users = useQuery({ ...usersQuery(useEnvironment()), enabled: useMay('workspace:admin') });
+  const active = users.data?.filter(({ status }) => status === 'active') ?? [];
+  const others = new Set([...active.map(({ email }) => email), ...known]);
+  others.delete(me);
+  return (
+    <Autocomplete
+      label="Assignee"
+      description="An e-mail, or what other systems call them; empty for nobody"
+      data={[
+        { group: 'You', items: [me] },
+        { group: 'Others', items: [...others].sort() },
+      ]}
+      value={value}
+      onChange={onChange}
+      clearable
+      data-autofocus
+    />
+  );
 }

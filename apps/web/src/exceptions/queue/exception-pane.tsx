@@ -1,22 +1,24 @@
-import { ActionIcon, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, Paper, Stack, Text, Title, Anchor } from '@mantine/core';
 import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { Waiting } from '../../app/waiting.tsx';
-import { May } from '../../session/may.tsx';
+import { Waiting } from '../../app/page.tsx';
+import { May } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
+import { nameOf } from '../../shipment/current-shipment.ts';
+import { Facts } from '../../shipment/facts.tsx';
+import { shipmentQuery } from '../../shipment/shipment-queries.ts';
+import { SeverityBadge, Eta, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
+import { MODE_LABELS } from '../../values/codes.ts';
+import { PlaceName } from '../../values/place.tsx';
 import { Time, withTimes } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
-import { SeverityBadge } from '../severity-badge.tsx';
 import type { Act } from './act-dialog.tsx';
-import { DueBy } from './due-by.tsx';
-import { ageLabel, dueOf } from './due.ts';
-import { Facts } from '../../shipment/facts.tsx';
-import { measured } from './measured.ts';
-import { exceptionQuery } from './queue-queries.ts';
-import { ShipmentEssentials } from './shipment-essentials.tsx';
-import { useActs } from './use-acts.ts';
+import { exceptionQuery, useActs } from './queue-queries.ts';
+import { DueBy } from './queue-rows.tsx';
+import { ageLabel, dueOf } from './queue-search.ts';
 
 interface Props {
   readonly id: string;
@@ -156,4 +158,72 @@ function Opened({ by, at }: { readonly by: ShipmentException['detected_by']; rea
       {by === 'system' ? 'by a rule' : by === 'manual' ? 'by hand' : 'by the carrier'})
     </>
   );
+}
+
+/** What one has to know of the shipment to decide what to do, and the way to its page. */
+function ShipmentEssentials({ id }: { readonly id: string }) {
+  const shipment = useQuery(shipmentQuery(useEnvironment(), id));
+  return (
+    <Waiting query={shipment} what="the shipment">
+      {(one) => (
+        <Stack gap="xs">
+          <Group gap="xs">
+            <Title order={3} size="h5">
+              <Anchor component={Link} to="/shipments/$id" params={{ id } as never} search={{} as never} inherit>
+                {nameOf(one)}
+              </Anchor>
+            </Title>
+            <ShipmentStatus status={one.status} />
+          </Group>
+          <Facts
+            facts={[
+              ['Mode', one.mode && MODE_LABELS[one.mode]],
+              ['From', one.origin_port && <PlaceName key="from" code={one.origin_port} />],
+              ['To', one.destination_port && <PlaceName key="to" code={one.destination_port} />],
+              [one.ata === null ? 'ETA' : 'Arrived', <Eta key="eta" shipment={one} />],
+              ['Carrier', one.carrier_scac],
+              ['Containers', one.container_numbers.join(', ')],
+              ['Shipper', one.shipper?.name],
+              ['Consignee', one.consignee?.name],
+              ['Last milestone', one.last_milestone?.label],
+            ]}
+          />
+          {one.open_exceptions_count > 1 && (
+            <Text size="sm" c="dimmed">
+              {one.open_exceptions_count} exceptions of it are open.
+            </Text>
+          )}
+        </Stack>
+      )}
+    </Waiting>
+  );
+}
+
+interface Measure {
+  readonly label: string;
+  readonly value: string;
+  readonly isTime: boolean;
+}
+
+/** What rules measure; days by which something is due stand elsewhere. */
+const LABELS: Readonly<Record<string, string>> = {
+  slip_hours: 'Slipped by',
+  eta: 'ETA',
+  original_eta: 'Original ETA',
+  etd: 'ETD',
+  silent_since: 'Silent since',
+  heard_at: 'Last news',
+  location: 'Stopped at',
+  arrived_at: 'There since',
+  discharged_at: 'Discharged',
+  gated_out_at: 'Left the terminal',
+};
+
+/** What the rule measured that opened it, as people read it. */
+function measured({ metrics }: Pick<ShipmentException, 'metrics'>): readonly Measure[] {
+  return Object.entries(LABELS).flatMap(([name, label]): Measure[] => {
+    const value = metrics[name];
+    if (typeof value === 'number') return [{ label, value: `${value.toLocaleString()} h`, isTime: false }];
+    return typeof value === 'string' ? [{ label, value, isTime: /^\d{4}-\d\d-\d\dT/.test(value) }] : [];
+  });
 }

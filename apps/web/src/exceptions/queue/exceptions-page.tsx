@@ -1,13 +1,15 @@
-import { Badge, Stack } from '@mantine/core';
+import { Badge, Stack, Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
-import { PageHeader } from '../../app/page-header.tsx';
+import { Link, useSearch, useNavigate } from '@tanstack/react-router';
+import { LateMultiSelect, LateSelect } from '../../app/late-selects.tsx';
+import { PageHeader } from '../../app/page.tsx';
 import { useEnvironment, useMay, useSession } from '../../session/session.ts';
+import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, SEVERITY_LABELS } from '../exception-labels.ts';
 import classes from './exceptions-page.module.css';
-import { QueueFilters } from './queue-filters.tsx';
-import { Queue } from './queue.tsx';
+import type { QueueSearch, View, Age, QueueSort } from './queue-address.ts';
 import { countQuery } from './queue-queries.ts';
-import type { QueueSearch, View } from './queue-address.ts';
+import { DUE_TYPES, SEVERITIES, TYPES, isNarrowed, listed } from './queue-search.ts';
+import { Queue } from './queue.tsx';
 
 const VIEW_LABELS: Readonly<Record<View, string>> = {
   all: 'All open',
@@ -76,5 +78,94 @@ function ViewLink({ view }: { readonly view: View }) {
         </Badge>
       )}
     </Link>
+  );
+}
+
+const AGE_LABELS: Readonly<Record<Age, string>> = {
+  '<24': 'Less than a day',
+  '>24': 'More than a day',
+  '>72': 'More than 3 days',
+  '>168': 'More than a week',
+};
+const SORT_LABELS: Readonly<Record<QueueSort, string>> = {
+  '-severity': 'Gravest first',
+  opened_at: 'Oldest first',
+  '-opened_at': 'Newest first',
+  due: 'Due soonest',
+};
+const options = (labels: Readonly<Record<string, string>>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }));
+
+function QueueFilters({ search }: { readonly search: QueueSearch }) {
+  const navigate = useNavigate({ from: '/exceptions' });
+  const change = (changes: Partial<QueueSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...changes, at: undefined }), replace: true });
+  const sort = search.sort ?? '-severity';
+  const types: readonly string[] = sort === 'due' ? DUE_TYPES : TYPES;
+  const joined = (values: readonly string[]) => (values.length === 0 ? undefined : values.join(','));
+  return (
+    <Group gap="xs" align="end" role="search" aria-label="Exceptions">
+      <LateMultiSelect
+        label="Severity"
+        placeholder={search.severity === undefined ? 'Any' : ''}
+        data={options(SEVERITY_LABELS)}
+        value={listed(SEVERITIES, search.severity)}
+        onChange={(values) => change({ severity: joined(values) })}
+        clearable
+        miw={150}
+        maw={320}
+      />
+      <LateMultiSelect
+        label="Type"
+        description={sort === 'due' ? 'Those that are due by a known day or time' : undefined}
+        placeholder={search.type === undefined ? 'Any' : ''}
+        data={types.map((value) => ({ value, label: EXCEPTION_LABELS[value as keyof typeof EXCEPTION_LABELS] }))}
+        value={listed(TYPES, search.type).filter((type) => types.includes(type))}
+        onChange={(values) => change({ type: joined(values) })}
+        clearable
+        searchable
+        miw={180}
+        maw={360}
+      />
+      {search.view !== 'resolved' && (
+        <LateSelect
+          label="Status"
+          placeholder="Either"
+          data={[
+            { value: 'open', label: EXCEPTION_STATUS_LABELS.open },
+            { value: 'acknowledged', label: EXCEPTION_STATUS_LABELS.acknowledged },
+          ]}
+          value={search.status ?? null}
+          onChange={(status) => change({ status: (status as QueueSearch['status']) ?? undefined })}
+          clearable
+          w={150}
+        />
+      )}
+      <LateSelect
+        label="Opened"
+        placeholder="Any time ago"
+        data={options(AGE_LABELS).map(({ value, label }) => ({ value, label: `${label} ago` }))}
+        value={search.age ?? null}
+        onChange={(age) => change({ age: (age as Age | null) ?? undefined })}
+        clearable
+        w={200}
+      />
+      <LateSelect
+        label="Order"
+        data={options(SORT_LABELS)}
+        value={sort}
+        onChange={(value) => change({ sort: value === '-severity' ? undefined : (value as QueueSearch['sort']) })}
+        allowDeselect={false}
+        w={150}
+      />
+      {isNarrowed(search) && (
+        <Button
+          variant="subtle"
+          onClick={() => change({ severity: undefined, type: undefined, status: undefined, age: undefined })}
+        >
+          Clear
+        </Button>
+      )}
+    </Group>
   );
 }

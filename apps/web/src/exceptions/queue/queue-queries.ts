@@ -1,15 +1,25 @@
-import { type InfiniteData, type QueryClient, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  type QueryClient,
+  infiniteQueryOptions,
+  queryOptions,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
+import { useEffect, useState } from 'react';
+import { useWrite } from '../../app/write.ts';
+import { useLive, useLiveEvent } from '../../live/live-events.tsx';
 import { type Environment, api } from '../../session/api.ts';
-import { byDue } from './due.ts';
+import { useEnvironment, useApi } from '../../session/session.ts';
+import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
 import type { QueueSearch } from './queue-address.ts';
-import { WAITING, filterOf, openedOf } from './queue-search.ts';
+import { byDue, WAITING, filterOf, openedOf, belongs, mayLack } from './queue-search.ts';
 
 const PAGE = 100;
 /** Read at most to put them in the order in which they are due, which the API does not know. */
 export const MOST_DUE = 1_000;
 /** Of one view: more is "and more". */
-export const MOST_COUNTED = 100;
+const MOST_COUNTED = 100;
 
 type Opened = ReturnType<typeof openedOf>;
 interface Place {
@@ -17,7 +27,7 @@ interface Place {
   /** Since when, of the first page: a cursor belongs to it. */
   readonly opened: Opened | undefined;
 }
-export interface QueuePage {
+interface QueuePage {
   readonly data: readonly ShipmentException[];
   readonly next: Place | undefined;
 }
@@ -97,11 +107,7 @@ export function exceptionQuery(environment: Environment, id: string) {
 }
 
 /** Shows exceptions as they are now where they stand: none comes, goes or moves. */
-export function showExceptions(
-  queries: QueryClient,
-  environment: Environment,
-  latest: readonly ShipmentException[],
-): void {
+function showExceptions(queries: QueryClient, environment: Environment, latest: readonly ShipmentException[]): void {
   const byId = new Map(latest.map((exception) => [exception.id, exception]));
   // None is ever opened again: what says so was said before.
   const now = (known: ShipmentException) => (known.status === 'resolved' ? known : (byId.get(known.id) ?? known));
@@ -112,4 +118,102 @@ export function showExceptions(
     const pages = list.pages.map((page) => ({ ...page, data: page.data.map(now) }));
     return { ...list, pages };
   });
+}
+
+/** What happened is shown at once so often, and views are counted anew so often. */
+const SHOW_MS = 200;
+const COUNT_MS = 5_000;
+
+interface QueueNews {
+  /** Exceptions that belong to the list and are not in it. */
+  readonly arrived: number;
+  /** The list may lack exceptions that no event reported. */
+  readonly missed: boolean;
+  readonly forget: () => void;
+}
+
+interface ShownList {
+  /** Ids of the exceptions that the list has. */
+  readonly shown: ReadonlySet<string>;
+  readonly pages: number;
+}
+
+/** Updates listed exceptions where they stand, and counts those that the list does not have yet. */
+export function useQueueNews(search: QueueSearch, me: string, { shown, pages }: ShownList): QueueNews {
+  const [environment, queries, { isOn, gaps }] = [useEnvironment(), useQueryClient(), useLive()];
+  const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
+  const [knownGaps, setKnownGaps] = useState(gaps);
+
+  const [gathered] = useState<{ exceptions: ShipmentException[]; show?: Timer; count?: Timer }>({ exceptions: [] });
+  const show = () => {
+    const latest = gathered.exceptions.splice(0);
+    showExceptions(queries, environment, latest);
+    const added = latest.filter((one) => !shown.has(one.id) && belongs(one, search, me, Date.now()));
+    if (added.length > 0) setArrived((known) => new Set([...known, ...added.map(({ id }) => id)]));
+  };
+  useLiveEvent(({ data }) => {
+    if (!('exception' in data)) return;
+    gathered.exceptions.push(data.exception);
+    gathered.show ??= setTimeout(() => {
+      delete gathered.show;
+      show();
+    }, SHOW_MS);
+    gathered.count ??= setTimeout(() => {
+      delete gathered.count;
+      void queries.invalidateQueries({ queryKey: ['exception-count', environment] });
+    }, COUNT_MS);
+  });
+  useEffect(
+    () => () => {
+      clearTimeout(gathered.show);
+      clearTimeout(gathered.count);
+    },
+    [gathered],
+  );
+  return {
+    arrived: [...arrived].filter((id) => !shown.has(id)).length,
+    missed: mayLack({ isOn, gaps }, knownGaps, pages),
+    forget: () => {
+      setArrived(new Set());
+      setKnownGaps(gaps);
+    },
+  };
+}
+
+type Timer = ReturnType<typeof setTimeout>;
+
+export interface Acknowledgement {
+  readonly id: string;
+  /** As it is where left out; null: nobody. */
+  readonly assignee?: string | null;
+  readonly note?: string;
+}
+export interface Resolution {
+  readonly id: string;
+  readonly code: (typeof MANUAL_RESOLUTIONS)[number];
+  readonly note?: string;
+}
+
+/** What people do with an exception; each shows what became of it where it stands. */
+export function useActs() {
+  const [client, environment, queries] = [useApi(), useEnvironment(), useQueryClient()];
+  const shown = <Written extends ShipmentException>(written: Written) => {
+    showExceptions(queries, environment, [written]);
+    return written;
+  };
+  const write = {
+    acknowledge: async ({ id, ...words }: Acknowledgement) => shown(await client.exceptions.acknowledge(id, words)),
+    resolve: async ({ id, ...words }: Resolution) => shown(await client.exceptions.resolve(id, words)),
+  };
+  const touches = [['exception-count', environment]];
+  const acknowledge = useWrite({
+    write: write.acknowledge,
+    done: ({ assignee }) => (assignee === null ? 'Acknowledged.' : `Acknowledged, with ${assignee}.`),
+    touches,
+  });
+  return {
+    write,
+    acknowledge,
+    recount: () => queries.invalidateQueries({ queryKey: ['exception-count', environment] }),
+  };
 }

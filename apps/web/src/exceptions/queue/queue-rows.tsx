@@ -1,4 +1,4 @@
-import { Checkbox, Text } from '@mantine/core';
+import { Checkbox, Text, Badge } from '@mantine/core';
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -7,12 +7,11 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
 import { nameOf } from '../../shipment/current-shipment.ts';
 import { shipmentQuery, shipmentsQuery } from '../../shipment/shipment-queries.ts';
-import { withTimes } from '../../values/time.tsx';
+import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
+import { withTimes, Time } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
-import { SeverityBadge } from '../severity-badge.tsx';
-import { DueBy } from './due-by.tsx';
-import { ageLabel } from './due.ts';
 import classes from './queue-rows.module.css';
+import { ageLabel, dueOf, isOverdue } from './queue-search.ts';
 
 const ROW_HEIGHT = 56;
 /** Rows before the end at which the next page is asked for. */
@@ -230,5 +229,37 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
     >
       {data === undefined ? '…' : nameOf(data)}
     </Link>
+  );
+}
+
+/** A day at the place that it is about: it is the same day wherever it is read. */
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+
+type Shown = Pick<ShipmentException, 'type' | 'metrics' | 'severity' | 'status'>;
+
+/** By when something has to be done; a dash where that is not known. */
+export function DueBy({ exception }: { readonly exception: Shown }) {
+  const due = dueOf(exception);
+  if (due === undefined)
+    return (
+      <Text span c="dimmed" inherit>
+        —
+      </Text>
+    );
+  return (
+    <>
+      {due.kind === 'day' ? (
+        <time dateTime={due.value} title={due.label}>
+          {DAY.format(new Date(due.value))}
+        </time>
+      ) : (
+        <Time value={due.value} />
+      )}{' '}
+      {exception.status !== 'resolved' && isOverdue(exception, Date.now()) && (
+        <Badge size="sm" color="red" variant="light" tt="none" autoContrast>
+          Past
+        </Badge>
+      )}
+    </>
   );
 }

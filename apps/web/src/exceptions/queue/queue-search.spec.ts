@@ -1,83 +1,142 @@
 import type { ShipmentException } from '@tracking/client';
 import { readQueueSearch } from './queue-address.ts';
-import { belongs, filterOf, openedOf, mayLack } from './queue-search.ts';
+import { belongs, filterOf, openedOf, mayLack, ageLabel, byDue, dueOf, isOverdue } from './queue-search.ts';
 
-const NOW = Date.parse('2026-11-23T12:00:00.000Z');
-const ME = 'ann@example.com';
-const one = (fields: Partial<ShipmentException>) =>
-  ({
-    status: 'open',
-    severity: 'high',
-    type: 'customs_hold',
-    assignee: null,
-    opened_at: '2026-11-23T10:00:00.000Z',
-    ...fields,
-  }) as ShipmentException;
+describe('queue search', () => {
+  const NOW = Date.parse('2026-11-23T12:00:00.000Z');
+  const ME = 'ann@example.com';
+  const one = (fields: Partial<ShipmentException>) =>
+    ({
+      status: 'open',
+      severity: 'high',
+      type: 'customs_hold',
+      assignee: null,
+      opened_at: '2026-11-23T10:00:00.000Z',
+      ...fields,
+    }) as ShipmentException;
 
-it('what an address says wrongly counts as not said', () => {
-  expect(
-    readQueueSearch({ view: 'theirs', severity: 'High', type: 'lost', status: 'resolved', age: '>1', at: 7 }),
-  ).toEqual({ type: 'lost' });
+  it('what an address says wrongly counts as not said', () => {
+    expect(
+      readQueueSearch({ view: 'theirs', severity: 'High', type: 'lost', status: 'resolved', age: '>1', at: 7 }),
+    ).toEqual({ type: 'lost' });
+  });
+
+  it('an address says the same after it was read', () => {
+    const said = {
+      view: 'mine',
+      severity: 'critical,high',
+      type: 'lost',
+      status: 'open',
+      age: '>24',
+      sort: 'due',
+      at: 'exc_1',
+    };
+    expect(readQueueSearch(said)).toEqual(said);
+  });
+
+  it('the queue is what waits for somebody, unless the resolved are asked for', () => {
+    expect(filterOf({}, ME)).toEqual({ status: ['open', 'acknowledged'] });
+    expect(filterOf({ view: 'resolved' }, ME)).toEqual({ status: ['resolved'] });
+    expect(filterOf({ view: 'mine', status: 'open' }, ME)).toEqual({ status: ['open'], assignee: ME });
+  });
+
+  it('in the order in which they are due stand those of types that have a due time', () => {
+    expect(filterOf({ sort: 'due' }, ME).type).toEqual(['demurrage_risk', 'detention_risk', 'missed_connection']);
+    expect(filterOf({ sort: 'due', type: 'detention_risk,lost' }, ME).type).toEqual(['detention_risk']);
+  });
+
+  it('severities and types that there are not are not asked for', () => {
+    expect(filterOf({ severity: 'grave', type: 'novel,lost' }, ME)).toEqual({ ...filterOf({}, ME), type: ['lost'] });
+  });
+
+  it('an age is a bound of when it was opened', () => {
+    expect(openedOf('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
+    expect(openedOf('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
+    expect(openedOf(undefined, NOW)).toEqual({});
+  });
+
+  it.each([
+    [{}, {}, true],
+    [{}, { status: 'resolved' }, false],
+    [{ view: 'resolved' }, { status: 'resolved' }, true],
+    [{ view: 'mine' }, {}, false],
+    [{ view: 'mine' }, { assignee: ME }, true],
+    [{ view: 'unassigned' }, {}, true],
+    [{ view: 'unassigned' }, { assignee: ME }, false],
+    [{ severity: 'critical' }, {}, false],
+    [{ type: 'customs_hold,lost' }, {}, true],
+    [{ sort: 'due' }, {}, false],
+    [{ age: '<24' }, {}, true],
+    [{ age: '>24' }, {}, false],
+  ] as const)('asked for %j, %j belongs: %s', (search, fields, expected) => {
+    expect(belongs(one(fields), search, ME, NOW)).toBe(expected);
+  });
+
+  it('holds a list for complete while the stream reports each change, however many pages it has', () => {
+    expect(mayLack({ isOn: true, gaps: 1 }, 1, 5)).toBe(false);
+    expect(mayLack({ isOn: undefined, gaps: 0 }, 0, 5)).toBe(false);
+  });
+
+  it('holds it for incomplete after a gap, and if several pages were read without the stream', () => {
+    expect(mayLack({ isOn: true, gaps: 2 }, 1, 1)).toBe(true);
+    expect(mayLack({ isOn: false, gaps: 0 }, 0, 1)).toBe(false);
+    expect(mayLack({ isOn: false, gaps: 0 }, 0, 2)).toBe(true);
+  });
 });
 
-it('an address says the same after it was read', () => {
-  const said = {
-    view: 'mine',
-    severity: 'critical,high',
-    type: 'lost',
-    status: 'open',
-    age: '>24',
-    sort: 'due',
-    at: 'exc_1',
-  };
-  expect(readQueueSearch(said)).toEqual(said);
-});
+describe('due', () => {
+  const one = (type: ShipmentException['type'], metrics: ShipmentException['metrics'], opened_at = '2026-11-01') =>
+    ({ type, metrics, opened_at }) as ShipmentException;
 
-it('the queue is what waits for somebody, unless the resolved are asked for', () => {
-  expect(filterOf({}, ME)).toEqual({ status: ['open', 'acknowledged'] });
-  expect(filterOf({ view: 'resolved' }, ME)).toEqual({ status: ['resolved'] });
-  expect(filterOf({ view: 'mine', status: 'open' }, ME)).toEqual({ status: ['open'], assignee: ME });
-});
+  it('is the day or moment that the rule measured, where it knows it', () => {
+    expect(dueOf(one('demurrage_risk', { last_free_day: '2026-12-01' }))).toMatchObject({
+      kind: 'day',
+      value: '2026-12-01',
+    });
+    expect(dueOf(one('missed_connection', { next_etd: null }))).toBeUndefined();
+    expect(dueOf(one('customs_hold', {}))).toBeUndefined();
+  });
 
-it('in the order in which they are due stand those of types that have a due time', () => {
-  expect(filterOf({ sort: 'due' }, ME).type).toEqual(['demurrage_risk', 'detention_risk', 'missed_connection']);
-  expect(filterOf({ sort: 'due', type: 'detention_risk,lost' }, ME).type).toEqual(['detention_risk']);
-});
+  it('orders the soonest first, and last what is due at no known time, the oldest first', () => {
+    const soon = one('missed_connection', { next_etd: '2026-12-01T08:00:00.000Z' });
+    const day = one('detention_risk', { empty_return_by: '2026-12-01' });
+    const late = one('demurrage_risk', { last_free_day: '2026-12-02' });
+    const [older, newer] = [one('demurrage_risk', {}, '2026-11-01'), one('demurrage_risk', {}, '2026-11-02')];
+    expect([newer, late, older, day, soon].sort(byDue)).toEqual([soon, day, late, older, newer]);
+  });
 
-it('severities and types that there are not are not asked for', () => {
-  expect(filterOf({ severity: 'grave', type: 'novel,lost' }, ME)).toEqual({ ...filterOf({}, ME), type: ['lost'] });
-});
+  const at = (time: string) => Date.parse(time);
 
-it('an age is a bound of when it was opened', () => {
-  expect(openedOf('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
-  expect(openedOf('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
-  expect(openedOf(undefined, NOW)).toEqual({});
-});
+  it('a day is past when it is over at the place, which the severity says', () => {
+    const risk = { ...one('demurrage_risk', { last_free_day: '2026-12-01' }), severity: 'high' as const };
+    const after = { ...risk, severity: 'critical' as const };
+    // In Shanghai it ends before it does in UTC, and in Los Angeles after it.
+    expect(isOverdue(after, at('2026-12-01T16:00:00Z'))).toBe(true);
+    expect(isOverdue(risk, at('2026-12-02T07:59:00Z'))).toBe(false);
+    expect(isOverdue(after, at('2026-12-02T08:00:00Z'))).toBe(true);
+  });
 
-it.each([
-  [{}, {}, true],
-  [{}, { status: 'resolved' }, false],
-  [{ view: 'resolved' }, { status: 'resolved' }, true],
-  [{ view: 'mine' }, {}, false],
-  [{ view: 'mine' }, { assignee: ME }, true],
-  [{ view: 'unassigned' }, {}, true],
-  [{ view: 'unassigned' }, { assignee: ME }, false],
-  [{ severity: 'critical' }, {}, false],
-  [{ type: 'customs_hold,lost' }, {}, true],
-  [{ sort: 'due' }, {}, false],
-  [{ age: '<24' }, {}, true],
-  [{ age: '>24' }, {}, false],
-] as const)('asked for %j, %j belongs: %s', (search, fields, expected) => {
-  expect(belongs(one(fields), search, ME, NOW)).toBe(expected);
-});
+  it('a day is not past before it is over anywhere, though settings have it critical from the beginning', () => {
+    const risk = { ...one('detention_risk', { empty_return_by: '2026-12-01' }), severity: 'critical' as const };
+    expect(isOverdue(risk, at('2026-12-01T09:59:00Z'))).toBe(false);
+    expect(isOverdue(risk, at('2026-12-01T10:00:00Z'))).toBe(true);
+  });
 
-it('holds a list for complete while the stream reports each change, however many pages it has', () => {
-  expect(mayLack({ isOn: true, gaps: 1 }, 1, 5)).toBe(false);
-  expect(mayLack({ isOn: undefined, gaps: 0 }, 0, 5)).toBe(false);
-});
+  it('a moment is past after it, and what is due at no known time never', () => {
+    const missed = one('missed_connection', { next_etd: '2026-12-01T08:00:00.000Z' });
+    expect([isOverdue(missed, at('2026-12-01T08:00:00Z')), isOverdue(missed, at('2026-12-01T08:01:00Z'))]).toEqual([
+      false,
+      true,
+    ]);
+    expect(isOverdue(one('customs_hold', {}), at('2030-01-01'))).toBe(false);
+  });
 
-it('holds it for incomplete after a gap, and if several pages were read without the stream', () => {
-  expect(mayLack({ isOn: true, gaps: 2 }, 1, 1)).toBe(true);
-  expect(mayLack({ isOn: false, gaps: 0 }, 0, 1)).toBe(false);
-  expect(mayLack({ isOn: false, gaps: 0 }, 0, 2)).toBe(true);
+  it.each([
+    ['2026-11-23T11:59:30Z', '0 min'],
+    ['2026-11-23T11:01:00Z', '59 min'],
+    ['2026-11-21T13:00:00Z', '47 h'],
+    ['2026-11-20T12:00:00Z', '3 d'],
+  ])('opened %s, it is open for %s', (opened, expected) => {
+    expect(ageLabel(opened, Date.parse('2026-11-23T12:00:00Z'))).toBe(expected);
+  });
 });

@@ -1,23 +1,19 @@
-import { Alert, Button, Drawer, Group } from '@mantine/core';
+import { Alert, Button, Drawer, Group, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
-import { type ReactNode, useRef, useState } from 'react';
-import { onDemand } from '../../app/on-demand.tsx';
-import { Failed } from '../../app/failed.tsx';
-import { Waiting } from '../../app/waiting.tsx';
+import { type ReactNode, useRef, useState, type KeyboardEvent } from 'react';
+import { onDemand } from '../../app/lazy.tsx';
+import { Failed, Waiting } from '../../app/page.tsx';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import type { Act } from './act-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
-import { useQueueKeys } from './queue-keys.ts';
-import { useQueueNews } from './queue-news.ts';
-import { queueQuery, rowsOf } from './queue-queries.ts';
-import { QueueRows } from './queue-rows.tsx';
 import type { QueueSearch } from './queue-address.ts';
+import { useQueueNews, queueQuery, rowsOf, MOST_DUE, useActs } from './queue-queries.ts';
+import { QueueRows } from './queue-rows.tsx';
 import { isNarrowed } from './queue-search.ts';
 import classes from './queue.module.css';
-import { QueueSelection } from './queue-selection.tsx';
 
 const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).ActDialog);
 
@@ -186,4 +182,96 @@ function Nothing({ search }: { readonly search: QueueSearch }) {
   if (search.view === 'resolved')
     return <Alert title="Nothing was resolved yet">What you or a rule resolves is listed here.</Alert>;
   return <Alert title="Nothing waits">Exceptions appear here as soon as a rule or a person opens one.</Alert>;
+}
+
+interface QueueSelectionProps {
+  readonly chosen: readonly ShipmentException[];
+  readonly count: number;
+  readonly more: boolean;
+  readonly isDue: boolean;
+  readonly onAct: (act: Act, exceptions: readonly ShipmentException[]) => void;
+  readonly onClear: () => void;
+}
+
+/** What can be done with those that are selected; where none is, how many there are. */
+function QueueSelection({ chosen, count, more, isDue, onAct, onClear }: QueueSelectionProps) {
+  if (chosen.length === 0) {
+    return (
+      <Text size="sm" c="dimmed" aria-live="polite">
+        {count.toLocaleString()}
+        {more && ' and more'} {count === 1 && !more ? 'exception' : 'exceptions'}
+        {isDue && count >= MOST_DUE && ' · only the gravest are put in order: narrow it to see the others'}
+      </Text>
+    );
+  }
+  return (
+    <Group gap="xs" role="toolbar" aria-label="What to do with those selected">
+      <Text size="sm" fw={600} aria-live="polite">
+        {chosen.length} selected
+      </Text>
+      <Button size="xs" onClick={() => onAct('acknowledge', chosen)}>
+        Acknowledge…
+      </Button>
+      <Button size="xs" variant="default" onClick={() => onAct('assign', chosen)}>
+        Assign…
+      </Button>
+      <Button size="xs" variant="default" onClick={() => onAct('resolve', chosen)}>
+        Resolve…
+      </Button>
+      <Button size="xs" variant="subtle" onClick={onClear}>
+        Clear the selection
+      </Button>
+    </Group>
+  );
+}
+
+interface Parts {
+  readonly rows: readonly ShipmentException[];
+  /** Which one is opened. */
+  readonly at: string | undefined;
+  readonly me: string;
+  readonly selected: ReadonlySet<string>;
+  readonly open: (id: string | undefined) => void;
+  readonly toggle: (ids: readonly string[], on: boolean) => void;
+  readonly ask: (act: Act, exceptions: readonly ShipmentException[]) => void;
+}
+
+/** Keys of the queue: they work where it has the focus, and never while somebody types. */
+function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
+  const mayWrite = useMay('exceptions:write');
+  const { acknowledge } = useActs();
+
+  const move = (step: number) => {
+    const next = rows[rows.findIndex(({ id }) => id === at) + step];
+    if (next !== undefined) open(next.id);
+  };
+  const ofOpened: Readonly<Record<string, () => void>> = {
+    j: () => move(1),
+    k: () => move(-1),
+    Escape: () => open(undefined),
+  };
+  const ofEach: Readonly<Record<string, (exception: ShipmentException) => void>> = {
+    a: ({ id, status }) => status === 'open' && acknowledge.mutate({ id }),
+    m: ({ id, assignee }) => assignee !== me && acknowledge.mutate({ id, assignee: me }),
+    r: (exception) => ask('resolve', [exception]),
+    x: ({ id }) => toggle([id], !selected.has(id)),
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const target = event.target as HTMLElement;
+    if (!isShortcut(event)) return;
+    if (at !== undefined) ofOpened[event.key]?.();
+    const current = target.closest<HTMLElement>('[data-exception]')?.dataset['exception'] ?? at;
+    const exception = rows.find(({ id, status }) => id === current && status !== 'resolved');
+    if (!mayWrite || exception === undefined || ofEach[event.key] === undefined) return;
+    // What opens by a key does not get it typed into its first field.
+    event.preventDefault();
+    ofEach[event.key]?.(exception);
+  };
+  return { move, onKeyDown };
+}
+
+/** Neither of the browser nor of a field that somebody types into. */
+function isShortcut({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+  const isTyping = (target as HTMLElement).closest('form, textarea, select, input:not([type="checkbox"])') !== null;
+  return !ctrlKey && !metaKey && !altKey && !isTyping;
 }

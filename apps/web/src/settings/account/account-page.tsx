@@ -1,8 +1,8 @@
 import { SegmentedControl, Stack, Text, Title, useMantineColorScheme } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { COLOR_SCHEMES } from '../../app/color-scheme.ts';
-import { PageHeader } from '../../app/page-header.tsx';
-import { ROLES_ABOUT, ROLE_LABELS } from '../../session/role-labels.ts';
+import { COLOR_SCHEMES } from '../../app/theme.ts';
+import { PageHeader } from '../../app/page.tsx';
+import { ROLES_ABOUT, ROLE_LABELS } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { ChangeName } from './change-name.tsx';
 import { ChangePassword } from './change-password.tsx';

@@ -1,7 +1,8 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { Refused } from '../../app/refused.tsx';
-import { fieldErrors, useWrite } from '../../app/write.ts';
+import { Refused } from '../../app/page.tsx';
+import { fieldErrors } from '../../app/failures.ts';
+import { useWrite } from '../../app/write.ts';
 import { useApi, useSession } from '../../session/session.ts';
 
 export function ChangeName() {

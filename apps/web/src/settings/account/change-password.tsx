@@ -1,11 +1,11 @@
 import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { RateLimitError } from '@tracking/client';
-import { Refused } from '../../app/refused.tsx';
-import { fieldErrors, useWrite } from '../../app/write.ts';
-import { PASSWORD_ABOUT, passwordFault } from '../../session/password-rules.ts';
+import { Refused } from '../../app/page.tsx';
+import { fieldErrors } from '../../app/failures.ts';
+import { useWrite } from '../../app/write.ts';
+import { PASSWORD_ABOUT, passwordFault, useWait } from '../../session/sign-in.ts';
 import { useApi, useSession } from '../../session/session.ts';
-import { useWait } from '../../session/wait.ts';
 
 export function ChangePassword() {
   const [client, { user }] = [useApi(), useSession()];

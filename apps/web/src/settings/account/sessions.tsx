@@ -1,10 +1,9 @@
 import { Badge, Button, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { NotFoundError } from '@tracking/client';
-import { askFirst } from '../../app/ask-first.tsx';
-import { forEachOf } from '../../app/for-each.ts';
-import { Waiting } from '../../app/waiting.tsx';
-import { useWrite } from '../../app/write.ts';
+import { askFirst } from '../../app/overlays.tsx';
+import { forEachOf, useWrite } from '../../app/write.ts';
+import { Waiting } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { type OwnSession, sessionsQuery } from './session-queries.ts';

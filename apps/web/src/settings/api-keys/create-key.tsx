@@ -1,12 +1,12 @@
 import { Alert, Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import { failureOf } from '../../app/failures.ts';
+import { failureOf, fieldErrors } from '../../app/failures.ts';
 import { ShownOnce } from '../../app/shown-once.tsx';
-import { fieldErrors, useWrite } from '../../app/write.ts';
+import { useWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
 import { useApi, useEnvironment, useMay } from '../../session/session.ts';
-import { ROLE_LABELS } from '../../session/role-labels.ts';
+import { ROLE_LABELS } from '../../session/roles.ts';
 import { type ServiceAccount, serviceAccountsQuery } from './key-queries.ts';
 import { mayHaveKeys } from './key-state.ts';
 

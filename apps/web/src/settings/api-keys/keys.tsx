@@ -1,9 +1,9 @@
 import { ActionIcon, Badge, Code, Menu, Table, Text, VisuallyHidden } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
-import { askFirst } from '../../app/ask-first.tsx';
+import { askFirst } from '../../app/overlays.tsx';
 import { useWrite } from '../../app/write.ts';
 import { ENVIRONMENT_LABELS } from '../../session/api.ts';
-import { ROLE_LABELS } from '../../session/role-labels.ts';
+import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import type { ApiKey } from './key-queries.ts';

@@ -2,7 +2,7 @@ import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEnvironment } from '../../session/session.ts';
-import { DateField } from '../../values/date-field.tsx';
+import { DateField } from '../../values/time-fields.tsx';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { DAYS } from '../../values/zones.ts';
 import { serviceAccountsQuery } from '../api-keys/key-queries.ts';

@@ -1,9 +1,8 @@
 import { Alert, Button, Center, Loader, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { Failed } from '../../app/failed.tsx';
-import { PageHeader } from '../../app/page-header.tsx';
-import { OnlyWith } from '../../session/may.tsx';
+import { Failed, PageHeader } from '../../app/page.tsx';
+import { OnlyWith } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { AuditFilters } from './audit-filters.tsx';
 import { auditLogQuery } from './audit-queries.ts';

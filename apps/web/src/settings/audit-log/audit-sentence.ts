@@ -1,4 +1,4 @@
-import { ROLE_LABELS } from '../../session/role-labels.ts';
+import { ROLE_LABELS } from '../../session/roles.ts';
 import { AUDIT_SENTENCES } from './audit-labels.ts';
 import type { AuditEntry } from './audit-queries.ts';
 

@@ -1,6 +1,6 @@
 import type { TrackingEvent } from '@tracking/client';
 import { useEffect, useState } from 'react';
-import { useLiveEvent } from '../../live/live-events.ts';
+import { useLiveEvent } from '../../live/live-events.tsx';
 import { MOST_LIVE, isAskedFor } from './event-log.ts';
 import type { EventSearch } from './event-search.ts';
 

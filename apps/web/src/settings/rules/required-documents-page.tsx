@@ -1,8 +1,7 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { PageHeader } from '../../app/page-header.tsx';
-import { Waiting } from '../../app/waiting.tsx';
-import { OnlyWith } from '../../session/may.tsx';
+import { PageHeader, Waiting } from '../../app/page.tsx';
+import { OnlyWith } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { LastChange } from './recheck.tsx';
 import { RequiredForm } from './required-form.tsx';

@@ -2,7 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import type { WorkspaceSettings } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../documents/document-labels.ts';
-import { MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { NotChanged } from './not-changed.tsx';
 import { type Required, changedModes, requiredPatch } from './required-changes.ts';

@@ -1,5 +1,5 @@
 import type { WorkspaceSettings } from '@tracking/client';
-import type { Mode } from '../../values/modes.ts';
+import type { Mode } from '../../values/codes.ts';
 
 export type Rules = WorkspaceSettings['exceptions'];
 export type RuleType = keyof Rules;

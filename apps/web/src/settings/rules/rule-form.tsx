@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
 import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
-import { MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import { NotChanged } from './not-changed.tsx';
 import { RuleConflict } from './rule-conflict.tsx';
 import { type RuleType, type RuleValues, differences, hoursFault, patchOf, valuesOf } from './rule-changes.ts';

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
-import { isOutdated, useWrite } from '../../app/write.ts';
+import { isOutdated } from '../../app/failures.ts';
+import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { settingsQuery } from './settings-queries.ts';
 

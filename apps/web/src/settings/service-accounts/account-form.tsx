@@ -1,9 +1,10 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { Refused } from '../../app/refused.tsx';
-import { fieldErrors, isOutdated, useWrite } from '../../app/write.ts';
-import { RoleChoice } from '../../session/role-choice.tsx';
-import type { Role } from '../../session/role-labels.ts';
+import { Refused } from '../../app/page.tsx';
+import { fieldErrors, isOutdated } from '../../app/failures.ts';
+import { useWrite } from '../../app/write.ts';
+import { RoleChoice } from '../../session/permissions.tsx';
+import type { Role } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
 import type { ServiceAccount } from '../api-keys/key-queries.ts';
 

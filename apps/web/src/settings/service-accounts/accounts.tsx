@@ -1,9 +1,9 @@
 import { ActionIcon, Anchor, Badge, Menu, Table, Text, VisuallyHidden } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { askFirst } from '../../app/ask-first.tsx';
+import { askFirst } from '../../app/overlays.tsx';
 import { useWrite } from '../../app/write.ts';
-import { ROLE_LABELS } from '../../session/role-labels.ts';
+import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useMay } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { type ServiceAccount, keysQuery } from '../api-keys/key-queries.ts';

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { failureOf } from '../../app/failures.ts';
-import { isOutdated, useWrite } from '../../app/write.ts';
-import { RoleChoice } from '../../session/role-choice.tsx';
-import { ROLE_LABELS } from '../../session/role-labels.ts';
+import { failureOf, isOutdated } from '../../app/failures.ts';
+import { useWrite } from '../../app/write.ts';
+import { RoleChoice } from '../../session/permissions.tsx';
+import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
 import type { Member } from './team-queries.ts';
 import { calledOf } from './members.ts';

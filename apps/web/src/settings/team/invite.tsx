@@ -1,9 +1,10 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { Refused } from '../../app/refused.tsx';
-import { fieldErrors, useWrite } from '../../app/write.ts';
-import { RoleChoice } from '../../session/role-choice.tsx';
-import type { Role } from '../../session/role-labels.ts';
+import { Refused } from '../../app/page.tsx';
+import { fieldErrors } from '../../app/failures.ts';
+import { useWrite } from '../../app/write.ts';
+import { RoleChoice } from '../../session/permissions.tsx';
+import type { Role } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
 import { LinkShown } from './link-shown.tsx';
 

@@ -1,8 +1,8 @@
 import { ActionIcon, Badge, Menu, Stack, Table, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
-import { askFirst } from '../../app/ask-first.tsx';
+import { askFirst } from '../../app/overlays.tsx';
 import { useWrite } from '../../app/write.ts';
-import { ROLE_LABELS } from '../../session/role-labels.ts';
+import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import type { TeamDialog } from './team-page.tsx';

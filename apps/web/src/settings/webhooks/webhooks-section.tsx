@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { OnlyWith } from '../../session/may.tsx';
+import { OnlyWith } from '../../session/permissions.tsx';
 
 /** Everything about webhooks, for those who may manage them. */
 export function WebhooksSection() {

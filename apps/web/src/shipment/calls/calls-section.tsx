@@ -1,7 +1,7 @@
 import { Accordion, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Waiting } from '../../app/waiting.tsx';
+import { Waiting } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { Card } from '../card.tsx';
 import { useShipment } from '../current-shipment.ts';

@@ -11,13 +11,12 @@ import {
 } from '../../documents/document-labels.ts';
 import { useWrite } from '../../app/write.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
-import { fileSize } from '../../values/file-size.ts';
+import { fileSize, save } from '../../values/files.ts';
 import { Time } from '../../values/time.tsx';
 import { useShipment } from '../current-shipment.ts';
 import { useActorName } from '../history/history-queries.ts';
 import { type Versions, isGone } from './document-versions.ts';
 import classes from './documents-section.module.css';
-import { save } from './save.ts';
 import { contentQuery } from './preview/preview-queries.ts';
 
 export interface DocumentActions {

@@ -1,5 +1,5 @@
 import type { ShipmentDocument } from '@tracking/client';
-import { fileSize } from '../../values/file-size.ts';
+import { fileSize } from '../../values/files.ts';
 import { contentTypeOf, faultOf, MOST_BYTES, supposedType } from './chosen-file.ts';
 import { checklist, versionsOf } from './document-versions.ts';
 import { type TransferOptions, type Upload, UploadQueue } from './upload-queue.ts';

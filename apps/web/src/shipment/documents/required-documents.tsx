@@ -2,7 +2,7 @@ import { Anchor, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantin
 import { IconAlertTriangle, IconCircleCheck, IconClock, IconUpload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { DocumentType, ShipmentDocument } from '@tracking/client';
-import { Waiting } from '../../app/waiting.tsx';
+import { Waiting } from '../../app/page.tsx';
 import { DOCUMENT_LABELS } from '../../documents/document-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { useShipment } from '../current-shipment.ts';

@@ -1,7 +1,7 @@
 import { Button, CloseButton, Group, Progress, Stack, Text } from '@mantine/core';
 import type { DocumentType } from '@tracking/client';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../documents/document-labels.ts';
-import { fileSize } from '../../values/file-size.ts';
+import { fileSize } from '../../values/files.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import classes from './documents-section.module.css';
 import type { Upload } from './upload-queue.ts';

@@ -3,17 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ItemOf } from '@tracking/client';
 import { Suspense } from 'react';
-import { Waiting } from '../../app/waiting.tsx';
+import { Waiting } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { slipLabel } from '../../shipments/eta-slip.tsx';
-import { PlaceTime } from '../../values/place-time.tsx';
-import { usePlaces } from '../../values/places.tsx';
+import { slipLabel } from '../../shipments/shipment-facts.tsx';
+import { PlaceTime, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { Card } from '../card.tsx';
 import { useShipment } from '../current-shipment.ts';
 import { SOURCE_LABELS, reasonLabel } from '../milestone-labels.ts';
 import { etaHistoryQuery } from '../shipment-queries.ts';
-import { late } from '../../app/late.tsx';
+import { late } from '../../app/lazy.tsx';
 
 export type EtaChange = ItemOf<'listEtaHistory'>;
 

@@ -2,9 +2,9 @@ import { Badge, Button, Collapse, Group, Paper, Stack, Text, Title } from '@mant
 import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';
-import { Waiting } from '../../app/waiting.tsx';
+import { Waiting } from '../../app/page.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../../exceptions/exception-labels.ts';
-import { SeverityBadge } from '../../exceptions/severity-badge.tsx';
+import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { Time, withTimes } from '../../values/time.tsx';
 import { useActorName } from '../history/history-queries.ts';

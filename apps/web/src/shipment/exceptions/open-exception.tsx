@@ -1,7 +1,7 @@
 import { Alert, Autocomplete, Button, Group, Modal, Select, Stack, TextInput, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { failureOf } from '../../app/failures.ts';
-import { fieldErrors, useWrite } from '../../app/write.ts';
+import { failureOf, fieldErrors } from '../../app/failures.ts';
+import { useWrite } from '../../app/write.ts';
 import {
   EXCEPTION_LABELS,
   type ExceptionType,

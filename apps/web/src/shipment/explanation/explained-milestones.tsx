@@ -1,7 +1,7 @@
 import { Badge, Button, Table, Text } from '@mantine/core';
 import { useState } from 'react';
-import { statusLabel } from '../../shipments/shipment-status.tsx';
-import { PlaceOrText } from '../../values/places.tsx';
+import { statusLabel } from '../../shipments/shipment-facts.tsx';
+import { PlaceOrText } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../milestone-labels.ts';
 import { MilestoneLink } from './milestone-link.tsx';

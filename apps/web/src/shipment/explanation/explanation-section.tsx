@@ -1,8 +1,8 @@
 import { Stack, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Waiting } from '../../app/waiting.tsx';
+import { Waiting } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { statusLabel } from '../../shipments/shipment-status.tsx';
+import { statusLabel } from '../../shipments/shipment-facts.tsx';
 import { Time } from '../../values/time.tsx';
 import { Card } from '../card.tsx';
 import { useShipment } from '../current-shipment.ts';

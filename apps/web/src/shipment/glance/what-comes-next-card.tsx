@@ -3,7 +3,7 @@ import { useInterval } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useEnvironment } from '../../session/session.ts';
-import { PlaceOrText } from '../../values/places.tsx';
+import { PlaceOrText } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { dayLabel } from '../../values/zones.ts';
 import { useShipment } from '../current-shipment.ts';

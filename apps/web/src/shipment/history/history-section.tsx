@@ -1,7 +1,6 @@
 import { Button, Center, Loader, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Failed } from '../../app/failed.tsx';
-import { Waiting } from '../../app/waiting.tsx';
+import { Failed, Waiting } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { useShipment } from '../current-shipment.ts';
 import { HistoryRow } from './history-row.tsx';

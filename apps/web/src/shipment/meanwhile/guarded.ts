@@ -1,5 +1,5 @@
 import { ConflictError } from '@tracking/client';
-import { isOutdated } from '../../app/write.ts';
+import { isOutdated } from '../../app/failures.ts';
 
 /** A thing as it is, or as somebody saw it, and the version of its shipment then. */
 export interface Seen<Thing> {

@@ -2,13 +2,12 @@ import { Alert, Badge, Button, Group, Loader, Modal, Stack, Text, Title } from '
 import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { askFirst } from '../../app/ask-first.tsx';
-import { onDemand } from '../../app/on-demand.tsx';
-import { Waiting } from '../../app/waiting.tsx';
-import { May } from '../../session/may.tsx';
+import { askFirst } from '../../app/overlays.tsx';
+import { onDemand, late } from '../../app/lazy.tsx';
+import { Waiting } from '../../app/page.tsx';
+import { May } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { PlaceTime } from '../../values/place-time.tsx';
-import { PlaceOrText, usePlaces } from '../../values/places.tsx';
+import { PlaceTime, PlaceOrText, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { useShipment } from '../current-shipment.ts';
 import { Facts } from '../facts.tsx';
@@ -17,7 +16,6 @@ import { readMilestone } from './read-milestone.ts';
 import { FIELD_LABELS, differences, isSameRevision, sayingOf, sourceOf } from './differences.ts';
 import { type MilestoneChange, milestoneHistoryQuery } from './milestone-history.ts';
 import { useGuardedWrite } from '../meanwhile/use-guarded-write.ts';
-import { late } from '../../app/late.tsx';
 
 /** The form is loaded when somebody opens it. */
 const CorrectMilestone = late(() => import('./correct-milestone.tsx'));

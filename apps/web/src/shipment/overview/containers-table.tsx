@@ -3,16 +3,16 @@ import { IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { May } from '../../session/may.tsx';
+import { May } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { ShipmentStatus } from '../../shipments/shipment-status.tsx';
-import { PlaceOrText, usePlaces } from '../../values/places.tsx';
+import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
+import { PlaceOrText, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { dayIn, dayLabel } from '../../values/zones.ts';
 import { useShipment } from '../current-shipment.ts';
 import { milestonesQuery } from '../shipment-queries.ts';
 import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './free-time.ts';
-import { late } from '../../app/late.tsx';
+import { late } from '../../app/lazy.tsx';
 
 /** The form is loaded when somebody opens it. */
 const EditContainer = late(() => import('./edit-container.tsx'));

@@ -1,8 +1,6 @@
 import { Alert, Text } from '@mantine/core';
-import { MODE_LABELS } from '../../values/modes.ts';
-import { PlaceName } from '../../values/place.tsx';
-import { PlaceTime } from '../../values/place-time.tsx';
-import { usePlaces } from '../../values/places.tsx';
+import { MODE_LABELS } from '../../values/codes.ts';
+import { PlaceName, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { useShipment } from '../current-shipment.ts';
 import classes from './legs-strip.module.css';
 import { type Expected, type Leg, type Stop, stopsOf } from './stops.ts';

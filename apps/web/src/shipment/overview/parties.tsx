@@ -1,5 +1,5 @@
 import type { Shipment } from '@tracking/client';
-import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/modes.ts';
+import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { Time } from '../../values/time.tsx';
 import { useShipment } from '../current-shipment.ts';
 import { Facts } from '../facts.tsx';

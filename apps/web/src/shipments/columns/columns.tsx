@@ -1,11 +1,10 @@
 import { Badge, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { MODE_LABELS } from '../../values/modes.ts';
+import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
-import { Eta } from '../eta-slip.tsx';
-import { ShipmentStatus } from '../shipment-status.tsx';
+import { Eta, ShipmentStatus } from '../shipment-facts.tsx';
 import type { ColumnName } from './column-names.ts';
 
 export interface Column {

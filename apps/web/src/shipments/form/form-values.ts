@@ -1,5 +1,5 @@
 import type { BodyOf, Shipment } from '@tracking/client';
-import type { LoadType, Mode } from '../../values/modes.ts';
+import type { LoadType, Mode } from '../../values/codes.ts';
 
 /** A leg as it stands in the form: texts are empty where nothing is said. */
 export interface LegValues {

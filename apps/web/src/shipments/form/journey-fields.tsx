@@ -1,7 +1,7 @@
 import { Select, TextInput } from '@mantine/core';
 import { PlaceSelect } from '../../values/place-select.tsx';
-import { MODE_OPTIONS } from '../../values/modes.ts';
-import { TimeInput } from '../../values/time-input.tsx';
+import { MODE_OPTIONS } from '../../values/codes.ts';
+import { TimeInput } from '../../values/time-fields.tsx';
 import type { ShipmentForm } from './shipment-form.tsx';
 
 interface Props {

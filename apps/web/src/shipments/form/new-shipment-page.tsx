@@ -1,10 +1,10 @@
 import { Stack } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';
-import { PageHeader } from '../../app/page-header.tsx';
-import { isOutdated, useWrite } from '../../app/write.ts';
+import { PageHeader } from '../../app/page.tsx';
+import { isOutdated } from '../../app/failures.ts';
+import { useWrite, randomId } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
-import { randomId } from '../../values/random-id.ts';
 import { EMPTY_VALUES, type ShipmentBody, type ShipmentValues, bodyOf } from './form-values.ts';
 import { Leaving } from './leaving.tsx';
 import { useRefusal } from './refusal.tsx';

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Paper, Select, Stack, Text, TextInput, Title } fr
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { LOAD_TYPE_OPTIONS } from '../../values/modes.ts';
+import { LOAD_TYPE_OPTIONS } from '../../values/codes.ts';
 import { checkValues } from './check-values.ts';
 import { ContainerField } from './container-field.tsx';
 import type { ShipmentValues } from './form-values.ts';

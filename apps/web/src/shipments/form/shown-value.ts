@@ -1,4 +1,4 @@
-import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/modes.ts';
+import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import type { LegValues, ShipmentField, ShipmentValues } from './form-values.ts';
 
 const NOTHING = '—';

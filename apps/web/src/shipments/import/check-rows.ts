@@ -1,6 +1,13 @@
 import type { BodyOf } from '@tracking/client';
-import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../../values/codes.ts';
-import { LOAD_TYPE_LABELS, MODE_LABELS, type Mode } from '../../values/modes.ts';
+import {
+  isCarrierCode,
+  isContainerNumber,
+  isPortCode,
+  normaliseCode,
+  LOAD_TYPE_LABELS,
+  MODE_LABELS,
+  type Mode,
+} from '../../values/codes.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
 import { containerNumbersIn } from '../form/check-values.ts';
 import type { Mapping, Target } from './columns.ts';

@@ -2,9 +2,9 @@ import { Alert, Button, Group, Paper, Select, Stack, Text, Title } from '@mantin
 import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { failureOf } from '../../app/failures.ts';
-import { Waiting } from '../../app/waiting.tsx';
+import { Waiting } from '../../app/page.tsx';
 import { ownerOf, useEnvironment, useSession } from '../../session/session.ts';
-import { placeQuery } from '../../values/place-queries.ts';
+import { placeQuery } from '../../values/places.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
 import { type Checked, type ZoneChoice, checkRows, portsIn } from './check-rows.ts';
 import { type Mapping, guessMapping, replacedWhole, toRemember } from './columns.ts';

@@ -5,9 +5,8 @@ import { IconFileTypeCsv } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useWrite } from '../../app/write.ts';
-import { download } from './download.ts';
+import { download, writeCsv } from '../../values/files.ts';
 import { MOST_BYTES, MOST_ROWS, type Sheet, readSheet } from './read-file.ts';
-import { writeCsv } from '../../values/spreadsheet.ts';
 
 const EXAMPLE = {
   headers: ['Reference', 'Mode', 'From', 'To', 'ETD', 'ETA', 'Containers', 'Carrier', 'Vessel', 'Consignee'],

@@ -4,11 +4,10 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
-import { download } from './download.ts';
+import { download, writeCsv } from '../../values/files.ts';
 import type { ImportRun, Phase, RunState } from './import-run.ts';
 import { type ImportRecord, importStore } from './import-store.ts';
 import { wrongRows } from './import-plan.ts';
-import { writeCsv } from '../../values/spreadsheet.ts';
 import { RowErrors } from './row-errors.tsx';
 import { runOf, startRun } from './runs.ts';
 

@@ -1,5 +1,5 @@
 import { Paper, Table, Title } from '@mantine/core';
-import { MODE_LABELS } from '../../values/modes.ts';
+import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import type { Body, Item } from './check-rows.ts';

@@ -1,4 +1,4 @@
-import { writeCsv } from '../../values/spreadsheet.ts';
+import { writeCsv } from '../../values/files.ts';
 import { decode, readSheet } from './read-file.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,4 +1,4 @@
-import { unescaped } from '../../values/spreadsheet.ts';
+import { unescaped } from '../../values/files.ts';
 
 export const MOST_ROWS = 50_000;
 const MOST_COLUMNS = 200;

@@ -5,9 +5,8 @@ import { memo, useState } from 'react';
 import { PlaceName } from '../../values/place.tsx';
 import type { ColumnName } from '../columns/column-names.ts';
 import { COLUMNS, ExceptionsBadge } from '../columns/columns.tsx';
-import { Eta } from '../eta-slip.tsx';
-import { nameOf } from '../shipment-labels.ts';
-import { ShipmentStatus } from '../shipment-status.tsx';
+import { Eta, ShipmentStatus } from '../shipment-facts.tsx';
+import { nameOf } from '../../values/codes.ts';
 import classes from './shipment-rows.module.css';
 
 export interface RowProps {

@@ -1,9 +1,8 @@
 import { Button, Divider, Drawer, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
 import { Fragment, useState } from 'react';
-import { MODE_OPTIONS } from '../../values/modes.ts';
-import { DateField } from '../../values/date-field.tsx';
+import { MODE_OPTIONS, STATUSES, STATUS_LABELS } from '../../values/codes.ts';
+import { DateField } from '../../values/time-fields.tsx';
 import { PlaceSelect } from '../../values/place-select.tsx';
-import { STATUSES, STATUS_LABELS } from '../shipment-labels.ts';
 import { isoDay } from './day.ts';
 import { FILTER_LABELS } from './filter-labels.ts';
 import {

@@ -1,5 +1,4 @@
-import { MODE_LABELS, type Mode } from '../../values/modes.ts';
-import { STATUS_LABELS, type Status } from '../shipment-labels.ts';
+import { MODE_LABELS, type Mode, STATUS_LABELS, type Status } from '../../values/codes.ts';
 import { type Day, dayLabel } from './day.ts';
 import {
   DAY_FILTERS,

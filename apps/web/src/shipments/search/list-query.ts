@@ -1,4 +1,4 @@
-import type { Status } from '../shipment-labels.ts';
+import type { Status } from '../../values/codes.ts';
 import { endOf, startOf } from './day.ts';
 import { filtersOf, type ShipmentFilters, type ShipmentSearch, type ShipmentSort } from './shipment-search.ts';
 

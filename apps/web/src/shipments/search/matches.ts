@@ -1,5 +1,5 @@
 import type { Shipment } from '@tracking/client';
-import { ENDED } from '../shipment-labels.ts';
+import { ENDED } from '../../values/codes.ts';
 import type { ListQuery } from './list-query.ts';
 import { type ShipmentSort, USUAL_SORT } from './shipment-search.ts';
 

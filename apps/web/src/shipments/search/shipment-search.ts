@@ -1,5 +1,4 @@
-import { MODE_LABELS, type Mode } from '../../values/modes.ts';
-import { STATUSES } from '../shipment-labels.ts';
+import { MODE_LABELS, type Mode, STATUSES } from '../../values/codes.ts';
 import { type Day, isDay } from './day.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];

@@ -4,7 +4,7 @@ import type { Shipment } from '@tracking/client';
 import { DoSeveral } from '../../app/do-several.tsx';
 import { showShipments } from '../../live/live-news.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { nameOf } from '../shipment-labels.ts';
+import { nameOf } from '../../values/codes.ts';
 
 /** Names that are told before the rest is only counted. */
 const NAMED = 5;

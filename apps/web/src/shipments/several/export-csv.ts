@@ -1,5 +1,5 @@
 import type { Shipment } from '@tracking/client';
-import { csvWriter } from '../../values/spreadsheet.ts';
+import { csvWriter } from '../../values/files.ts';
 import { CSV_HEADER, csvRow } from './shipment-csv.ts';
 
 /**

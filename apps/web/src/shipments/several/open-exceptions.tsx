@@ -10,7 +10,7 @@ import {
 } from '../../exceptions/exception-labels.ts';
 import { useApi } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { nameOf } from '../shipment-labels.ts';
+import { nameOf } from '../../values/codes.ts';
 import { Names, type SeveralProps } from './cancel-several.tsx';
 
 const optionsOf = (labels: Readonly<Record<string, string>>) =>

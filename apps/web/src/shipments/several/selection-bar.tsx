@@ -1,8 +1,8 @@
 import { ActionBar, Button, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import { type Dispatch, type SetStateAction, useState } from 'react';
-import { onDemand } from '../../app/on-demand.tsx';
-import { May } from '../../session/may.tsx';
+import { onDemand } from '../../app/lazy.tsx';
+import { May } from '../../session/permissions.tsx';
 import { useWrite } from '../../app/write.ts';
 import { exportCsv } from './export-csv.ts';
 import classes from './selection-bar.module.css';

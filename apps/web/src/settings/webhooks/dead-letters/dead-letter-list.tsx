@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core';
 import { useDeliveries } from '../deliveries/deliveries.tsx';
 import { DeliveryRows, type Selection } from '../deliveries/delivery-rows.tsx';
-import { Waiting } from '../../../app/waiting.tsx';
+import { Waiting } from '../../../app/page.tsx';
 import { Polled } from '../polled.tsx';
 import { POLL_MS } from '../webhook-queries.ts';
 import type { DeadLetterSearch } from './dead-letter-search.ts';

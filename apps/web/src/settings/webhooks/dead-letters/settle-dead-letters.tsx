@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { WebhookDeadLetterSummary } from '@tracking/client';
-import { askFirst } from '../../../app/ask-first.tsx';
-import { onDemand } from '../../../app/on-demand.tsx';
+import { askFirst } from '../../../app/overlays.tsx';
+import { onDemand } from '../../../app/lazy.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { PageHeader } from '../../../app/page-header.tsx';
+import { PageHeader } from '../../../app/page.tsx';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { Deliveries } from './deliveries.tsx';
 

@@ -1,8 +1,7 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Failed } from '../../../app/failed.tsx';
-import { Waiting } from '../../../app/waiting.tsx';
-import { useLiveRefetch } from '../../../live/use-live-refetch.ts';
+import { Failed, Waiting } from '../../../app/page.tsx';
+import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Polled } from '../polled.tsx';
 import { POLL_MS, deliveriesQuery, newestDeliveriesQuery } from '../webhook-queries.ts';

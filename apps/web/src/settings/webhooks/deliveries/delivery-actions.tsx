@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import type { WebhookDelivery } from '@tracking/client';
-import { askFirst } from '../../../app/ask-first.tsx';
+import { askFirst } from '../../../app/overlays.tsx';
 import { useDeliveryWrites } from './use-delivery-writes.ts';
 
 /** What was delivered can be neither; what is over cannot be discarded again. */

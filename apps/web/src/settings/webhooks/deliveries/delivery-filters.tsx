@@ -3,7 +3,7 @@ import { LateMultiSelect, LateSelect } from '../../../app/late-selects.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
-import { TimeRange } from '../../../values/time-range.tsx';
+import { TimeRange } from '../../../values/time-fields.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
 import type { FailureReason } from '../delivery-values.ts';
 import { DELIVERY_STATUSES, FAILURE_REASONS, optionsOf } from '../webhook-words.ts';

@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type EventType } from '../../../values/event-types.ts';
-import { readTime } from '../../../values/local-time.ts';
+import { readTime } from '../../../values/zones.ts';
 import {
   DELIVERY_STATUS_NAMES,
   type DeliveryStatus,

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
 import { LinkAnchor, LinkButton } from '../../../app/links.tsx';
 import { failureOf } from '../../../app/failures.ts';
-import { PageHeader } from '../../../app/page-header.tsx';
+import { PageHeader } from '../../../app/page.tsx';
 import { ShownOnce } from '../../../app/shown-once.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';

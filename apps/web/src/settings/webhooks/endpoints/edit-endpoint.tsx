@@ -1,8 +1,8 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import type { WebhookEndpoint } from '@tracking/client';
 import { useState } from 'react';
-import { failureOf } from '../../../app/failures.ts';
-import { isOutdated, useWrite } from '../../../app/write.ts';
+import { failureOf, isOutdated } from '../../../app/failures.ts';
+import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
 import { type EndpointValues, bodyOf, changesOf, valuesOf } from './endpoint-fields.ts';

@@ -3,11 +3,11 @@ import { IconDots } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { askFirst } from '../../../app/ask-first.tsx';
+import { askFirst } from '../../../app/overlays.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
-import { late } from '../../../app/late.tsx';
+import { late } from '../../../app/lazy.tsx';
 
 const SendTest = late(async () => ({ default: (await import('./send-test.tsx')).SendTest }));
 const CreateReplay = late(async () => ({ default: (await import('../replays/create-replay.tsx')).CreateReplay }));

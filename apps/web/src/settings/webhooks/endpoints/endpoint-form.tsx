@@ -1,6 +1,6 @@
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
-import { fieldErrors } from '../../../app/write.ts';
+import { fieldErrors } from '../../../app/failures.ts';
 import { API_VERSIONS, type EndpointValues, MOST_CONCURRENCY, faultsOf } from './endpoint-fields.ts';
 import { EventTypePicker } from './event-type-picker.tsx';
 import { HeaderFields } from './header-fields.tsx';

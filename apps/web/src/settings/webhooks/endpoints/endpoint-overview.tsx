@@ -3,7 +3,7 @@ import type { WebhookEndpoint } from '@tracking/client';
 import { DISABLED_REASONS } from '../webhook-words.ts';
 import { EndpointStatsPanel } from './endpoint-stats.tsx';
 import type { StatsWindow } from './stats-windows.ts';
-import { late } from '../../../app/late.tsx';
+import { late } from '../../../app/lazy.tsx';
 
 /** Needed once in the life of an endpoint. */
 const EndpointSetup = late(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));

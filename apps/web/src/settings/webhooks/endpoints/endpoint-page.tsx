@@ -5,15 +5,14 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense } from 'react';
 import { Copy } from '../../../app/copy.tsx';
-import { PageHeader } from '../../../app/page-header.tsx';
-import { Waiting } from '../../../app/waiting.tsx';
+import { PageHeader, Waiting } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { EndpointBadge } from '../badges.tsx';
 import { endpointQuery } from '../webhook-queries.ts';
 import { EndpointActions } from './endpoint-actions.tsx';
 import { EndpointOverview } from './endpoint-overview.tsx';
 import type { EndpointSearch, EndpointTab } from './endpoint-search.ts';
-import { late } from '../../../app/late.tsx';
+import { late } from '../../../app/lazy.tsx';
 
 // Each is loaded when it is looked at.
 const Deliveries = late(async () => ({ default: (await import('../deliveries/deliveries.tsx')).Deliveries }));

@@ -3,7 +3,7 @@ import type { WebhookEndpoint } from '@tracking/client';
 import { useState } from 'react';
 import { SecretDialog, ShownOnce } from '../../../app/shown-once.tsx';
 import { useWrite } from '../../../app/write.ts';
-import { May } from '../../../session/may.tsx';
+import { May } from '../../../session/permissions.tsx';
 import { useApi } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { RotateSecret } from '../../rotate-secret.tsx';

@@ -5,7 +5,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense } from 'react';
-import { Waiting } from '../../../app/waiting.tsx';
+import { Waiting } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { WordsBadge } from '../badges.tsx';
@@ -15,7 +15,7 @@ import { HEALTH, healthOf } from './endpoint-health.ts';
 import { Fact, Facts } from '../fact.tsx';
 import { type Column, type EndpointStats, columnsOf, percent, totalsOf } from './stats-series.ts';
 import { STATS_WINDOWS, type StatsWindow } from './stats-windows.ts';
-import { late } from '../../../app/late.tsx';
+import { late } from '../../../app/lazy.tsx';
 
 /** With recharts, which is fetched where a chart is shown. */
 const StatsChart = late(() => import('./stats-chart.tsx'));

@@ -6,7 +6,7 @@ import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { SearchMultiSelect } from '../../../values/search-select.tsx';
-import { TimeRange } from '../../../values/time-range.tsx';
+import { TimeRange } from '../../../values/time-fields.tsx';
 import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
 import { REPLAYED_STATUSES, optionsOf } from '../webhook-words.ts';
 import { FAILED_OR_MISSED, type ReplayValues, type ReplayedStatus, replayBody } from './replay-filter.ts';

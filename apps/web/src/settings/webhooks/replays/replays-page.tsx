@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core';
-import { PageHeader } from '../../../app/page-header.tsx';
+import { PageHeader } from '../../../app/page.tsx';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { Replays } from './replays.tsx';
 

@@ -4,7 +4,7 @@ import { LinkAnchor } from '../../../app/links.tsx';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint, WebhookReplay } from '@tracking/client';
-import { Waiting } from '../../../app/waiting.tsx';
+import { Waiting } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { endpointsQuery, replaysQuery } from '../webhook-queries.ts';

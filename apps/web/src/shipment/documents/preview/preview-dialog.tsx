@@ -5,15 +5,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { Suspense } from 'react';
 import { DOCUMENT_LABELS } from '../../../documents/document-labels.ts';
-import { Waiting } from '../../../app/waiting.tsx';
+import { Waiting } from '../../../app/page.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useEnvironment } from '../../../session/session.ts';
-import { fileSize } from '../../../values/file-size.ts';
-import { save } from '../save.ts';
+import { fileSize, save } from '../../../values/files.ts';
 import { Picture } from './picture.tsx';
 import { PlainText } from './plain-text.tsx';
 import { contentQuery, previewKind } from './preview-queries.ts';
-import { late } from '../../../app/late.tsx';
+import { late } from '../../../app/lazy.tsx';
 
 /** Large, and seldom needed: loaded where it is shown. */
 const Pdf = late(async () => ({ default: (await import('./pdf.tsx')).Pdf }));

@@ -1,0 +1,78 @@
+import { notifications, useNotifications } from '@mantine/notifications';
+import { Suspense, useEffect, useState, Component, type ReactNode } from 'react';
+import type { Question } from './asking.tsx';
+import { failureOf } from './failures.ts';
+import { late } from './lazy.tsx';
+
+const Asking = late(() => import('./asking.tsx'));
+const begun = new EventTarget();
+
+/** Asks whether it is meant, in a dialog whose code is loaded for the first question. */
+export function askFirst(question: Question): void {
+  begun.dispatchEvent(new Event('asked'));
+  import('./asking.tsx').then(
+    ({ ask }) => ask(question),
+    (error: unknown) => notifications.show({ ...failureOf(error), color: 'red' }),
+  );
+}
+
+/** Where such questions appear. */
+export function Questions() {
+  const [isUsed, setIsUsed] = useState(false);
+  useEffect(() => {
+    const use = () => setIsUsed(true);
+    begun.addEventListener('asked', use);
+    return () => begun.removeEventListener('asked', use);
+  }, []);
+  return (
+    <Contained>
+      <Suspense fallback={null}>{isUsed && <Asking />}</Suspense>
+    </Contained>
+  );
+}
+
+const load = () => import('./notifications.tsx');
+const Notifications = late(load);
+/** The page itself comes first. */
+const AHEAD_MS = 3_000;
+
+/** What pages tell at the edge of the window. How that is shown is loaded ahead: it may have to tell that there is no connection. */
+export function Told() {
+  const { notifications } = useNotifications();
+  const [isUsed, setIsUsed] = useState(false);
+  if (notifications.length > 0 && !isUsed) setIsUsed(true);
+  useEffect(() => {
+    const timer = setTimeout(() => void load().catch(() => undefined), AHEAD_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <Contained>
+      <Suspense fallback={null}>{isUsed && <Notifications position="bottom-right" />}</Suspense>
+    </Contained>
+  );
+}
+
+/** Until what failed is shown anew. */
+const AGAIN_MS = 5_000;
+
+/** A part beside the pages: where it fails, as when its code cannot be loaded, the pages stay, and it is tried again. */
+class Contained extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
+  override state = { hasFailed: false };
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true };
+  }
+
+  override componentDidCatch(): void {
+    this.timer = setTimeout(() => this.setState({ hasFailed: false }), AGAIN_MS);
+  }
+
+  override componentWillUnmount(): void {
+    clearTimeout(this.timer);
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? null : this.props.children;
+  }
+}

@@ -1,0 +1,137 @@
+import { Group, Stack, Text, Title, Center, Loader, Alert, Button, Code, Paper } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useEnvironment } from '../session/session.ts';
+import { failureOf, failureBeside } from './failures.ts';
+import { LinkButton } from './links.tsx';
+import classes from './page.module.css';
+
+interface Props {
+  readonly title: string;
+  /** One line below it. */
+  readonly about?: ReactNode;
+  /** Beside the title. */
+  readonly beside?: ReactNode;
+  /** On the right. */
+  readonly actions?: ReactNode;
+}
+
+/** The head of a page, which the window is named after. */
+export function PageHeader({ title, about, beside, actions }: Props) {
+  const isTest = useEnvironment() === 'test';
+  useDocumentTitle(`${isTest ? 'Test · ' : ''}${title} · Shipment tracking`);
+  return (
+    <Group justify="space-between" align="start">
+      <Stack gap={2}>
+        <Group gap="sm">
+          <Title order={1} size="h3">
+            {title}
+          </Title>
+          {beside}
+        </Group>
+        {about !== undefined && (
+          <Text size="sm" c="dimmed" component="div">
+            {about}
+          </Text>
+        )}
+      </Stack>
+      <Group gap="xs">{actions}</Group>
+    </Group>
+  );
+}
+
+interface WaitingProps<T> {
+  readonly query: UseQueryResult<T>;
+  /** "the shipment" */
+  readonly what: string;
+  readonly children: (data: T) => ReactNode;
+}
+
+/** What is read, or that it is being read, or why it could not be. What was read before stays in view while it is read anew. */
+export function Waiting<T>({ query, what, children }: WaitingProps<T>) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.isError) return <Failed error={query.error} reset={() => void query.refetch()} />;
+  return (
+    <Center p="xl">
+      <Loader role="status" aria-label={`Loading ${what}`} />
+    </Center>
+  );
+}
+
+/** In place of what could not be read, with a way to try again. */
+export function Failed({ error, reset }: { readonly error: unknown; readonly reset?: () => void }) {
+  const router = useRouter();
+  const { title, message, requestId } = failureOf(error);
+  const again = async () => {
+    reset?.();
+    await router.invalidate();
+  };
+  return (
+    <Alert color="red" role="alert" title={title} m="md">
+      <Stack align="start" gap="xs">
+        <Text size="sm">{message}</Text>
+        {requestId !== undefined && (
+          <Text size="xs" c="dimmed">
+            Request <Code>{requestId}</Code>
+          </Text>
+        )}
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={() => void again()}>
+            Try again
+          </Button>
+          <Button size="xs" variant="subtle" onClick={() => globalThis.location.reload()}>
+            Reload the page
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+interface RefusedProps {
+  readonly error: unknown;
+  /** The fields that the form shows, with their errors. */
+  readonly fields: readonly string[];
+  /** "Not saved" */
+  readonly title: string;
+}
+
+/** The failure of a form as far as none of its fields shows it; nothing if there is none. */
+export function Refused({ error, fields, title }: RefusedProps) {
+  const message = error === null ? undefined : failureBeside(error, fields);
+  if (message === undefined) return null;
+  return (
+    <Alert color="red" role="alert" title={title}>
+      {message}
+    </Alert>
+  );
+}
+
+/** A page of one form, before anybody is signed in. */
+export function Narrow({ children }: { readonly children: ReactNode }) {
+  return (
+    <main className={classes['page']}>
+      <Paper withBorder p="xl" className={classes['card']}>
+        {children}
+      </Paper>
+    </main>
+  );
+}
+
+export function NotFound() {
+  return (
+    <Narrow>
+      <Stack align="start">
+        <Title order={1} size="h3">
+          There is no such page
+        </Title>
+        <Text>The address may have been cut off, or be of another service.</Text>
+        <LinkButton to="/shipments" search={{}} variant="default">
+          Go to the shipments
+        </LinkButton>
+      </Stack>
+    </Narrow>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Environment } from './api.ts';
+import type { Permission, Session } from './session.ts';
+
+export type Role = Session['role'];
+
+/** The one that may least is first. */
+export const ROLE_LABELS: Readonly<Record<Role, string>> = {
+  viewer: 'Viewer',
+  operator: 'Operator',
+  feed: 'Feed',
+  developer: 'Developer',
+  admin: 'Administrator',
+};
+
+export const ROLES_ABOUT: Readonly<Record<Role, string>> = {
+  viewer: 'Reads shipments and documents.',
+  operator: 'Works on shipments, milestones, documents and exceptions.',
+  feed: 'Sends shipments and milestones of any source: for systems.',
+  developer: 'Manages webhooks and keys of systems; in test also works as an operator does.',
+  admin: 'Everything, with the team, settings and the audit log.',
+};
+
+/** As in "your role does not include …". */
+const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
+  'shipments:read': 'reading shipments',
+  'shipments:write': 'changing shipments',
+  'milestones:write': 'recording milestones',
+  'milestones:feed': 'recording milestones of other sources',
+  'documents:read': 'reading documents',
+  'documents:write': 'sending documents',
+  'documents:approve': 'reviewing documents',
+  'exceptions:write': 'working on exceptions',
+  'webhooks:manage': 'managing webhooks',
+  'keys:manage': 'managing keys of systems',
+  'workspace:admin': 'administering the workspace',
+};
+
+/** Roles to choose from. */
+export const ROLE_CHOICES = Object.entries(ROLE_LABELS).map(([value, label]) => ({ value: value as Role, label }));
+
+/** Why somebody may not do something, and what they can do about it. */
+export function lacking(role: Role, permission: Permission, environment: Environment): string {
+  const lacks = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
+  // The one role that may do more in one environment than in the other.
+  const isOfTest = role === 'developer' && environment === 'live' && !NEVER_OF_DEVELOPERS.has(permission);
+  return isOfTest ? `${lacks} in live. In test it does.` : `${lacks}. An administrator can change that.`;
+}
+
+const NEVER_OF_DEVELOPERS: ReadonlySet<Permission> = new Set(['workspace:admin']);

@@ -1,0 +1,76 @@
+import { Badge, Group, Text } from '@mantine/core';
+import type { Shipment } from '@tracking/client';
+import { SEVERITY_COLORS, SEVERITY_LABELS, type Severity } from '../exceptions/exception-labels.ts';
+import { type Status, STATUS_LABELS } from '../values/codes.ts';
+import { Time } from '../values/time.tsx';
+
+const COLORS: Readonly<Record<Status, string>> = {
+  pending: 'gray',
+  booked: 'gray',
+  at_origin: 'indigo',
+  in_transit: 'blue',
+  arrived: 'cyan',
+  available_for_pickup: 'teal',
+  out_for_delivery: 'teal',
+  delivered: 'green',
+  completed: 'green',
+  returned: 'grape',
+  cancelled: 'red',
+};
+
+export const statusLabel = (status: Status) => STATUS_LABELS[status];
+
+export function ShipmentStatus({ status }: { readonly status: Status }) {
+  return (
+    <Badge color={COLORS[status]} variant="light" tt="none" autoContrast>
+      {STATUS_LABELS[status]}
+    </Badge>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How far the ETA is from the original one, in hours; undefined where one of them is not known. */
+export function slipHours({ eta, original_eta }: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
+  if (eta === null || original_eta === null) return undefined;
+  return Math.round((Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS);
+}
+
+export function Eta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'original_eta' | 'ata'> }) {
+  const slip = slipHours(shipment);
+  if (shipment.ata !== null) {
+    return (
+      <Group gap={6} wrap="nowrap">
+        <Time value={shipment.ata} day />
+        <Text size="xs" c="dimmed">
+          arrived
+        </Text>
+      </Group>
+    );
+  }
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Time value={shipment.eta} day />
+      {slip !== undefined && Math.abs(slip) >= 1 && (
+        <Text size="xs" fw={600} className={slip > 0 ? 'late' : 'early'}>
+          {slipLabel(slip)}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+/** "+30 h", "−4 d". */
+export function slipLabel(hours: number): string {
+  const size = Math.abs(hours);
+  const text = size < 48 ? `${size} h` : `${Math.round(size / 24)} d`;
+  return hours > 0 ? `+${text}` : `−${text}`;
+}
+
+export function SeverityBadge({ severity }: { readonly severity: Severity }) {
+  return (
+    <Badge color={SEVERITY_COLORS[severity]} variant="light" tt="none" autoContrast miw="max-content">
+      {SEVERITY_LABELS[severity]}
+    </Badge>
+  );
+}

@@ -1,0 +1,57 @@
+/** Of a cell that a spreadsheet would take for a formula. */
+const FORMULA = /^[=+\-@\t\r\n]/;
+const ESCAPED = /^'(?=[=+\-@\t\r\n])/;
+
+/** So that spreadsheets take a file for UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Writes rows as parts of one file for spreadsheets, which the first part begins; what would be a formula is written behind an apostrophe. */
+export async function csvWriter(): Promise<(rows: readonly (readonly string[])[]) => string> {
+  const { unparse } = (await import('papaparse')).default;
+  let isFirst = true;
+  return (rows) => {
+    const begin = isFirst ? BYTE_ORDER_MARK : '';
+    isFirst = false;
+    return `${begin}${unparse(rows as string[][], { escapeFormulae: FORMULA, newline: '\r\n' })}\r\n`;
+  };
+}
+
+/** A whole file of them. */
+export async function writeCsv(headers: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
+  const write = await csvWriter();
+  return write([headers, ...rows]);
+}
+
+/** A cell as it was before it was written so. */
+export function unescaped(cell: string): string {
+  return cell.replace(ESCAPED, '');
+}
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB'] as const;
+
+/** "1.4 MB" */
+export function fileSize(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
+  const format = new Intl.NumberFormat(undefined, { maximumSignificantDigits: power === 0 ? 21 : 3 });
+  return `${format.format(bytes / 1_000 ** power)} ${UNITS[power] ?? ''}`;
+}
+
+/** Has the browser save bytes under a name. */
+export function save(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** Hands a text to the browser as a file. */
+export function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,41 @@
+import { jest } from '@jest/globals';
+import { type Place, PlaceAsker } from './places.ts';
+
+const placeOf = (code: string): Place => ({
+  code,
+  name: `Port of ${code}`,
+  country: code.slice(0, 2),
+  latitude: null,
+  longitude: null,
+  timezone: null,
+});
+
+it('asks once for what is asked for at the same time', async () => {
+  const find = jest.fn((codes: readonly string[]) => Promise.resolve(codes.filter((c) => c !== 'XXXXX').map(placeOf)));
+  const asker = new PlaceAsker(find);
+  const asked = ['NLRTM', 'CNSHA', 'NLRTM', 'XXXXX'].map((code) => asker.ask(code));
+  expect((await Promise.all(asked)).map((place) => place?.name)).toEqual([
+    'Port of NLRTM',
+    'Port of CNSHA',
+    'Port of NLRTM',
+    undefined,
+  ]);
+  expect(find.mock.calls).toEqual([[['NLRTM', 'CNSHA', 'XXXXX']]]);
+});
+
+it('asks in several where they would not fit into one', async () => {
+  const find = jest.fn((codes: readonly string[]) => Promise.resolve(codes.map(placeOf)));
+  const asker = new PlaceAsker(find);
+  const codes = Array.from({ length: 250 }, (_, n) => `XX${n}`);
+  const places = await Promise.all(codes.map((code) => asker.ask(code)));
+  expect(places.map((place) => place?.code)).toEqual(codes);
+  expect(find.mock.calls.map(([some]) => some.length)).toEqual([120, 120, 10]);
+});
+
+it('fails for all that were asked for together, and not for those asked for later', async () => {
+  const find = jest.fn<(codes: readonly string[]) => Promise<readonly Place[]>>();
+  find.mockRejectedValueOnce(new Error('away')).mockResolvedValueOnce([placeOf('NLRTM')]);
+  const asker = new PlaceAsker(find);
+  await expect(asker.ask('NLRTM')).rejects.toThrow('away');
+  expect(await asker.ask('NLRTM')).toMatchObject({ name: 'Port of NLRTM' });
+});

@@ -1,0 +1,67 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { TrackingClient } from '@tracking/client';
+import { type Environment, api } from '../session/api.ts';
+
+/** The place of a code; null where the service knows no name of it. What is asked for at the same time is one request. */
+export function placeQuery(environment: Environment, code: string) {
+  return queryOptions({
+    queryKey: ['place', environment, code],
+    queryFn: () => askers[environment].ask(code),
+    staleTime: Infinity,
+  });
+}
+
+/** Places by words of their names, or the beginning of their code; those with an airport's code too. */
+export function placesQuery(environment: Environment, words: string) {
+  return queryOptions({
+    queryKey: ['places', environment, words],
+    queryFn: async ({ signal }) => (await api(environment).places.find({ q: words, limit: 20 }, { signal })).data,
+    enabled: words !== '',
+    staleTime: Infinity,
+  });
+}
+
+export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'][number];
+
+/** Codes of one request: its text may have 1,000 characters. */
+const MOST_CODES = 120;
+/** What is drawn at once asks at once. */
+const GATHER_MS = 10;
+
+type Asked = ReturnType<typeof Promise.withResolvers<Place | null>>;
+
+/** Gathers codes into few requests. */
+export class PlaceAsker {
+  private waiting = new Map<string, Asked>();
+
+  constructor(private readonly find: (codes: readonly string[]) => Promise<readonly Place[]>) {}
+
+  ask(code: string): Promise<Place | null> {
+    const known = this.waiting.get(code);
+    if (known !== undefined) return known.promise;
+    if (this.waiting.size === 0) setTimeout(() => this.send(), GATHER_MS);
+    const asked = Promise.withResolvers<Place | null>();
+    this.waiting.set(code, asked);
+    return asked.promise;
+  }
+
+  private send(): void {
+    const all = [...this.waiting];
+    this.waiting = new Map();
+    for (let from = 0; from < all.length; from += MOST_CODES) void this.answer(all.slice(from, from + MOST_CODES));
+  }
+
+  private async answer(some: readonly (readonly [string, Asked])[]): Promise<void> {
+    try {
+      const places = await this.find(some.map(([code]) => code));
+      const byCode = new Map(places.map((place) => [place.code, place]));
+      for (const [code, { resolve }] of some) resolve(byCode.get(code) ?? null);
+    } catch (error) {
+      for (const [, { reject }] of some) reject(error);
+    }
+  }
+}
+
+const askerOf = (environment: Environment) =>
+  new PlaceAsker(async (codes) => (await api(environment).places.find({ code: [...codes], limit: 200 })).data);
+const askers: Readonly<Record<Environment, PlaceAsker>> = { live: askerOf('live'), test: askerOf('test') };

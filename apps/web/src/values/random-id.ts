@@ -1,4 +1,0 @@
-/** 128 bits by chance. Not `randomUUID`: pages without https have none. */
-export function randomId(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}

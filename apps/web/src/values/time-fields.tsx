@@ -1,0 +1,152 @@
+import { Button, Group, Menu, TextInput, type TextInputProps } from '@mantine/core';
+import { IconClock } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEnvironment } from '../session/session.ts';
+import { placeQuery } from './places.ts';
+import { fromLocalInput, toLocalInput, DAYS, TIMES, OWN_ZONE, instantOf, wallClockOf, zoneLabel } from './zones.ts';
+
+interface Range {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+const RECENT = [
+  { label: 'The last hour', ms: HOUR_MS },
+  { label: 'The last 24 hours', ms: 24 * HOUR_MS },
+  { label: 'The last 7 days', ms: 7 * 24 * HOUR_MS },
+] as const;
+
+interface Props {
+  readonly range: Range;
+  readonly onChange: (range: Range) => void;
+}
+
+/** From when to when, in the reader's zone. What is recent is fixed when it is chosen, so that an address goes on meaning it. */
+export function TimeRange({ range: { since, until }, onChange }: Props) {
+  const minute = (ms: number) => new Date(Math.floor(ms / 60_000) * 60_000).toISOString();
+  return (
+    <Group gap="xs" align="end">
+      <DateField
+        type="datetime-local"
+        size="xs"
+        label="From"
+        value={toLocalInput(since)}
+        onChange={(text) => onChange({ since: fromLocalInput(text), until })}
+      />
+      <DateField
+        type="datetime-local"
+        size="xs"
+        label="To"
+        value={toLocalInput(until)}
+        onChange={(text) => onChange({ since, until: fromLocalInput(text) })}
+      />
+      <Menu position="bottom-start">
+        <Menu.Target>
+          <Button size="xs" variant="default" leftSection={<IconClock size={14} aria-hidden />}>
+            Recent
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {RECENT.map(({ label, ms }) => (
+            <Menu.Item key={label} onClick={() => onChange({ since: minute(Date.now() - ms) })}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Item onClick={() => onChange({})}>Any time</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  );
+}
+
+const LIMITS = { date: DAYS, 'datetime-local': TIMES } as const;
+
+interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange' | 'error'> {
+  readonly type: keyof typeof LIMITS;
+  /** As the browser's fields have it: `2026-12-15` or `2026-12-15T10:30`; empty for none. */
+  readonly value: string;
+  /** Called with a whole date within the limits, or undefined when the field is emptied. */
+  readonly onChange: (value: string | undefined) => void;
+}
+
+/** A date, or a date and time, that is typed in the browser's own field. What is half typed stays as it is and is not reported. */
+export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const [error, setError] = useState<string>();
+  const show = () => {
+    if (field.current !== null && field.current.value !== value) field.current.value = value;
+  };
+  // Not a controlled field: that would replace the year at each of its digits.
+  useEffect(() => {
+    if (document.activeElement !== field.current) show();
+  });
+  return (
+    <TextInput
+      {...LIMITS[type]}
+      {...input}
+      ref={field}
+      type={type}
+      defaultValue={value}
+      error={error}
+      onChange={({ currentTarget: { value: text, validity } }) => {
+        setError(undefined);
+        if (validity.valid) onChange(text === '' ? undefined : text);
+      }}
+      onBlur={({ currentTarget: { validity, validationMessage } }) => {
+        if (validity.valid) show();
+        else setError(validationMessage);
+      }}
+    />
+  );
+}
+
+interface TimeInputProps {
+  readonly label: string;
+  /** ISO 8601 in UTC; null for none. */
+  readonly value: string | null;
+  readonly onChange: (value: string | null) => void;
+  /** A code: the time is shown and typed as clocks show it there; in the reader's zone where none is known. */
+  readonly place: string | null;
+  readonly error?: ReactNode;
+  readonly 'data-path'?: string;
+}
+
+/** A moment at a place. Another place leaves what the clock shows: an arrival at eight is one at eight there. */
+export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) {
+  const { data } = useQuery({ ...placeQuery(useEnvironment(), place ?? ''), enabled: place !== null });
+  const zone = data?.timezone ?? OWN_ZONE;
+  const field = useRef<HTMLInputElement>(null);
+  const shown = useRef<{ readonly value: string | null; readonly zone: string; readonly isTyped: boolean }>(undefined);
+  // Not a controlled field: that would lose a half-typed time at each key.
+  useEffect(() => {
+    const before = shown.current;
+    if (field.current === null || (before?.value === value && before.zone === zone)) return;
+    const isMoved = before?.isTyped === true && before.value === value && value !== null;
+    const there = isMoved ? (instantOf(wallClockOf(value, before.zone), zone) ?? value) : value;
+    shown.current = { value: there, zone, isTyped: isMoved };
+    field.current.value = wallClockOf(there, zone);
+    if (there !== value) onChange(there);
+  }, [value, zone, onChange]);
+  const type = ({ value: text, validity }: HTMLInputElement) => {
+    // A half-typed time reads as an empty one: it clears nothing.
+    if (text === '' && validity.badInput) return;
+    const typed = text === '' ? null : instantOf(text, zone);
+    // Nor does what is no time: the limits of the field refuse it.
+    if (typed === undefined) return;
+    shown.current = { value: typed, zone, isTyped: true };
+    onChange(typed);
+  };
+  return (
+    <TextInput
+      {...input}
+      ref={field}
+      type="datetime-local"
+      {...TIMES}
+      description={zoneLabel(zone, value)}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      onChange={(event) => type(event.currentTarget)}
+    />
+  );
+}
