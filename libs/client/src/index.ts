@@ -1,10 +1,43 @@
 export { TrackingClient } from './tracking-client.ts';
-export type * from './options.ts';
-export type * from './api-types.ts';
-export type * from './resource-types.ts';
+export type {
+  ClientOptions,
+  RequestOptions,
+  ReadOptions,
+  WriteOptions,
+  PostOptions,
+  UpsertOptions,
+  Answered,
+  Call,
+  List,
+  Page,
+} from './call.ts';
+export type {
+  OperationId,
+  AnswerOf,
+  BodyOf,
+  QueryOf,
+  ItemOf,
+  Shipment,
+  ShipmentFields,
+  ShipmentWritten,
+  Milestone,
+  MilestoneFields,
+  MilestoneWritten,
+  ShipmentException,
+  WebhookEndpoint,
+  WebhookDelivery,
+  WebhookDeadLetterSummary,
+  WebhookReplay,
+  WorkspaceSettings,
+  Warning,
+  FieldError,
+  TrackingEvent,
+  EventType,
+  EventOf,
+  WebhookEvent,
+  EndpointVerification,
+} from './api.ts';
 export type { components, operations, paths } from './generated/api.ts';
-export type { Answered, Call } from './call.ts';
-export type { List, Page } from './list.ts';
 export type { Progress } from './http/request.ts';
 export {
   ApiError,
@@ -22,16 +55,22 @@ export {
   type ErrorCode,
   type ErrorType,
 } from './errors.ts';
-export type { Download, DownloadOptions } from './documents/document-download.ts';
 export type {
+  Download,
+  DownloadOptions,
   DocumentContentType,
   DocumentType,
   DocumentUpload,
   ShipmentDocument,
   UploadOptions,
-} from './documents/document-upload.ts';
-export type * from './events/event-types.ts';
-export type { EventStream, StreamOptions } from './events/event-stream.ts';
-export type { PresignedUpload } from './resources/documents.ts';
-export { verifyWebhook, type WebhookToVerify } from './webhooks/verify-webhook.ts';
-export * from './webhooks/webhook-errors.ts';
+  PresignedUpload,
+} from './documents.ts';
+export type { EventStream, StreamOptions } from './events.ts';
+export {
+  verifyWebhook,
+  type WebhookToVerify,
+  WebhookVerificationError,
+  WebhookFormError,
+  WebhookSignatureError,
+  WebhookTimestampError,
+} from './webhooks.ts';

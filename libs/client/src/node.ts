@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
-import type { DocumentUpload } from './documents/document-upload.ts';
+import type { DocumentUpload } from './documents.ts';
 
 /** A file of this machine for `documents.upload`: it is read as it is sent, so that memory does not grow with it. */
 export async function fileFrom(path: string): Promise<Pick<DocumentUpload, 'checksum_sha256' | 'file' | 'file_name'>> {

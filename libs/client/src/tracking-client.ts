@@ -1,21 +1,11 @@
-import { Api } from './http/api.ts';
+import { Api } from './api.ts';
 import { Requester } from './http/requester.ts';
-import type { ClientOptions } from './options.ts';
-import { Documents } from './resources/documents.ts';
-import { Events } from './resources/events.ts';
-import { Exceptions } from './resources/exceptions.ts';
-import { Keys } from './resources/keys.ts';
-import { Milestones } from './resources/milestones.ts';
-import { Places } from './resources/places.ts';
-import { ServiceAccounts } from './resources/service-accounts.ts';
-import { Invitations, SessionOperations } from './resources/session.ts';
-import { Shipments } from './resources/shipments.ts';
-import { Users } from './resources/users.ts';
-import { WebhookDeliveries } from './resources/webhook-deliveries.ts';
-import { WebhookEndpoints } from './resources/webhook-endpoints.ts';
-import { WebhookDeadLetters } from './resources/webhook-dead-letters.ts';
-import { WebhookReplays } from './resources/webhook-replays.ts';
-import { AuditLog, Health, Settings } from './resources/workspace.ts';
+import type { ClientOptions } from './call.ts';
+import { Documents } from './documents.ts';
+import { Events } from './events.ts';
+import { Exceptions, Milestones, Places, Shipments } from './shipments.ts';
+import { AuditLog, Health, Invitations, Keys, ServiceAccounts, SessionOperations, Settings, Users } from './people.ts';
+import { WebhookDeadLetters, WebhookDeliveries, WebhookEndpoints, WebhookReplays } from './webhooks.ts';
 
 /**
  * The shipment tracking API. Sends again what may be sent again, reads what it wrote, and throws errors by their type. One

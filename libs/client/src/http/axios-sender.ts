@@ -1,6 +1,6 @@
 import axios from 'axios';
-import type { ClientOptions } from '../options.ts';
-import { type Send, Unanswered } from './sending.ts';
+import type { ClientOptions } from '../call.ts';
+import { type Send, Unanswered } from './request.ts';
 
 /** Sends by axios. */
 export function axiosSender(transport: ClientOptions['transport']): Send {

@@ -1,19 +1,23 @@
-import { type Answered } from '../call.ts';
+import type { Answered, ClientOptions } from '../call.ts';
 import {
   ApiError,
   AuthenticationError,
+  ConnectionError,
   NotFoundError,
   NotModifiedError,
   TimeoutError,
   TrackingError,
 } from '../errors.ts';
-import type { ClientOptions } from '../options.ts';
-import { ConsistencyTokens } from './consistency.ts';
-import type { ApiRequest } from './request.ts';
-import { isOutcomeUnknown, mayRepeat, pause, waitBefore } from './retry.ts';
-import { Transport, type RawAnswer } from './transport.ts';
+import type { ApiRequest, Method } from './request.ts';
+import { type RawAnswer, Transport } from './transport.ts';
 
 const DEFAULTS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
+/** What a proxy answers in the place of a connection that broke. */
+const BROKEN: ReadonlySet<number> = new Set([502, 504]);
+/** 503 of these codes: nothing was begun. */
+const UNTOUCHED: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
+/** More would not fit into a header: what was written longest ago is shown everywhere by then. */
+const MOST = 16;
 
 /** Sends requests until they are answered: again where that is safe, within bounds, and with what the client wrote. */
 export class Requester {
@@ -138,4 +142,105 @@ function headersOf(request: ApiRequest, key: string | undefined, token: string |
 /** A new `Idempotency-Key`; `crypto.randomUUID` is not there on pages without TLS. */
 export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** What decides whether a request is sent again. */
+interface Repeatable {
+  readonly method: Method;
+  /** Whether it goes with `If-Match`. */
+  readonly conditional: boolean;
+}
+
+interface Backoff {
+  /** Milliseconds. */
+  readonly first: number;
+  readonly most: number;
+}
+
+/**
+ * Whether sending the request again can help and does no harm. A POST goes under an `Idempotency-Key`, so it may always be
+ * repeated; GET, PUT, PATCH and DELETE come to the same the second time. A conditional one does not: carried out before, it
+ * would be refused for what it changed itself. So where its outcome is unknown, it is left to the caller.
+ */
+function mayRepeat({ method, conditional }: Repeatable, error: TrackingError): boolean {
+  const safe = method === 'GET' || method === 'POST' || !conditional;
+  if (error instanceof ConnectionError) return safe || !error.outcomeUnknown;
+  if (!(error instanceof ApiError)) return false;
+  if (error.status === 429 || error.code === 'idempotency_in_progress') return true;
+  if (error.status === 503) return safe || UNTOUCHED.has(error.code);
+  return BROKEN.has(error.status) && safe;
+}
+
+/** Returns true if the request may have been carried out although it failed. */
+function isOutcomeUnknown(error: TrackingError): boolean {
+  if (error instanceof ConnectionError) return error.outcomeUnknown;
+  if (!(error instanceof ApiError)) return false;
+  return BROKEN.has(error.status) || (error.status === 503 && !UNTOUCHED.has(error.code));
+}
+
+/**
+ * Milliseconds before the next attempt: what the API asks for and up to a tenth more, or else a growing time, of which the
+ * upper half is left to chance, so that clients that failed together do not come again together.
+ * @param attempt how many there were
+ * @param random from 0 to 1
+ */
+export function waitBefore(attempt: number, error: TrackingError, { first, most }: Backoff, random: number): number {
+  const asked = error instanceof ApiError ? error.retryAfter : undefined;
+  if (asked !== undefined) return asked * 1_000 * (1 + random / 10);
+  const grown = Math.min(most, first * 2 ** (attempt - 1));
+  return grown * (0.5 + random / 2);
+}
+
+/** @throws the signal's reason */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/**
+ * The places of a client's writes that its reads must see. A write that was sent with places answers one that is not less,
+ * which takes their place: so there is one, and several only while writes are sent side by side.
+ */
+export class ConsistencyTokens {
+  private tokens: readonly string[];
+
+  constructor(first?: string) {
+    this.tokens = split(first);
+  }
+
+  /** For the header; undefined where nothing was written. */
+  get header(): string | undefined {
+    return this.tokens.length === 0 ? undefined : this.tokens.join(', ');
+  }
+
+  /** @param sent the header that the write went with */
+  wrote(token: string, sent: string | undefined): void {
+    const superseded = new Set([token, ...split(sent)]);
+    this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MOST);
+  }
+
+  /** From now on reads see this, too. */
+  add(header: string): void {
+    for (const token of split(header)) this.wrote(token, undefined);
+  }
+
+  /** Another system does not know them. */
+  forget(header: string | undefined): void {
+    const refused = new Set(split(header));
+    this.tokens = this.tokens.filter((token) => !refused.has(token));
+  }
+}
+
+function split(header: string | undefined): readonly string[] {
+  return (header ?? '').split(',').flatMap((part) => part.trim() || []);
 }

@@ -1,5 +1,5 @@
-import type { ClientOptions } from '../options.ts';
-import { type Outgoing, type Send, Unanswered } from './sending.ts';
+import type { ClientOptions } from '../call.ts';
+import { type Outgoing, type Send, Unanswered } from './request.ts';
 
 /**
  * Sends by fetch, which browsers have: a page loads 18 kB less than with axios. That is loaded where it is needed, since fetch

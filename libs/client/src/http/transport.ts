@@ -1,15 +1,7 @@
-import { ConnectionError, TimeoutError, apiError } from '../errors.ts';
-import type { ClientOptions } from '../options.ts';
-import type { ApiRequest } from './request.ts';
+import type { ClientOptions } from '../call.ts';
+import { apiError, ConnectionError, TimeoutError } from '../errors.ts';
+import { type Answered, type ApiRequest, type Send, Unanswered } from './request.ts';
 import { sender } from './sender.ts';
-import { type Answered, type Send, Unanswered } from './sending.ts';
-import { SessionCookie } from './session-cookie.ts';
-
-export interface RawAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly data: unknown;
-}
 
 /** Nothing was sent: the connection was never there. */
 const NEVER_SENT: ReadonlySet<string> = new Set([
@@ -19,6 +11,12 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'EHOSTUNREACH',
 ]);
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly data: unknown;
+}
 
 /** Sends a request once. */
 export class Transport {
@@ -102,7 +100,7 @@ export class Transport {
   }
 }
 
-export interface Limits {
+interface Limits {
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
@@ -128,5 +126,22 @@ async function bodyOf(stream: ReadableStream<Uint8Array> | null): Promise<unknow
     return await new Response(stream).json();
   } catch {
     return undefined;
+  }
+}
+
+/** The cookie of a session where no browser keeps it. In a browser it is never seen here, and none is sent from here. */
+class SessionCookie {
+  constructor(private cookie: string | undefined) {}
+
+  get header(): { readonly Cookie: string } | undefined {
+    return this.cookie === undefined ? undefined : { Cookie: this.cookie };
+  }
+
+  /** @param lines `Set-Cookie` of an answer; an empty value takes the cookie away */
+  heed(lines: readonly string[] | undefined): void {
+    for (const line of lines ?? []) {
+      const [, pair = '', value = ''] = /^\s*((?:__Host-)?session=([^;]*))/.exec(line) ?? [];
+      if (pair !== '') this.cookie = value === '' ? undefined : pair;
+    }
   }
 }

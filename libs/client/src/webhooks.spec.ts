@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import {
+  verifyWebhook,
   WebhookFormError,
   WebhookSignatureError,
   WebhookTimestampError,
-  verifyWebhook,
   type WebhookToVerify,
-} from '../index.ts';
+} from './index.ts';
 
 const key = Buffer.alloc(32, 3);
 const secret = `whsec_${key.toString('base64')}`;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ServerSentEvents } from './server-sent-events.ts';
+import { ServerSentEvents } from './events.ts';
 
 const stream =
   'retry: 1500\n\nid: evt_0\n\n: heartbeat\n\nid: evt_1\r\ndata: {"a":\r\ndata:1}\r\n\r\ndata: x\r\revent: other\nid: evt_2\n\ndata: cut off';

@@ -1,9 +1,30 @@
-import type { QueryOf } from '../api-types.ts';
-import type { Api } from '../http/api.ts';
-import { pause } from '../http/retry.ts';
-import type { RequestOptions } from '../options.ts';
-import type { TrackingEvent } from './event-types.ts';
-import { ServerSentEvents, type ServerSentEvent } from './server-sent-events.ts';
+import type { Api, QueryOf, TrackingEvent } from './api.ts';
+import type { ReadOptions, RequestOptions } from './call.ts';
+import { pause } from './http/requester.ts';
+
+const IDLE_MS = 45_000;
+/** Before it comes again, where the API does not say. */
+const RETRY_MS = 2_000;
+/** How often in a row it tries to come again: with the longest waits, some minutes. */
+const RETRIES = 20;
+
+export class Events {
+  constructor(private readonly api: Api) {}
+
+  /** What was announced, the oldest first unless told, whether or not anybody listened; kept for 30 days. */
+  list(query: QueryOf<'listEvents'> = {}, options?: RequestOptions) {
+    return this.api.list('listEvents', { query }, options);
+  }
+
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getEvent', { path: { id } }, options);
+  }
+
+  /** Events as they happen: `for await (const event of client.events.stream()) …`. */
+  stream(query: Omit<QueryOf<'streamEvents'>, 'after'> = {}, options?: StreamOptions): EventStream {
+    return new EventStream(this.api, query, options);
+  }
+}
 
 type Piece = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
@@ -15,12 +36,6 @@ export interface StreamOptions extends Omit<RequestOptions, 'deadline'> {
   /** Told when a connection is open, and when it has ended and is to come again. */
   readonly onConnection?: (isOpen: boolean) => void;
 }
-
-const IDLE_MS = 45_000;
-/** Before it comes again, where the API does not say. */
-const RETRY_MS = 2_000;
-/** How often in a row it tries to come again: with the longest waits, some minutes. */
-const RETRIES = 20;
 
 /**
  * Events as they happen. Iterated, it connects, and comes again by itself after the last event where the connection ends:
@@ -108,5 +123,49 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     } finally {
       clearTimeout(timer);
     }
+  }
+}
+
+/** One dispatch of a stream: an event with its data, or only a place. */
+interface ServerSentEvent {
+  /** Empty where it has none. */
+  readonly data: string;
+  /** Where the stream has got to. */
+  readonly id: string;
+}
+
+/** Reads server-sent events, however they are cut into pieces (WHATWG HTML, 9.2.6). */
+export class ServerSentEvents {
+  /** Milliseconds that the server asks to wait before coming again. */
+  retry: number | undefined;
+  private rest = '';
+  private data: string[] = [];
+  private id = '';
+  private hasPlace = false;
+
+  /** @returns what this piece completed */
+  read(text: string): ServerSentEvent[] {
+    // A CR at the end may be the first half of a CRLF.
+    const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
+    this.rest = lines.pop() ?? '';
+    return lines.flatMap((line) => this.line(line));
+  }
+
+  private line(line: string): ServerSentEvent[] {
+    if (line === '') return this.dispatch();
+    const colon = line.indexOf(':');
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (field === 'data') this.data.push(value);
+    if (field === 'id' && !value.includes('\0')) [this.id, this.hasPlace] = [value, true];
+    if (field === 'retry' && /^\d+$/.test(value)) this.retry = Number(value);
+    return [];
+  }
+
+  private dispatch(): ServerSentEvent[] {
+    if (this.data.length === 0 && !this.hasPlace) return [];
+    const event = { data: this.data.join('\n'), id: this.id };
+    [this.data, this.hasPlace] = [[], false];
+    return [event];
   }
 }

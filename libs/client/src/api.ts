@@ -1,0 +1,129 @@
+import { type Answered, Call, List, type Page, type RequestOptions } from './call.ts';
+import type { components, operations } from './generated/api.ts';
+import { OPERATIONS } from './generated/operations.ts';
+import type { ApiRequest } from './http/request.ts';
+import type { Requester } from './http/requester.ts';
+
+interface Input<Id extends OperationId> {
+  /** What stands in the braces of the operation's path. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: QueryOf<Id>;
+  readonly body?: BodyOf<Id>;
+  /** See {@link ApiRequest.gone}. */
+  readonly gone?: AnswerOf<Id>;
+  /** See {@link ApiRequest.endsOwnSession}. */
+  readonly endsOwnSession?: boolean;
+}
+
+/** The operations of the API by their ids, which the groups of methods give names and forms. */
+export class Api {
+  constructor(readonly requester: Requester) {}
+
+  call<Id extends OperationId>(
+    id: Id,
+    { path, query, body, gone, endsOwnSession }: Input<Id>,
+    options?: RequestOptions,
+  ): Call<AnswerOf<Id>> {
+    return new Call(
+      this.send<AnswerOf<Id>>(id, path, {
+        ...options,
+        ...(query !== undefined && { query: query as Record<string, unknown> }),
+        ...(body !== undefined && { body }),
+        ...(gone !== undefined && { gone }),
+        ...(endsOwnSession !== undefined && { endsOwnSession }),
+      }),
+    );
+  }
+
+  list<Id extends OperationId>(id: Id, { path, query }: Input<Id>, options?: RequestOptions): List<ItemOf<Id>> {
+    return new List((cursor) => {
+      const asked = { ...query, ...(cursor !== undefined && { cursor }) };
+      return new Call(this.send<Page<ItemOf<Id>>>(id, path, { ...options, query: asked }));
+    });
+  }
+
+  /** For what is more than JSON to and fro. */
+  send<T>(
+    id: OperationId,
+    path: Readonly<Record<string, string>> | undefined,
+    request: Omit<ApiRequest, 'method' | 'path'>,
+  ): Promise<Answered<T>> {
+    const [method, template] = OPERATIONS[id];
+    return this.requester.request<T>({ ...request, method, path: filled(template, path) });
+  }
+}
+
+function filled(template: string, values: Readonly<Record<string, string>> = {}): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    // These would make the path of another operation.
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} is not an id: ${value}`);
+    return encodeURIComponent(value);
+  });
+}
+
+/** An operation of the API, as its description calls it. */
+export type OperationId = keyof typeof OPERATIONS & keyof operations;
+
+type Parameters<Id extends OperationId> = operations[Id]['parameters'];
+type Given<T> = Exclude<T, undefined>;
+type AnswersOf<Id extends OperationId> = operations[Id]['responses'];
+type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Json } } ? Json : never;
+/** Filters of several values take an array, too: it is sent separated by commas. */
+type OneOrMore<Value> = Value extends readonly (infer One)[]
+  ? One | readonly One[]
+  : Value extends string
+    ? Value | readonly Value[]
+    : Value;
+
+/** What the operation answers. */
+export type AnswerOf<Id extends OperationId> = JsonOf<AnswersOf<Id>[keyof AnswersOf<Id>]>;
+
+/** What the operation takes as JSON. */
+export type BodyOf<Id extends OperationId> =
+  Given<operations[Id]['requestBody']> extends { content: { 'application/json': infer Json } } ? Json : never;
+
+/** Filters, order and bounds of a list. */
+export type QueryOf<Id extends OperationId> = {
+  readonly [Name in keyof Given<Parameters<Id>['query']>]: OneOrMore<Given<Parameters<Id>['query']>[Name]>;
+};
+
+/** One item of a list. */
+export type ItemOf<Id extends OperationId> = AnswerOf<Id> extends { data: (infer Item)[] } ? Item : never;
+
+type Schemas = components['schemas'];
+
+export type Shipment = Schemas['Shipment'];
+export type ShipmentFields = Schemas['ShipmentFields'];
+export type ShipmentWritten = Schemas['ShipmentWritten'];
+export type Milestone = Schemas['Milestone'];
+export type MilestoneFields = Schemas['MilestoneFields'];
+export type MilestoneWritten = Schemas['MilestoneWritten'];
+export type ShipmentException = Schemas['Exception'];
+export type WebhookEndpoint = Schemas['WebhookEndpoint'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type WebhookDeadLetterSummary = Schemas['WebhookDeadLetterSummary'];
+export type WebhookReplay = Schemas['WebhookReplay'];
+export type WorkspaceSettings = Schemas['WorkspaceSettings'];
+export type Warning = Schemas['Warning'];
+export type FieldError = Schemas['FieldError'];
+
+/** An event of a shipment, whose `type` says what its `data` is. A newer service may tell types that are not in here: have a `default`. */
+export type TrackingEvent = components['schemas']['Event'];
+
+export type EventType = TrackingEvent['type'];
+
+/** The event of a type. */
+export type EventOf<Type extends EventType> = Extract<TrackingEvent, { type: Type }>;
+/** What webhooks bring: an event of a shipment, or of another endpoint of the workspace. Have a `default` here, too. */
+export type WebhookEvent =
+  TrackingEvent | Schemas['WebhookEndpointFailingEvent'] | Schemas['WebhookDeliveryDeadLetteredEvent'];
+
+/** What `webhookEndpoints.verify` sends: to be answered 2xx with the challenge as the body. */
+export interface EndpointVerification {
+  readonly id: string;
+  readonly type: 'endpoint.verification';
+  readonly created_at: string;
+  readonly api_version: string;
+  readonly data: { readonly challenge: string };
+}

@@ -1,0 +1,175 @@
+import type { Api, BodyOf, QueryOf } from './api.ts';
+import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
+
+/** Of people, in the browser mostly: for a client that was made with `session`. */
+export class SessionOperations {
+  constructor(private readonly api: Api) {}
+
+  signIn(credentials: BodyOf<'signIn'>, options?: PostOptions) {
+    return this.api.call('signIn', { body: credentials }, options);
+  }
+
+  /** Who am I, and what may I do: also with a key. */
+  get(options?: RequestOptions) {
+    return this.api.call('getSession', {}, options);
+  }
+
+  /** What one is called. */
+  patch(changes: BodyOf<'changeOwnName'>, options?: WriteOptions) {
+    return this.api.call('changeOwnName', { body: changes }, options);
+  }
+
+  /** Ends this session. If the answer to an earlier try was lost, the `id` of the result is empty. */
+  signOut(options?: WriteOptions) {
+    return this.api.call('signOut', { gone: { id: '', deleted: true, warnings: [] }, endsOwnSession: true }, options);
+  }
+
+  /** Ends every other session of theirs. */
+  changePassword(passwords: BodyOf<'changePassword'>, options?: PostOptions) {
+    return this.api.call('changePassword', { body: passwords }, options);
+  }
+
+  /** One's own, on all devices. */
+  list(query: QueryOf<'listSessions'> = {}, options?: RequestOptions) {
+    return this.api.list('listSessions', { query }, options);
+  }
+
+  end(id: string, options?: WriteOptions) {
+    return this.api.call('endSession', { path: { id }, gone: { id, deleted: true, warnings: [] } }, options);
+  }
+}
+
+/** One-time links: who holds the token needs nothing else. */
+export class Invitations {
+  constructor(private readonly api: Api) {}
+
+  get(token: string, options?: RequestOptions) {
+    return this.api.call('getInvitation', { path: { token } }, options);
+  }
+
+  /** Sets a password. */
+  use(token: string, person: BodyOf<'useInvitation'>, options?: PostOptions) {
+    return this.api.call('useInvitation', { path: { token }, body: person }, options);
+  }
+}
+
+export class Users {
+  constructor(private readonly api: Api) {}
+
+  /** The answer holds the one-time `invitation_url`, and no other one does. */
+  invite(user: BodyOf<'inviteUser'>, options?: PostOptions) {
+    return this.api.call('inviteUser', { body: user }, options);
+  }
+
+  list(query: QueryOf<'listUsers'> = {}, options?: RequestOptions) {
+    return this.api.list('listUsers', { query }, options);
+  }
+
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getUser', { path: { id } }, options);
+  }
+
+  patch(id: string, changes: BodyOf<'changeUser'>, options?: WriteOptions) {
+    return this.api.call('changeUser', { path: { id }, body: changes }, options);
+  }
+
+  deactivate(id: string, options?: PostOptions) {
+    return this.api.call('deactivateUser', { path: { id } }, options);
+  }
+
+  reactivate(id: string, options?: PostOptions) {
+    return this.api.call('reactivateUser', { path: { id } }, options);
+  }
+
+  /** The answer holds the one-time `reset_url`. */
+  resetPassword(id: string, options?: PostOptions) {
+    return this.api.call('resetUserPassword', { path: { id } }, options);
+  }
+}
+
+export class ServiceAccounts {
+  constructor(private readonly api: Api) {}
+
+  create(account: BodyOf<'createServiceAccount'>, options?: PostOptions) {
+    return this.api.call('createServiceAccount', { body: account }, options);
+  }
+
+  list(query: QueryOf<'listServiceAccounts'> = {}, options?: RequestOptions) {
+    return this.api.list('listServiceAccounts', { query }, options);
+  }
+
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getServiceAccount', { path: { id } }, options);
+  }
+
+  patch(id: string, changes: BodyOf<'changeServiceAccount'>, options?: WriteOptions) {
+    return this.api.call('changeServiceAccount', { path: { id }, body: changes }, options);
+  }
+
+  deactivate(id: string, options?: PostOptions) {
+    return this.api.call('deactivateServiceAccount', { path: { id } }, options);
+  }
+
+  reactivate(id: string, options?: PostOptions) {
+    return this.api.call('reactivateServiceAccount', { path: { id } }, options);
+  }
+}
+
+export class Keys {
+  constructor(private readonly api: Api) {}
+
+  /** Of one's own, or of a service account. The answer holds the `key`, and no other one does. */
+  create(key: BodyOf<'createApiKey'>, options?: PostOptions) {
+    return this.api.call('createApiKey', { body: key }, options);
+  }
+
+  list(query: QueryOf<'listApiKeys'> = {}, options?: RequestOptions) {
+    return this.api.list('listApiKeys', { query }, options);
+  }
+
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getApiKey', { path: { id } }, options);
+  }
+
+  /** Makes its successor; the old one is valid for as long as the grace says. */
+  rotate(id: string, rotation: BodyOf<'rotateApiKey'> = {}, options?: PostOptions) {
+    return this.api.call('rotateApiKey', { path: { id }, body: rotation }, options);
+  }
+
+  revoke(id: string, options?: PostOptions) {
+    return this.api.call('revokeApiKey', { path: { id } }, options);
+  }
+}
+
+export class Settings {
+  constructor(private readonly api: Api) {}
+
+  get(options?: ReadOptions) {
+    return this.api.call('getSettings', {}, options);
+  }
+
+  patch(changes: BodyOf<'changeSettings'>, options?: WriteOptions) {
+    return this.api.call('changeSettings', { body: changes }, options);
+  }
+}
+
+export class AuditLog {
+  constructor(private readonly api: Api) {}
+
+  list(query: QueryOf<'listAuditLog'> = {}, options?: RequestOptions) {
+    return this.api.list('listAuditLog', { query }, options);
+  }
+}
+
+export class Health {
+  constructor(private readonly api: Api) {}
+
+  live(options?: RequestOptions) {
+    return this.api.call('live', {}, options);
+  }
+
+  /** @throws InternalError where it takes no requests */
+  ready(options?: RequestOptions) {
+    return this.api.call('ready', {}, options);
+  }
+}

@@ -1,0 +1,303 @@
+import type { Api, BodyOf, EndpointVerification, QueryOf, WebhookEvent } from './api.ts';
+import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
+
+const TOLERANCE_SECONDS = 300;
+const PREFIX = 'whsec_';
+
+export class WebhookEndpoints {
+  constructor(private readonly api: Api) {}
+
+  /** The answer holds the signing `secret`, which no read does. */
+  create(endpoint: BodyOf<'createWebhookEndpoint'>, options?: PostOptions) {
+    return this.api.call('createWebhookEndpoint', { body: endpoint }, options);
+  }
+
+  list(query: QueryOf<'listWebhookEndpoints'> = {}, options?: RequestOptions) {
+    return this.api.list('listWebhookEndpoints', { query }, options);
+  }
+
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getWebhookEndpoint', { path: { id } }, options);
+  }
+
+  /** What became of what was sent there, hour by hour: of the last day by default. */
+  stats(id: string, query: QueryOf<'getWebhookEndpointStats'> = {}, options?: RequestOptions) {
+    return this.api.call('getWebhookEndpointStats', { path: { id }, query }, options);
+  }
+
+  patch(id: string, changes: BodyOf<'changeWebhookEndpoint'>, options?: WriteOptions) {
+    return this.api.call('changeWebhookEndpoint', { path: { id }, body: changes }, options);
+  }
+
+  /** What is pending for it is discarded. */
+  delete(id: string, options?: WriteOptions) {
+    return this.api.call('deleteWebhookEndpoint', { path: { id }, gone: { id, deleted: true, warnings: [] } }, options);
+  }
+
+  /** Sends it the challenge; `last_verification` tells how it answered. */
+  verify(id: string, options?: PostOptions) {
+    return this.api.call('verifyWebhookEndpoint', { path: { id } }, options);
+  }
+
+  /** Lets live events through. */
+  enable(id: string, options?: PostOptions) {
+    return this.api.call('enableWebhookEndpoint', { path: { id } }, options);
+  }
+
+  disable(id: string, options?: PostOptions) {
+    return this.api.call('disableWebhookEndpoint', { path: { id } }, options);
+  }
+
+  /** Answers a new `secret`; the old one signs beside it for `expires_in_seconds`, a day unless told. */
+  rotateSecret(id: string, rotation: BodyOf<'rotateWebhookSecret'> = {}, options?: PostOptions) {
+    return this.api.call('rotateWebhookSecret', { path: { id }, body: rotation }, options);
+  }
+
+  /** The secrets that are valid now, for admins; each time is in the audit log. */
+  revealSecret(id: string, options?: PostOptions) {
+    return this.api.call('revealWebhookSecret', { path: { id } }, options);
+  }
+
+  /** Sends it an invented event of the type. */
+  test(id: string, type: BodyOf<'testWebhookEndpoint'>['type'], options?: PostOptions) {
+    return this.api.call('testWebhookEndpoint', { path: { id }, body: { type } }, options);
+  }
+}
+
+export class WebhookDeliveries {
+  constructor(private readonly api: Api) {}
+
+  list(query: QueryOf<'listWebhookDeliveries'> = {}, options?: RequestOptions) {
+    return this.api.list('listWebhookDeliveries', { query }, options);
+  }
+
+  /** With its payload and attempts. */
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getWebhookDelivery', { path: { id } }, options);
+  }
+
+  /** Attempts it once more, as soon as possible. */
+  retry(id: string, options?: PostOptions) {
+    return this.api.call('retryWebhookDelivery', { path: { id } }, options);
+  }
+
+  discard(id: string, options?: PostOptions) {
+    return this.api.call('discardWebhookDelivery', { path: { id } }, options);
+  }
+}
+
+/** Deliveries that failed for good, many at once; `webhookDeliveries.list({ status: 'dead_lettered' })` lists them. */
+export class WebhookDeadLetters {
+  constructor(private readonly api: Api) {}
+
+  /** How many, by reason, endpoint and event type. */
+  summary(query: QueryOf<'summarizeWebhookDeadLetters'> = {}, options?: RequestOptions) {
+    return this.api.call('summarizeWebhookDeadLetters', { query }, options);
+  }
+
+  /** Delivers them again: a replay for each endpoint. */
+  replay(which: BodyOf<'replayWebhookDeadLetters'> = {}, options?: PostOptions) {
+    return this.api.call('replayWebhookDeadLetters', { body: which }, options);
+  }
+
+  /** Gives them up. */
+  discard(which: BodyOf<'discardWebhookDeadLetters'> = {}, options?: PostOptions) {
+    return this.api.call('discardWebhookDeadLetters', { body: which }, options);
+  }
+}
+
+export class WebhookReplays {
+  constructor(private readonly api: Api) {}
+
+  /** Sends an endpoint again what failed or was missed; `get` tells how far it is. */
+  create(endpointId: string, filter: BodyOf<'createWebhookReplay'> = {}, options?: PostOptions) {
+    return this.api.call('createWebhookReplay', { path: { id: endpointId }, body: filter }, options);
+  }
+
+  list(query: QueryOf<'listWebhookReplays'> = {}, options?: RequestOptions) {
+    return this.api.list('listWebhookReplays', { query }, options);
+  }
+
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getWebhookReplay', { path: { id } }, options);
+  }
+
+  /** No more is begun; what was begun goes on. */
+  cancel(id: string, options?: PostOptions) {
+    return this.api.call('cancelWebhookReplay', { path: { id } }, options);
+  }
+
+  /** Goes on where it was canceled. */
+  resume(id: string, options?: PostOptions) {
+    return this.api.call('resumeWebhookReplay', { path: { id } }, options);
+  }
+}
+
+type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface WebhookToVerify {
+  /** The body, byte for byte as it came: parsed and written again it is another one. */
+  readonly rawBody: string | Uint8Array | ArrayBuffer;
+  /** Of the request, in whatever case: those of fetch, or of Node. */
+  readonly headers: Headers | HeaderRecord;
+  /** The `whsec_…` of the endpoint; several while it is changed. */
+  readonly secret: string | readonly string[];
+  /** Seconds that the clocks may differ and the request be under way: 300 unless told. */
+  readonly tolerance?: number;
+  /** What is now, for tests. */
+  readonly now?: Date;
+}
+
+/**
+ * Makes sure that a delivery is from the service and new, and answers its event. Looks at `Service-Signature`, or at the
+ * headers of Standard Webhooks where that is not there; compares in constant time. Deliveries come at least once: drop the
+ * ids that you know.
+ * @throws WebhookFormError for what is no delivery, WebhookSignatureError for what the secret did not sign,
+ * WebhookTimestampError for what it signed too long ago
+ */
+export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEvent | EndpointVerification> {
+  const body = bytesOf(webhook.rawBody);
+  const header = headerReader(webhook.headers);
+  const secrets = [webhook.secret].flat().filter((secret) => typeof secret === 'string' && secret !== '');
+  // An empty one would sign whatever anybody sends.
+  if (secrets.length === 0) throw new TypeError('verifyWebhook needs the secret of the endpoint.');
+  const scheme = schemes.find(({ names }) => names.some((name) => header(name) !== undefined));
+  if (scheme === undefined) throw new WebhookFormError('The request has no signature.');
+  const signed = scheme.read(header);
+  if (!(await isSigned(signed, body, secrets))) {
+    throw new WebhookSignatureError('No secret of the endpoint made the signature.');
+  }
+  const seconds = (webhook.now ?? new Date()).getTime() / 1_000;
+  if (Math.abs(seconds - signed.timestamp) > (webhook.tolerance ?? TOLERANCE_SECONDS)) {
+    throw new WebhookTimestampError(`The request was signed at ${signed.timestamp}, too far from now.`);
+  }
+  return eventOf(body);
+}
+
+async function isSigned(signed: SignedRequest, body: Uint8Array, secrets: readonly string[]): Promise<boolean> {
+  const prefix = new TextEncoder().encode(signed.prefix);
+  const content = new Uint8Array(prefix.length + body.length);
+  content.set(prefix);
+  content.set(body, prefix.length);
+  const verdicts: boolean[] = [];
+  for (const secret of secrets) {
+    const bytes = signed.keyOf(secret);
+    if (bytes === undefined) continue;
+    const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+    for (const signature of signed.signatures) {
+      verdicts.push(await crypto.subtle.verify('HMAC', key, signature, content));
+    }
+  }
+  return verdicts.includes(true);
+}
+
+function bytesOf(rawBody: unknown): Uint8Array {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  if (ArrayBuffer.isView(rawBody)) return new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
+  if (Object.prototype.toString.call(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
+  throw new TypeError('rawBody must be the text or the bytes that came, not what was parsed of them.');
+}
+
+function headerReader(headers: WebhookToVerify['headers']): (name: string) => string | undefined {
+  const isHeaders = (given: typeof headers): given is Headers => typeof given['forEach'] === 'function';
+  const entries = isHeaders(headers) ? [...headers] : Object.entries(headers);
+  const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
+  return (name) => {
+    const value = byName.get(name);
+    return value === undefined ? undefined : [value].flat().join(', ');
+  };
+}
+
+function eventOf(body: Uint8Array): WebhookEvent | EndpointVerification {
+  let event: Partial<WebhookEvent>;
+  try {
+    event = Object(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+  } catch (cause) {
+    throw new WebhookFormError('The body is no JSON.', { cause });
+  }
+  if (typeof event.type !== 'string' || typeof event.data !== 'object' || event.data === null) {
+    throw new WebhookFormError('The body is no event.');
+  }
+  return event as WebhookEvent;
+}
+
+/** What a request says of its signature. */
+interface SignedRequest {
+  /** Unix seconds. */
+  readonly timestamp: number;
+  /** What was signed before the body. */
+  readonly prefix: string;
+  readonly signatures: readonly Uint8Array<ArrayBuffer>[];
+  /** Undefined where no key can be made of the secret. */
+  readonly keyOf: (secret: string) => Uint8Array<ArrayBuffer> | undefined;
+}
+
+interface Scheme {
+  /** Any of these headers, in lower case, shows it. */
+  readonly names: readonly string[];
+  /** @throws WebhookFormError */
+  readonly read: (header: (name: string) => string | undefined) => SignedRequest;
+}
+
+/** `Service-Signature: t=<unix seconds>,v1=<hex>`, several `v1` while a secret is changed; the key is the whole secret. */
+const service: Scheme = {
+  names: ['service-signature'],
+  read: (header) => {
+    const parts = (header('service-signature') ?? '').split(',').map((part) => part.trim().split('='));
+    const t = parts.find(([name]) => name === 't')?.[1] ?? '';
+    const signatures = parts.flatMap(([name, value = '']) => (name === 'v1' ? (fromHex(value) ?? []) : []));
+    return { ...signedAt(t, signatures), prefix: `${t}.`, keyOf: (secret) => new TextEncoder().encode(secret) };
+  },
+};
+
+/** Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature: v1,<base64> …`; the key is what `whsec_` heads. */
+const standard: Scheme = {
+  names: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
+  read: (header) => {
+    const t = header('webhook-timestamp') ?? '';
+    const parts = (header('webhook-signature') ?? '').split(/\s+/).map((part) => part.split(','));
+    const signatures = parts.flatMap(([name, value = '']) => (name === 'v1' ? (fromBase64(value) ?? []) : []));
+    return {
+      ...signedAt(t, signatures),
+      prefix: `${header('webhook-id') ?? ''}.${t}.`,
+      keyOf: (secret) => fromBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret),
+    };
+  },
+};
+
+const schemes: readonly Scheme[] = [service, standard];
+
+function signedAt(t: string, signatures: SignedRequest['signatures']): Pick<SignedRequest, 'timestamp' | 'signatures'> {
+  if (!/^\d{1,12}$/.test(t)) throw new WebhookFormError('The signature has no timestamp.');
+  if (signatures.length === 0) throw new WebhookFormError('The signature has no value that can be read.');
+  return { timestamp: Number(t), signatures };
+}
+
+function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^(?:[0-9a-f]{2})+$/i.test(text)) return undefined;
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return bytes.length === 0 ? undefined : bytes;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A request to a receiver that is not to be heeded: answer 400. */
+export abstract class WebhookVerificationError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** It has no signature, or one that cannot be read; or its body is no event. */
+export class WebhookFormError extends WebhookVerificationError {}
+/** None of the secrets made the signature: anybody could have sent it. */
+export class WebhookSignatureError extends WebhookVerificationError {}
+/** It was signed, but at another time than is tolerated: somebody who saw it may be sending it again. */
+export class WebhookTimestampError extends WebhookVerificationError {}
