@@ -3,6 +3,23 @@ import { importX } from 'eslint-plugin-import-x';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
+/** The HTTP module of a feature imports the edge kit and the feature's own application, and what else is named. */
+function httpOf(scope, ...others) {
+  return {
+    allSourceTags: ['layer:http', `scope:${scope}`],
+    onlyDependOnLibsWithTags: [
+      `scope:${scope}`,
+      ...others,
+      'layer:edge',
+      'layer:resilience',
+      'layer:contracts',
+      'layer:ports',
+      'layer:testing',
+      'layer:adapter',
+    ],
+  };
+}
+
 /** Who may import whom, by Nx tag. ARCHITECTURE.md explains the layers. */
 const boundaries = [
   { sourceTag: 'layer:contracts', onlyDependOnLibsWithTags: ['layer:contracts'] },
@@ -93,9 +110,24 @@ const boundaries = [
       'layer:adapter',
     ],
   },
+  // A feature's application does not know how it is served.
+  { sourceTag: 'layer:feature', notDependOnLibsWithTags: ['layer:edge', 'layer:http'] },
   {
     sourceTag: 'layer:edge',
+    onlyDependOnLibsWithTags: ['layer:resilience', 'layer:runtime', 'layer:contracts', 'layer:ports', 'layer:testing'],
+  },
+  httpOf('shipments', 'scope:read-models'),
+  // Documents are parts of shipments: their commands and queries are those of shipments.
+  httpOf('documents', 'scope:shipments', 'scope:read-models'),
+  httpOf('webhooks'),
+  httpOf('identity', 'scope:workspace-settings'),
+  // The operators' API is about all features.
+  httpOf('administration', 'layer:http', 'layer:feature', 'layer:runtime'),
+  {
+    sourceTag: 'layer:api-tests',
     onlyDependOnLibsWithTags: [
+      'layer:http',
+      'layer:edge',
       'layer:feature',
       'layer:resilience',
       'layer:runtime',
@@ -145,6 +177,7 @@ const boundaries = [
       'layer:service',
       'layer:resilience',
       'layer:edge',
+      'layer:http',
       'layer:feature',
       'layer:runtime',
       'layer:ports',

@@ -1,9 +1,15 @@
 // Writes the description of the API, as the code has it, where the client's types and the checks of CI read it.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeRoutes } from '../libs/http-api/dist/index.js';
+import { DocumentsHttpModule } from '../libs/documents/http/dist/index.js';
+import { describeRoutes } from '../libs/http/dist/index.js';
+import { IdentityHttpModule } from '../libs/identity/http/dist/index.js';
+import { EventsHttpModule, ShipmentsHttpModule } from '../libs/shipments/http/dist/index.js';
+import { WebhooksHttpModule } from '../libs/webhooks/http/dist/index.js';
 
 const FILE = join(import.meta.dirname, '..', 'docs', 'openapi.json');
+const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 
-// Where a platform stands unless told otherwise.
-await writeFile(FILE, `${JSON.stringify(await describeRoutes('http://localhost:3000'), null, 1)}\n`);
+// The address of a platform with default settings.
+const description = await describeRoutes('http://localhost:3000', FEATURES);
+await writeFile(FILE, `${JSON.stringify(description, null, 1)}\n`);

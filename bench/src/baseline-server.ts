@@ -3,7 +3,7 @@ import { Body, Controller, Get, Inject, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Places, ShipmentFields } from '@tracking/contracts';
-import { readShipmentFields } from '@tracking/http-api';
+import { readShipmentFields } from '@tracking/shipments-http';
 import { loadPlaces } from '@tracking/places';
 
 const PLACES = Symbol('places');

@@ -4,9 +4,11 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { EmbeddedEngine } from '@tracking/embedded';
-import { createHttpApi, IdempotencyClaims, type HttpApiDependencies } from '@tracking/http-api';
+import { createHttpApi, IdempotencyClaims } from '@tracking/http';
 import { EVERY_KEY, Identity } from '@tracking/identity';
 import { noMetrics, silentLogger } from '@tracking/testing';
+import { SecretBox } from '@tracking/webhooks';
+import { type ApiDependencies, FEATURES } from './http-features.ts';
 
 /**
  * The edge alone, over a list of nothing: what a request costs before anything is asked. `WITHOUT` names what is left out of
@@ -19,8 +21,9 @@ const engine = await EmbeddedEngine.open({ dataDir: DATA_DIR, logger, metrics })
 const { documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
 const identity = await Identity.open({ documentStore, clock, logger, secret });
+const answerBox = (key: Uint8Array) => new SecretBox(key);
 const storage = { documentStore, leases, clock, logger, metrics };
-const idempotency = await IdempotencyClaims.open({ ...storage, secret, takeOverAfterMs: 0 });
+const idempotency = await IdempotencyClaims.open({ ...storage, secret, takeOverAfterMs: 0, answerBox });
 
 const workspace = await identity.workspaces.find('default');
 const actor = { type: 'system', id: 'bench' } as const;
@@ -71,6 +74,6 @@ process.on('SIGUSR2', () => {
   const file = join(DATA_DIR, 'event-loop-delay');
   void writeFile(`${file}.draft`, JSON.stringify(figures)).then(() => rename(`${file}.draft`, file));
 });
-const app = await createHttpApi(dependencies as unknown as HttpApiDependencies);
+const app = await createHttpApi(dependencies as unknown as ApiDependencies, FEATURES);
 process.once('SIGTERM', () => void app.close().then(() => process.exit(0)));
 await app.listen(Number(PORT), '127.0.0.1');

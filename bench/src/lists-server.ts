@@ -4,11 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { EmbeddedEngine } from '@tracking/embedded';
-import { createHttpApi, IdempotencyClaims, type HttpApiDependencies } from '@tracking/http-api';
+import { createHttpApi, IdempotencyClaims } from '@tracking/http';
 import { EVERY_KEY, Identity } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { ReadModels } from '@tracking/read-models';
 import { noMetrics, silentLogger } from '@tracking/testing';
+import { SecretBox } from '@tracking/webhooks';
+import { type ApiDependencies, FEATURES } from './http-features.ts';
 import { fill, workspacesBeside } from './shipment-store.ts';
 
 /**
@@ -43,8 +45,9 @@ const settings = {
   ...{ appUrl: 'http://127.0.0.1', baseUrl: 'http://127.0.0.1', trustedProxies: [], cursorSecret: secret },
   rateLimitPerMinute: 1_000_000_000,
 };
+const answerBox = (key: Uint8Array) => new SecretBox(key);
 const idempotency = await IdempotencyClaims.open({
-  ...{ documentStore, leases, clock, logger, metrics, secret, takeOverAfterMs: 0 },
+  ...{ documentStore, leases, clock, logger, metrics, secret, takeOverAfterMs: 0, answerBox },
 });
 const asked = {
   ...{ identity, idempotency, quota, readModels, clock, logger, metrics, settings },
@@ -59,7 +62,7 @@ const nothing: object = new Proxy(() => nothing, {
   apply: () => nothing,
 });
 const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name) as unknown) ?? nothing });
-const app = await createHttpApi(dependencies as unknown as HttpApiDependencies);
+const app = await createHttpApi(dependencies as unknown as ApiDependencies, FEATURES);
 process.once('SIGTERM', () => process.exit(0));
 await app.listen(Number(PORT), '127.0.0.1');
 

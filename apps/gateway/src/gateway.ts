@@ -1,18 +1,25 @@
 import { fileURLToPath } from 'node:url';
+import { createAdministrationApi, guarded } from '@tracking/administration';
 import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
-import { IdempotencyClaims, createAdministrationApi, createHttpApi, currentRequest, guarded } from '@tracking/http-api';
+import { DocumentsHttpModule } from '@tracking/documents-http';
+import { IdempotencyClaims, createHttpApi, currentRequest } from '@tracking/http';
 import { Identity, identitySweeper } from '@tracking/identity';
+import { IdentityHttpModule } from '@tracking/identity-http';
 import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { blaming, derivedKey, sealingKey } from '@tracking/runtime';
 import { Service, openMongo } from '@tracking/service';
 import { type ShipmentOperations, makeEventsBy } from '@tracking/shipments';
-import { useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
+import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
+import { SecretBox, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
+import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
 import { seeToFirstAdmin } from './first-admin.ts';
 
+/** The features of the public API, in the order of its description. */
+const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const OPERATION_DEADLINE_MS = 10_000;
 /** Longer than a request of a live gateway mostly takes: a claim that is older is taken for one of a gateway that died. */
@@ -46,6 +53,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   // Features here
   const claims = {
     secret: derivedKey(config.secretsKey, 'idempotency'),
+    answerBox: (key: Uint8Array) => new SecretBox(key),
     takeOverAfterMs: CLAIM_TAKE_OVER_MS,
   };
   const storage = { documentStore, leases, clock, logger, metrics };
@@ -101,33 +109,36 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   });
   shutdown.add('administration', () => administration.close());
   service.manage(await guarded(administration, config.administrationToken));
-  const api = await createHttpApi({
-    shipments,
-    readModels,
-    webhooks,
-    workspaceSettings,
-    events: publishedEvents,
-    identity,
-    authenticateKey: (key) => identity.authenticateKey(key),
-    head: () => events.head(),
-    quota,
-    idempotency,
-    objects,
-    places,
-    clock,
-    logger,
-    metrics,
-    health: () => health.report(),
-    settings: {
-      baseUrl,
-      appUrl,
-      webAppFolder: WEB_APP_FOLDER,
-      rateLimitPerMinute,
-      trustedProxies,
-      cursorSecret: derivedKey(config.secretsKey, 'cursors'),
-      answerWaitMs: ANSWER_WAIT_MS,
+  const api = await createHttpApi(
+    {
+      shipments,
+      readModels,
+      webhooks,
+      workspaceSettings,
+      events: publishedEvents,
+      identity,
+      authenticateKey: (key) => identity.authenticateKey(key),
+      head: () => events.head(),
+      quota,
+      idempotency,
+      objects,
+      places,
+      clock,
+      logger,
+      metrics,
+      health: () => health.report(),
+      settings: {
+        baseUrl,
+        appUrl,
+        webAppFolder: WEB_APP_FOLDER,
+        rateLimitPerMinute,
+        trustedProxies,
+        cursorSecret: derivedKey(config.secretsKey, 'cursors'),
+        answerWaitMs: ANSWER_WAIT_MS,
+      },
     },
-  });
+    FEATURES,
+  );
   await readModels.ready;
   const { port, host } = config;
   await blaming('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));

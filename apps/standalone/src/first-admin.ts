@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { linkAddress } from '@tracking/http-api';
+import { linkAddress } from '@tracking/identity-http';
 import type { Identity } from '@tracking/identity';
 import type { Logger } from '@tracking/ports';
 import type { Shutdown } from '@tracking/runtime';

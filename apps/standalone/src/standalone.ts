@@ -1,13 +1,21 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { IdempotencyClaims, createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
+import { createAdministrationApi, listenOnSocket } from '@tracking/administration';
+import { DocumentsHttpModule } from '@tracking/documents-http';
+import { IdempotencyClaims, createHttpApi } from '@tracking/http';
 import type { Identity } from '@tracking/identity';
+import { IdentityHttpModule } from '@tracking/identity-http';
 import type { Logger } from '@tracking/ports';
 import { Health, Shutdown, blaming, derivedKey, makeFirstAdmin, startManagementServer } from '@tracking/runtime';
+import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
+import { SecretBox } from '@tracking/webhooks';
+import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import type { StandaloneConfig } from './config.ts';
 import { openEngines } from './engines.ts';
 import { startFeatures } from './features.ts';
 
+/** The features of the public API, in the order of its description. */
+const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const SHUTDOWN_MS = 20_000;
 const CATCH_UP_MS = 5_000;
@@ -67,31 +75,35 @@ export async function startStandalone(
     logger,
     metrics,
     secret: derivedKey(secrets.secretsKey, 'idempotency'),
+    answerBox: (key) => new SecretBox(key),
     // The data folder is locked: every other process that took one is dead.
     takeOverAfterMs: 0,
   });
   shutdown.add('idempotency keys', () => idempotency.close());
-  const api = await createHttpApi({
-    ...features,
-    events: publishedEvents,
-    authenticateKey: (key) => features.identity.authenticateKey(key),
-    head: () => eventStore.head(),
-    quota,
-    idempotency,
-    objects,
-    places,
-    clock,
-    logger,
-    metrics,
-    health: report,
-    settings: {
-      ...addresses,
-      webAppFolder: WEB_APP_FOLDER,
-      rateLimitPerMinute: config.rateLimitPerMinute,
-      trustedProxies: config.trustedProxies,
-      cursorSecret: derivedKey(secrets.secretsKey, 'cursors'),
+  const api = await createHttpApi(
+    {
+      ...features,
+      events: publishedEvents,
+      authenticateKey: (key) => features.identity.authenticateKey(key),
+      head: () => eventStore.head(),
+      quota,
+      idempotency,
+      objects,
+      places,
+      clock,
+      logger,
+      metrics,
+      health: report,
+      settings: {
+        ...addresses,
+        webAppFolder: WEB_APP_FOLDER,
+        rateLimitPerMinute: config.rateLimitPerMinute,
+        trustedProxies: config.trustedProxies,
+        cursorSecret: derivedKey(secrets.secretsKey, 'cursors'),
+      },
     },
-  });
+    FEATURES,
+  );
   // Which key wrote last is not remembered over an end: the first request already sees all that was acknowledged before.
   const head = await eventStore.head();
   while (head !== undefined && !(await readModels.allReached(head, CATCH_UP_MS))) {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { IdempotencyClaims } from '@tracking/http-api';
+import { IdempotencyClaims } from '@tracking/http';
 import { Shutdown } from '@tracking/runtime';
 import { eventually, silentLogger as logger, tempFolder } from '@tracking/testing';
+import { SecretBox } from '@tracking/webhooks';
 import { loadConfig } from '../src/config.ts';
 import { openEngines } from '../src/engines.ts';
 import { startFeatures } from '../src/features.ts';
@@ -25,7 +26,8 @@ it('the reference says of every collection of standalone what removes its docume
     const { readModels } = await startFeatures(engines, { ...config, addresses: ADDRESSES }, shutdown, false);
     const { clock, metrics, secrets } = engines;
     const claiming = { ...engines.storage, clock, logger, metrics, secret: secrets.secretsKey, takeOverAfterMs: 0 };
-    const claims = await IdempotencyClaims.open(claiming);
+    const answerBox = (key: Uint8Array) => new SecretBox(key);
+    const claims = await IdempotencyClaims.open({ ...claiming, answerBox });
     shutdown.add('idempotency keys', () => claims.close());
     await readModels.ready;
     // Some are made when they are first needed.

@@ -184,3 +184,35 @@ export interface AuditEntry {
 }
 /** By field; never a secret. */
 export type AuditedChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
+
+/**
+ * The caller of a request: identity, scope and permissions, however they were proved. Guards, rate limits,
+ * read-your-writes, commands and log lines use nothing else.
+ */
+export type Principal = ServiceAccountKeyPrincipal | UserKeyPrincipal | SessionPrincipal;
+
+interface Authority {
+  /** Of the key or the session: what requests are counted by, and writes remembered under. Unique over all kinds. */
+  readonly credential_id: string;
+  readonly workspace_id: string;
+  readonly environment: Environment;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+/** A system, by the key of its service account. */
+interface ServiceAccountKeyPrincipal extends Authority {
+  readonly type: 'service_account_key';
+  readonly actor: { readonly type: 'service_account'; readonly id: string };
+}
+
+/** A person's program, by a key of theirs. */
+interface UserKeyPrincipal extends Authority {
+  readonly type: 'user_key';
+  readonly actor: { readonly type: 'user'; readonly id: string };
+}
+
+/** A person, signed in with a browser. */
+export interface SessionPrincipal extends Authority {
+  readonly type: 'session';
+  readonly actor: { readonly type: 'user'; readonly id: string };
+}

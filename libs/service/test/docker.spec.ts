@@ -254,7 +254,7 @@ describe('the image', () => {
     const sources = below.flat().filter((path) => !/(^|\/)(dist|node_modules)(\/|$)/.test(path));
     expect(sources).toContain('apps/gateway/src/main.ts');
     expect([...sources, 'package-lock.json', 'nx.json', '.swcrc', 'LICENSE'].filter(isIgnored)).toEqual([]);
-    const made = ['node_modules', 'libs/http-api/node_modules', 'apps/gateway/dist', '.nx', 'data', '.env', '.git'];
+    const made = ['node_modules', 'libs/http/node_modules', 'apps/gateway/dist', '.nx', 'data', '.env', '.git'];
     expect(made.filter(isIgnored)).toEqual(made);
   });
 

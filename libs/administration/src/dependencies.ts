@@ -1,0 +1,34 @@
+import type { Identity } from '@tracking/identity';
+import type { Clock, Logger } from '@tracking/ports';
+import type { ReadModels } from '@tracking/read-models';
+import type { EventTransfer } from '@tracking/shipments';
+import type { EventsService } from '@tracking/shipments-http';
+import type { WebhookOperations } from '@tracking/webhooks';
+import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+
+export interface AdministrationDependencies {
+  readonly identity: Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'auditLog'>;
+  /** Where the web application is, without a trailing slash; one-time links begin with it. */
+  readonly appUrl: string;
+  readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;
+  /** Without it there are no routes of events. */
+  readonly events?: EventTransfer;
+  /** Has the shipments of workspaces checked after an import. */
+  readonly workspaceSettings?: { readonly rechecks: Pick<SettingsOfWorkspaces['rechecks'], 'request'> };
+  /** Without it there are no routes of published events. */
+  readonly publishedEvents?: Pick<EventsService, 'list'>;
+  /** Without it there are no routes of deliveries. */
+  readonly webhooks?: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'deadLetters' | 'replays' | 'parked'>;
+  readonly logger: Logger;
+  /** The system's, unless told. */
+  readonly clock?: Clock;
+}
+
+/** Under which single {@link AdministrationDependencies} are injected. */
+export const IDENTITY = Symbol('identity');
+export const APP_URL = Symbol('address of the web application');
+export const READ_MODELS = Symbol('read models');
+export const EVENT_TRANSFER = Symbol('event transfer');
+export const RECHECKS = Symbol('re-checks');
+export const PUBLISHED_EVENTS = Symbol('published events');
+export const WEBHOOKS = Symbol('webhooks');

@@ -1,0 +1,116 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
+import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
+import { Audited, AuditTrail, fault, Identified, invalidRequest, OneOf, tellAudit, Text } from '@tracking/http';
+import type { CommandIdentity } from '@tracking/http';
+import { EVERY_KEY } from '@tracking/identity';
+import type { IdentityCommand } from '@tracking/identity';
+import type { FastifyRequest } from 'fastify';
+import { Takes } from './takes.ts';
+import { IDENTITY } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { listAnswer } from './list-answer.ts';
+import type { ListAnswer } from './list-answer.ts';
+import { InputPipe } from './input.pipe.ts';
+import { OPERATOR } from './operator.ts';
+import { workspaceNamed } from './workspace-named.ts';
+
+class InWorkspaceDto {
+  @Text({ description: 'Name of the workspace.', required: true })
+  workspace!: string;
+}
+class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
+  @Text({ description: 'What the key is for.', required: true })
+  name!: string;
+
+  @OneOf(ENVIRONMENTS, { description: 'What the key sees.', required: true })
+  environment!: Environment;
+
+  @OneOf(ROLES, { description: 'Role of the service account that is made for the key; this or `user`.' })
+  role?: Role;
+
+  @Text({ description: 'E-mail of the user whose key it is.' })
+  user?: string;
+}
+
+@Controller('administration/keys')
+export class KeysController {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(AuditTrail) private readonly trail: AuditTrail,
+  ) {}
+
+  /** The one answer that holds a key. */
+  @Post()
+  @Takes()
+  @Audited('api_key.created')
+  async create(
+    @Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto,
+    @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
+  ): Promise<NewApiKey> {
+    const { workspace, name, environment } = input;
+    const command = await this.command(identified, workspace);
+    const owner = await this.ownerOf(input, command, request);
+    const created = await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner });
+    tellAudit(request, created);
+    return created.after;
+  }
+
+  @Get()
+  @Takes({ query: InWorkspaceDto })
+  async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<ApiKey>> {
+    const { id } = await workspaceNamed(this.identity, workspace);
+    return listAnswer(await this.identity.keys.listAll(id));
+  }
+
+  @Post(':id/revoke')
+  @Takes()
+  @HttpCode(200)
+  @Audited('api_key.revoked')
+  async revoke(
+    @Param('id') id: string,
+    @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
+    @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
+  ): Promise<ApiKey> {
+    const revoked = await this.identity.keys.revoke(await this.command(identified, workspace), EVERY_KEY, id);
+    tellAudit(request, revoked);
+    return revoked.after;
+  }
+
+  /** @throws RequestError where none or two are named; DomainError where there is no such user */
+  private async ownerOf(
+    { name, role, user }: CreateKeyDto,
+    command: IdentityCommand,
+    request: FastifyRequest,
+  ): Promise<KeyOwner> {
+    if (Boolean(role) === Boolean(user)) {
+      throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is to be told.'));
+    }
+    if (user) return { type: 'user', id: (await this.identity.users.named(command.workspace_id, user)).id };
+    // Before its key: a crash between the two leaves one that nobody can use, never a key without an owner.
+    return { type: 'service_account', id: await this.newAccount({ name, role: role as Role }, command, request) };
+  }
+
+  /** With an entry of its own in the audit log: whatever becomes of the key, the account is there. */
+  private newAccount(
+    fields: { readonly name: string; readonly role: Role },
+    command: IdentityCommand,
+    request: FastifyRequest,
+  ): Promise<string> {
+    const { workspace_id, actor } = command;
+    const by = { workspace_id, actor, address: null };
+    const entry = { type: 'service_account.created', by, target: null, part: 'service account' } as const;
+    return this.trail.during(request, entry, async () => {
+      const made = await this.identity.serviceAccounts.create(command, fields);
+      tellAudit(request, made);
+      return made.after.id;
+    });
+  }
+
+  private async command(identified: CommandIdentity, workspace: string): Promise<IdentityCommand> {
+    const { id: workspace_id } = await workspaceNamed(this.identity, workspace);
+    return { ...identified, actor: OPERATOR, workspace_id };
+  }
+}

@@ -1,0 +1,67 @@
+import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { DomainError } from '@tracking/contracts';
+import type { PageOf, ParkedRetry, ParkedShipment } from '@tracking/contracts';
+import { notFound } from '@tracking/http';
+import type { ParkedMessage } from '@tracking/webhooks';
+import { Takes } from './takes.ts';
+import { READ_MODELS, WEBHOOKS } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { listAnswer } from './list-answer.ts';
+import type { ListAnswer } from './list-answer.ts';
+
+const AT_ONCE = 200;
+
+/** What could not be handled and was put aside: shipments by read models, messages by webhooks. */
+@Controller('administration/parked')
+export class ParkedController {
+  constructor(
+    @Inject(READ_MODELS) private readonly readModels: AdministrationDependencies['readModels'],
+    @Inject(WEBHOOKS) private readonly webhooks: AdministrationDependencies['webhooks'],
+  ) {}
+
+  @Get()
+  @Takes()
+  async list(): Promise<ListAnswer<ParkedShipment | ParkedMessage>> {
+    return listAnswer([...(await this.shipments()), ...(await this.messages())]);
+  }
+
+  /** Waits some seconds for what comes of it. */
+  @Post(':id/retry')
+  @Takes()
+  @HttpCode(200)
+  async retry(@Param('id') id: string): Promise<ParkedRetry> {
+    const outcome = await this.readModels.retryParked(id);
+    if (outcome !== 'not_found') return { id, outcome };
+    return { id, outcome: await this.retryMessage(id) };
+  }
+
+  private async shipments(): Promise<readonly ParkedShipment[]> {
+    const parked = await this.readModels.parked();
+    return parked.map(({ id, read_model, generation, stream, revision, event_type, error, parked_at, attempts }) => {
+      return { id, read_model, generation, stream, revision, event_type, error, parked_at, attempts };
+    });
+  }
+
+  private async messages(): Promise<readonly ParkedMessage[]> {
+    const { webhooks } = this;
+    if (!webhooks) return [];
+    const found: ParkedMessage[] = [];
+    let after: readonly string[] | null = null;
+    do {
+      const page: PageOf<ParkedMessage> = await webhooks.parked.list({ limit: AT_ONCE, ...(after && { after }) });
+      found.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    return found;
+  }
+
+  private async retryMessage(id: string): Promise<ParkedRetry['outcome']> {
+    try {
+      const retried = await this.webhooks?.parked.retry({ id });
+      if (retried) return retried.recorded ? 'applied' : 'parked';
+    } catch (error) {
+      if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
+    }
+    throw notFound('parked shipment or message');
+  }
+}

@@ -1,0 +1,33 @@
+import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import type { ReadModelStatus } from '@tracking/contracts';
+import { RequestError } from '@tracking/http';
+import { UnknownReadModel } from '@tracking/read-models';
+import { Takes } from './takes.ts';
+import { READ_MODELS } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { listAnswer } from './list-answer.ts';
+import type { ListAnswer } from './list-answer.ts';
+
+@Controller('administration/read_models')
+export class ReadModelsController {
+  constructor(@Inject(READ_MODELS) private readonly readModels: AdministrationDependencies['readModels']) {}
+
+  @Get()
+  @Takes()
+  async list(): Promise<ListAnswer<ReadModelStatus>> {
+    return listAnswer(await this.readModels.list());
+  }
+
+  /** Answers as soon as the rebuild is sure to happen; `GET /administration/read_models` tells how far it is. */
+  @Post(':name/rebuild')
+  @Takes()
+  @HttpCode(202)
+  async rebuild(@Param('name') name: string): Promise<{ readonly name: string; readonly generation: number }> {
+    try {
+      return await this.readModels.rebuild(name);
+    } catch (error) {
+      if (error instanceof UnknownReadModel) throw new RequestError('not_found', error.message);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
+import { ROLES } from '@tracking/contracts';
+import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
+import { Audited, Identified, OneOf, Password, tellAudit, Text } from '@tracking/http';
+import type { CommandIdentity } from '@tracking/http';
+import type { IdentityCommand } from '@tracking/identity';
+import { Email, linkAddress } from '@tracking/identity-http';
+import type { FastifyRequest } from 'fastify';
+import { APP_URL, IDENTITY } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { InputPipe } from './input.pipe.ts';
+import { listAnswer } from './list-answer.ts';
+import type { ListAnswer } from './list-answer.ts';
+import { OPERATOR } from './operator.ts';
+import { Takes } from './takes.ts';
+import { workspaceNamed } from './workspace-named.ts';
+
+class InWorkspaceDto {
+  @Text({ description: 'Name of the workspace.', required: true })
+  workspace!: string;
+}
+class NamedUserDto extends InWorkspaceDto {
+  @Email({ description: 'Of the user.', required: true })
+  email!: string;
+}
+class UserRoleDto extends NamedUserDto {
+  @OneOf(ROLES, { description: 'What the user may do.', required: true })
+  role!: Role;
+}
+class CreateUserDto extends UserRoleDto implements UserToCreate {
+  @Password({ description: 'With one the user is active at once.', kept: true })
+  password?: string;
+}
+
+@Controller('administration/users')
+export class OperatedUsersController {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(APP_URL) private readonly appUrl: AdministrationDependencies['appUrl'],
+  ) {}
+
+  /** Without a password the answer holds an invitation. */
+  @Post()
+  @Takes()
+  @Audited('user.created')
+  async create(
+    @Body(new InputPipe(CreateUserDto)) { workspace, email, role, password }: CreateUserDto,
+    @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
+  ): Promise<CreatedUser> {
+    const command = await this.command(identified, workspace);
+    if (password !== undefined) {
+      const created = await this.identity.users.create(command, { email, role, password });
+      tellAudit(request, created);
+      return { ...created.after, invitation_url: null, invitation_expires_at: null };
+    }
+    const { link, ...invited } = await this.identity.users.invite(command, { email, role });
+    tellAudit(request, invited);
+    const invitation_url = linkAddress(this.appUrl, link.token);
+    return { ...invited.after, invitation_url, invitation_expires_at: link.expires_at };
+  }
+
+  @Get()
+  @Takes({ query: InWorkspaceDto })
+  async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<User>> {
+    const { id } = await workspaceNamed(this.identity, workspace);
+    return listAnswer(await this.identity.users.listAll(id));
+  }
+
+  @Post('set_role')
+  @Takes()
+  @HttpCode(200)
+  @Audited('user.changed')
+  async setRole(
+    @Body(new InputPipe(UserRoleDto)) { workspace, email, role }: UserRoleDto,
+    @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
+  ): Promise<User> {
+    const command = await this.command(identified, workspace);
+    const { id } = await this.identity.users.named(command.workspace_id, email);
+    const changed = await this.identity.users.change(command, id, { role });
+    tellAudit(request, changed);
+    return changed.after;
+  }
+
+  @Post('deactivate')
+  @Takes()
+  @HttpCode(200)
+  @Audited('user.deactivated')
+  async deactivate(
+    @Body(new InputPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
+    @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
+  ): Promise<User> {
+    const command = await this.command(identified, workspace);
+    const { id } = await this.identity.users.named(command.workspace_id, email);
+    const changed = await this.identity.users.deactivate(command, id);
+    tellAudit(request, changed);
+    return changed.after;
+  }
+
+  @Post('reset_password')
+  @Takes()
+  @HttpCode(200)
+  @Audited('user.password_reset_requested')
+  async resetPassword(
+    @Body(new InputPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
+    @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
+  ): Promise<PasswordReset> {
+    const command = await this.command(identified, workspace);
+    const { id } = await this.identity.users.named(command.workspace_id, email);
+    const { link, ...changed } = await this.identity.users.resetPassword(command, id);
+    tellAudit(request, changed);
+    return { reset_url: linkAddress(this.appUrl, link.token), expires_at: link.expires_at };
+  }
+
+  private async command(identified: CommandIdentity, workspace: string): Promise<IdentityCommand> {
+    const { id: workspace_id } = await workspaceNamed(this.identity, workspace);
+    return { ...identified, actor: OPERATOR, workspace_id };
+  }
+}

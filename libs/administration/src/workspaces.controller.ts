@@ -1,0 +1,31 @@
+import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
+import type { Workspace } from '@tracking/contracts';
+import { Text } from '@tracking/http';
+import { Takes } from './takes.ts';
+import { IDENTITY } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { listAnswer } from './list-answer.ts';
+import type { ListAnswer } from './list-answer.ts';
+import { InputPipe } from './input.pipe.ts';
+
+class CreateWorkspaceDto {
+  @Text({ description: 'Unique, whatever its case.', required: true })
+  name!: string;
+}
+
+@Controller('administration/workspaces')
+export class WorkspacesController {
+  constructor(@Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity']) {}
+
+  @Post()
+  @Takes()
+  create(@Body(new InputPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto): Promise<Workspace> {
+    return this.identity.workspaces.create(name);
+  }
+
+  @Get()
+  @Takes()
+  async list(): Promise<ListAnswer<Workspace>> {
+    return listAnswer(await this.identity.workspaces.list());
+  }
+}

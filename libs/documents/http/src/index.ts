@@ -1,0 +1,1 @@
+export { DocumentsHttpModule } from './documents-http.module.ts';

@@ -1,0 +1,76 @@
+import { DOCUMENT_LIMITS } from '@tracking/contracts';
+import { FORM_KIND, invalidRequest, MIB, notFound, readForm, scopeOf } from '@tracking/http';
+import type { FormFile, RouteBody } from '@tracking/http';
+import { parseShipmentId } from '@tracking/shipments';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { DocumentsHttpDependencies } from './dependencies.ts';
+import type { DocumentStorage } from './document-storage.ts';
+import { fileName, normaliseFileName } from './file-name.ts';
+import { ReceivedFile } from './received-file.ts';
+
+const TIME = { idleMs: 30_000, overallMs: 10 * 60_000 };
+const FILE = 'file';
+
+/** A form with a document: the file, and room for all else. */
+export const DOCUMENT_FORM: RouteBody = {
+  kind: FORM_KIND,
+  limit: DOCUMENT_LIMITS.multipartBytes + MIB,
+  time: TIME,
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Bytes that were stored for it and that no command was told of yet. */
+    unnamedObject: string | null;
+  }
+}
+
+/**
+ * Reads forms before anything is decided by them, an `Idempotency-Key` too, which compares what was sent: the file is in
+ * the object store then, and a {@link ReceivedFile} in its place. What no command is told of in the end is destroyed
+ * before the answer.
+ */
+export function receiveForms(
+  fastify: FastifyInstance,
+  shipments: Pick<DocumentsHttpDependencies['shipments'], 'getShipment'>,
+  storage: DocumentStorage,
+): void {
+  fastify.decorateRequest('unnamedObject', null);
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    if (request.routeOptions.config.body?.kind !== FORM_KIND) done();
+    else receive(request, shipments, storage).then(() => done(), done);
+  });
+  fastify.addHook('onSend', (request, _reply, payload, done) => {
+    const object = request.unnamedObject;
+    request.unnamedObject = null;
+    if (object === null) done(null, payload);
+    else void storage.destroy(request, object).then(() => done(null, payload));
+  });
+}
+
+async function receive(
+  request: FastifyRequest,
+  shipments: Pick<DocumentsHttpDependencies['shipments'], 'getShipment'>,
+  storage: DocumentStorage,
+): Promise<void> {
+  const shipmentId = parseShipmentId((request.params as { readonly id: string }).id);
+  const found = shipmentId && (await shipments.getShipment({ ...scopeOf(request), shipment_id: shipmentId }));
+  if (!found) throw notFound('shipment');
+  const take = (file: FormFile) => store(request, found.record.id, file, storage);
+  request.body = await readForm(request, { fileField: FILE, time: TIME, take });
+}
+
+async function store(
+  request: FastifyRequest,
+  shipmentId: string,
+  { bytes, name, mediaType }: FormFile,
+  storage: DocumentStorage,
+): Promise<ReceivedFile> {
+  const kept = normaliseFileName(name);
+  const faults = fileName(kept, FILE);
+  if (faults.length > 0) throw invalidRequest(faults);
+  const hint = { contentType: mediaType, fileName: String(kept) };
+  const object = await storage.store({ shipmentId, source: bytes, limitBytes: DOCUMENT_LIMITS.multipartBytes, hint });
+  request.unnamedObject = object.id;
+  return new ReceivedFile(String(kept), object);
+}

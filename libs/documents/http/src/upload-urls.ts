@@ -1,0 +1,75 @@
+import { type Actor, DOCUMENT_LIMITS, type DocumentRecord, type Scope, type Timestamp } from '@tracking/contracts';
+import { RequestError } from '@tracking/http';
+import type { OperationId, Sealer } from '@tracking/http';
+import type { Clock } from '@tracking/ports';
+import type { FastifyInstance } from 'fastify';
+
+const OPERATION: OperationId = 'putDocumentContent';
+
+/** What a URL lets its holder do: send the bytes of its one document. */
+export interface UploadGrant extends Scope {
+  /** Whoever asked for it. */
+  readonly actor: Actor;
+  /** Of the bytes, at most. */
+  readonly size_bytes: number;
+  readonly expires_at: Timestamp;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the token of its URL grants; null on every other route. */
+    upload: UploadGrant | null;
+  }
+}
+
+/** How to send the bytes of a document. */
+export interface Upload {
+  readonly method: 'PUT';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly expires_at: Timestamp;
+}
+
+/** URLs that need no key: each is bound to one document by a token that only this service can make. */
+export class UploadUrls {
+  constructor(
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+    private readonly baseUrl: string,
+  ) {}
+
+  issue(document: DocumentRecord, { workspace_id, environment }: Scope): Upload {
+    const { id, size_bytes, content_type, uploaded_by: actor } = document;
+    const expires_at = new Date(this.clock().getTime() + DOCUMENT_LIMITS.uploadUrlMs).toISOString();
+    const grant: UploadGrant = { workspace_id, environment, actor, size_bytes, expires_at };
+    const token = this.sealer.close(JSON.stringify(grant), sealOf(id));
+    const url = `${this.baseUrl}/v1/documents/${id}/content?token=${token}`;
+    return { method: 'PUT', url, headers: { 'Content-Type': content_type }, expires_at };
+  }
+
+  /** Looks at the token before anything else of the request. */
+  guard(fastify: FastifyInstance): void {
+    fastify.decorateRequest('upload', null);
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      if (request.routeOptions.config.operation === OPERATION) {
+        const { id } = request.params as { readonly id: string };
+        request.upload = this.grantOf(id, (request.query as Readonly<Record<string, unknown>>)['token']);
+      }
+      done();
+    });
+  }
+
+  /** @throws RequestError `invalid_upload_url`, which tells nothing of the token */
+  private grantOf(documentId: string, token: unknown): UploadGrant {
+    const text = typeof token === 'string' ? this.sealer.open(token, sealOf(documentId)) : undefined;
+    if (text === undefined)
+      throw new RequestError('invalid_upload_url', 'The URL is not one that was issued for this.');
+    const grant = JSON.parse(text) as UploadGrant;
+    if (Date.parse(grant.expires_at) > this.clock().getTime()) return grant;
+    throw new RequestError('invalid_upload_url', `The URL expired at ${grant.expires_at}; ask for another one.`);
+  }
+}
+
+function sealOf(documentId: string) {
+  return { purpose: 'upload-url', binding: documentId } as const;
+}

@@ -1,0 +1,184 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule, Provider } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { FastifyInstance } from 'fastify';
+import { CrossSiteRequests } from './authentication/cross-site-requests.ts';
+import { KeyAuthenticator } from './authentication/key-authenticator.ts';
+import { SessionAuthenticator } from './authentication/session-authenticator.ts';
+import { SessionCookie } from './authentication/session-cookie.ts';
+import { CLOCK, HEALTH, LOGGER, SETTINGS } from './dependencies.ts';
+import type { HttpDependencies } from './dependencies.ts';
+import { assembleDocs } from './docs/api-docs.ts';
+import { describeApi } from './docs/openapi.ts';
+import { serveDocs } from './docs/serve-docs.ts';
+import { ErrorFilter } from './errors/error-filter.ts';
+import { HealthController } from './health/health.controller.ts';
+import type { DependenciesOf, FeatureHooks, HttpFeature } from './http-feature.ts';
+import { makeRetriesSafe } from './idempotency/safe-retries.ts';
+import { DEPRECATIONS, announceDeprecations } from './operations/deprecations.ts';
+import { OPERATIONS } from './operations/operations.ts';
+import { Cursors } from './paging/cursors.ts';
+import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
+import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
+import { Admission } from './server/admission.ts';
+import { AnswersUnderWay } from './server/answers-under-way.ts';
+import { createFastifyAdapter } from './server/fastify-adapter.ts';
+import { boundLargeBodies } from './server/large-bodies.ts';
+import { nestLogger } from './server/nest-logger.ts';
+import { Observation } from './server/observation.ts';
+import { during } from './server/request.ts';
+import { Routes } from './server/routes.ts';
+import { Sealer } from './server/seal.ts';
+import { readParameters } from './validation/parameters.ts';
+import { serveWebApp } from './web-app/serve-web-app.ts';
+
+/**
+ * The public API as an application that does not listen yet: `await app.listen(port, host)`. `app.close()` stops
+ * accepting, lets open requests finish, and closes nothing of `dependencies`: whoever opened them closes them after.
+ * @throws Error where an operation has no route, a route is no operation, or a code has no entry in the documentation
+ */
+export async function createHttpApi<Feature extends HttpFeature<never>>(
+  dependencies: HttpDependencies & DependenciesOf<Feature>,
+  features: readonly Feature[],
+  deprecations = DEPRECATIONS,
+): Promise<NestFastifyApplication> {
+  const { logger, metrics, clock, settings } = dependencies;
+  const { trustedProxies, baseUrl } = settings;
+  const docs = assembleDocs(features);
+  const routes = new Routes();
+  const errors = new ErrorFilter({
+    logger,
+    docsUrl: `${baseUrl}/docs`,
+    refine: (error, request) => routes.refine(error, request),
+  });
+  const cookie = new SessionCookie(baseUrl);
+  const authenticators = [
+    new KeyAuthenticator(dependencies.authenticateKey),
+    new SessionAuthenticator((...session) => dependencies.identity.authenticateSession(...session), cookie),
+  ];
+  const admission = new Admission(authenticators, dependencies.quota, settings.rateLimitPerMinute);
+  const sealer = new Sealer(settings.cursorSecret);
+  const readYourWrites = new ReadYourWrites(sealer, dependencies.readModels, {
+    listMs: settings.readYourWritesWaitMs ?? 5_000,
+    answerMs: settings.answerWaitMs ?? 0,
+    duplicatesMs: settings.duplicatesWaitMs ?? 200,
+  });
+  const observation = new Observation(logger, metrics);
+
+  const adapter = createFastifyAdapter({ errors, clock, trustedProxies, baseUrl });
+  const fastify: FastifyInstance = adapter.getInstance();
+  routes.watch(fastify);
+  announceDeprecations(fastify, deprecations);
+  const providers = commonProviders(dependencies, {
+    admission,
+    observation,
+    errors,
+    cookie,
+    sealer,
+    cursors: new Cursors(sealer),
+    readYourWrites,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(rootModule(dependencies, features, providers), adapter, {
+    logger: nestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  const addHooks = (place: keyof FeatureHooks) => {
+    for (const { hooks } of features) hooks?.[place]?.(fastify, app);
+  };
+
+  const crossSiteRequests = new CrossSiteRequests(cookie, [baseUrl, settings.appUrl]);
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    crossSiteRequests.refuse(request);
+    done();
+  });
+  fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
+  addHooks('afterAdmission');
+  boundLargeBodies(fastify);
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    readParameters(request);
+    readPreconditions(request);
+    done();
+  });
+  fastify.addHook('onSend', (request, reply, payload, done) => done(null, unlessNotModified(request, reply, payload)));
+  // After the body was read: what reads it runs in no request's context.
+  fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
+  addHooks('afterBody');
+  makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors, readYourWrites });
+  // Last of the onSend hooks: it counts what is sent.
+  new AnswersUnderWay().watch(fastify);
+  fastify.addHook('onResponse', (request, reply, done) => {
+    observation.answered(request, reply);
+    done();
+  });
+  addHooks('beforeClose');
+
+  app.useGlobalFilters(errors);
+  serveDocs(fastify, { describe: () => describeApi(app, { baseUrl, docs, deprecations }), docs, settings });
+  if (settings.webAppFolder !== undefined) serveWebApp(fastify, settings.webAppFolder);
+  await app.init();
+  routes.requireAll(Object.keys(OPERATIONS));
+  return app;
+}
+
+/** The description that a server at the URL answers, from the routes alone: no engine is opened, no provider is made. */
+export async function describeRoutes(baseUrl: string, features: readonly HttpFeature<never>[]): Promise<OpenAPIObject> {
+  const nothing: unknown = { identity: {}, readModels: {}, settings: { baseUrl } };
+  const module = rootModule(nothing as never, features, commonProviders(nothing as never, {} as CommonParts));
+  const options = { preview: true, logger: false, abortOnError: false } as const;
+  const app = await NestFactory.create(module, new FastifyAdapter(), options);
+  return describeApi(app, { baseUrl, docs: assembleDocs(features), deprecations: DEPRECATIONS });
+}
+
+@Module({})
+class RootModule {}
+
+/** Providers for all features. */
+@Module({})
+class CommonModule {}
+
+@Module({ controllers: [HealthController] })
+class HealthModule {}
+
+/** Features in their order, which is that of their operations in the description. */
+function rootModule<Feature extends HttpFeature<never>>(
+  dependencies: HttpDependencies & DependenciesOf<Feature>,
+  features: readonly Feature[],
+  providers: Provider[],
+): DynamicModule {
+  const common = { module: CommonModule, global: true, providers, exports: providers };
+  return {
+    module: RootModule,
+    imports: [common, ...features.map((each) => each.with(dependencies as never)), HealthModule],
+  };
+}
+
+/** Parts of the server that features use. */
+interface CommonParts {
+  readonly admission: Admission;
+  readonly observation: Observation;
+  readonly errors: ErrorFilter;
+  readonly cookie: SessionCookie;
+  readonly sealer: Sealer;
+  readonly cursors: Cursors;
+  readonly readYourWrites: ReadYourWrites<never>;
+}
+
+function commonProviders({ clock, logger, health, settings }: HttpDependencies, parts: CommonParts): Provider[] {
+  return [
+    { provide: CLOCK, useValue: clock },
+    { provide: LOGGER, useValue: logger },
+    { provide: HEALTH, useValue: health },
+    { provide: SETTINGS, useValue: settings },
+    { provide: Admission, useValue: parts.admission },
+    { provide: Observation, useValue: parts.observation },
+    { provide: ErrorFilter, useValue: parts.errors },
+    { provide: SessionCookie, useValue: parts.cookie },
+    { provide: Sealer, useValue: parts.sealer },
+    { provide: Cursors, useValue: parts.cursors },
+    { provide: ReadYourWrites, useValue: parts.readYourWrites },
+  ];
+}

@@ -1,0 +1,63 @@
+import { ERROR_CODES, FIELD_ERROR_CODES, WARNING_CODES } from '@tracking/contracts';
+import type { ErrorCode, FieldErrorCode, WarningCode } from '@tracking/contracts';
+import type { FeatureDocs } from '../http-feature.ts';
+import type { CodeEntry } from './code-entry.ts';
+import { ERRORS, FIELDS, WARNINGS } from './codes.ts';
+import { SAMPLES, VALUES } from './samples.ts';
+
+/** The documentation of the server and of all its features. */
+export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' | 'warnings' | 'describe'>> {
+  readonly errors: Readonly<Record<ErrorCode, CodeEntry>>;
+  readonly fields: Readonly<Record<FieldErrorCode, CodeEntry>>;
+  readonly warnings: Readonly<Record<WarningCode, CodeEntry>>;
+  readonly describe: readonly NonNullable<FeatureDocs['describe']>[];
+}
+
+const SERVER_DOCS: FeatureDocs = {
+  errors: ERRORS,
+  fields: FIELDS,
+  warnings: WARNINGS,
+  samples: SAMPLES,
+  values: VALUES,
+};
+
+/** @throws Error where a code has no entry, or two features claim the same name */
+export function assembleDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {
+  const parts = [SERVER_DOCS, ...features.flatMap(({ docs }) => docs ?? [])];
+  const join = <Part extends keyof FeatureDocs>(part: Part) =>
+    uniqueEntries(
+      part,
+      parts.map((docs) => docs[part] ?? {}),
+    ) as Required<FeatureDocs>[Part];
+  return {
+    errors: complete(join('errors'), Object.keys(ERROR_CODES) as ErrorCode[]),
+    fields: complete(join('fields'), FIELD_ERROR_CODES),
+    warnings: complete(join('warnings'), WARNING_CODES),
+    refusals: join('refusals'),
+    resources: join('resources'),
+    pathParameters: join('pathParameters'),
+    samples: join('samples'),
+    values: join('values'),
+    pages: join('pages'),
+    models: parts.flatMap(({ models = [] }) => models),
+    describe: parts.flatMap(({ describe }) => describe ?? []),
+  };
+}
+
+function uniqueEntries(part: string, contributions: readonly object[]): object {
+  const entries = contributions.flatMap((contribution) => Object.entries(contribution));
+  const joined = Object.fromEntries(entries) as object;
+  const names = entries.map(([name]) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new Error(`two features document ${twice} of ${part}`);
+  return joined;
+}
+
+function complete<Code extends string>(
+  entries: Readonly<Partial<Record<Code, CodeEntry>>>,
+  codes: readonly Code[],
+): Readonly<Record<Code, CodeEntry>> {
+  const missing = codes.filter((code) => entries[code] === undefined);
+  if (missing.length > 0) throw new Error(`no feature documents the codes ${missing.join(', ')}`);
+  return entries as Readonly<Record<Code, CodeEntry>>;
+}

@@ -1,0 +1,62 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { ErrorCode, EventType } from '@tracking/contracts';
+import type { OperationId } from '../operations/operations.ts';
+
+type PathItem = OpenAPIObject['paths'][string];
+export type DescribedMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export type OperationObject = NonNullable<PathItem['get']>;
+type Parameter = NonNullable<OperationObject['parameters']>[number];
+export type HeaderParameter = Exclude<Parameter, { readonly $ref: string }>;
+/** JSON Schema 2020-12, of which Nest's type knows an older one. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+const METHODS: readonly DescribedMethod[] = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** One operation of the description. */
+export interface Described {
+  readonly id: OperationId;
+  readonly method: DescribedMethod;
+  readonly path: string;
+  readonly operation: OperationObject;
+  readonly writes: boolean;
+}
+
+export function operationsOf({ paths }: OpenAPIObject): readonly Described[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      if (!operation) return [];
+      return [{ id: operation.operationId as OperationId, method, path, operation, writes: method !== 'get' }];
+    }),
+  );
+}
+
+/** The parameter of that name, where the operation has it itself. */
+export function parameterOf({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
+  return parameters.find((parameter): parameter is HeaderParameter => 'name' in parameter && parameter.name === name);
+}
+
+/** The schema's name of a type of event: `MilestoneRecordedEvent` of `milestone.recorded`. */
+export const eventSchemaName = (type: EventType): string => `${pascalCase(type)}Event`;
+
+export function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Every object within, the outer before the inner ones. */
+export function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield value as Record<string, unknown>;
+  for (const inner of Object.values(value)) yield* objectsIn(inner);
+}
+
+/** The codes that the content of a response is narrowed to. */
+export function codesIn(content: unknown): readonly ErrorCode[] {
+  for (const { code } of objectsIn(content)) {
+    const values = (code as { readonly enum?: readonly ErrorCode[] } | undefined)?.enum;
+    if (values) return values;
+  }
+  return [];
+}

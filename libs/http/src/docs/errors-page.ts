@@ -1,0 +1,93 @@
+import { ERROR_CODES, FIELD_ERROR_CODES, WARNING_CODES } from '@tracking/contracts';
+import type { ErrorCode, ErrorType, FieldErrorCode, WarningCode } from '@tracking/contracts';
+import { statusOf } from '../errors/error-status.ts';
+import type { ApiDocs } from './api-docs.ts';
+import type { CodeEntry } from './code-entry.ts';
+import { documentationPage, jsonBlock } from './documentation-page.ts';
+
+const TYPES: Readonly<Record<ErrorType, string>> = {
+  invalid_request: 'The request is at fault. Do not repeat it as it is.',
+  authentication: 'The key or session is not valid. Stop until you have another one.',
+  permission: 'The key or user does not have the permission. Stop until it has.',
+  not_found: 'The resource does not exist.',
+  conflict: 'The present state does not allow the request. Read the resource again, then decide again.',
+  rate_limit: 'Too many requests. Wait for `Retry-After`, then send the same request again.',
+  internal: 'The service failed, usually for a short time. Wait for `Retry-After`, then send the same request again.',
+};
+
+/** `/docs/errors`. Each code has an anchor: an error its code, a faulty field `field-<code>`, a warning `warning-<code>`. */
+export function errorsPage({ errors, fields, warnings }: ApiDocs): string {
+  const codes = Object.keys(ERROR_CODES) as ErrorCode[];
+  return documentationPage(
+    'Error codes',
+    [
+      INTRODUCTION,
+      index(codes),
+      ...(Object.keys(TYPES) as ErrorType[]).flatMap((type) => [
+        `<h2 id="type-${type}"><code>${type}</code></h2>`,
+        TYPES[type],
+        ...codes.filter((code) => ERROR_CODES[code] === type).map((code) => errorArticle(code, errors[code])),
+      ]),
+      '<h2 id="fields">Faulty fields</h2>',
+      'Each entry of `details` has the code of one faulty field. The code of the error itself is `validation_failed`, or the code of the fields if all have the same.',
+      ...FIELD_ERROR_CODES.map((code) => fieldArticle(code, fields[code])),
+      '<h2 id="warnings">Warnings</h2>',
+      'Codes in `warnings`, which the answer to every write has. The write was carried out.',
+      ...WARNING_CODES.map((code) => warningArticle(code, warnings[code])),
+    ].join('\n\n'),
+  );
+}
+
+const INTRODUCTION = `An error answer is \`{"error": {"type", "code", "message", "param", "details", "request_id"}}\`. Decide by \`type\`, and by \`code\` where you need more detail; codes are never renamed or reused. \`message\` is for people. \`details\` names every faulty field at once.
+
+With \`Accept: application/problem+json\` the same error is sent as problem details (RFC 9457), whose \`type\` is the address of its entry on this page.`;
+
+function index(codes: readonly ErrorCode[]): string {
+  return `<ul class="index">${codes.map((code) => `<li><a href="#${code}">${code}</a></li>`).join('\n')}
+<li><a href="#fields">codes of faulty fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>`;
+}
+
+function errorArticle(code: ErrorCode, entry: CodeEntry): string {
+  const { message } = entry;
+  const error = { type: ERROR_CODES[code], code, message, param: null, details: [], request_id: 'req_…' };
+  return article({ id: code, code, status: statusOf(code), entry, answer: { error } });
+}
+
+function fieldArticle(code: FieldErrorCode, entry: CodeEntry): string {
+  return article({ id: `field-${code}`, code, entry, answer: { param: '…', code, message: entry.message } });
+}
+
+function warningArticle(code: WarningCode, entry: CodeEntry): string {
+  return article({ id: `warning-${code}`, code, entry, answer: { code, param: '…', message: entry.message } });
+}
+
+interface Article {
+  readonly id: string;
+  readonly code: string;
+  readonly status?: number;
+  readonly entry: CodeEntry;
+  /** The answer, with the entry's message. */
+  readonly answer: object;
+}
+
+function article({ id, code, status, entry, answer }: Article): string {
+  return `<article id="${id}">
+
+### [\`${code}\`](#${id})${status === undefined ? '' : ` <small>${status}</small>`}
+
+${entry.means}
+
+**What to do:** ${entry.action}
+
+<details><summary>Example: <code>${escaped(entry.asked)}</code></summary>
+
+${jsonBlock(answer)}
+
+</details>
+
+</article>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}

@@ -1,0 +1,134 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { ErrorCode } from '@tracking/contracts';
+import { codesIn, operationsOf } from './described.ts';
+import type { JsonSchema } from './described.ts';
+import { PROBLEM_TYPE } from '../errors/problem-details.ts';
+import type { ApiDocs } from './api-docs.ts';
+import { errorExample, problemExample } from './samples.ts';
+
+type Content = Record<string, { schema?: JsonSchema; example?: unknown; examples?: object }> | undefined;
+type Schemas = Readonly<Record<string, JsonSchema>>;
+const JSON_TYPE = 'application/json';
+
+/** Gives every JSON body an example: of requests and answers by their schemas, of errors one for each code. */
+export function giveExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
+  const schemas = (document.components?.schemas ?? {}) as Schemas;
+  const known = { schemas, samples, values };
+  const told = new Set<ErrorCode>();
+  const webhooks = operationsOf({ ...document, paths: document.webhooks ?? {} });
+  for (const { operation } of [...operationsOf(document), ...webhooks]) {
+    give((operation.requestBody as { content?: Content } | undefined)?.content, (schema) =>
+      exampleOf(schema, { ...known, optional: true }),
+    );
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const content = (response as { content?: Content }).content;
+      const codes = status.startsWith('2') ? [] : codesIn(content);
+      for (const code of codes) told.add(code);
+      if (codes.length === 0) give(content, (schema) => exampleOf(schema, { ...known, optional: false }));
+      else giveErrors(content, codes);
+    }
+  }
+  const examples = Object.fromEntries(
+    [...told].sort().flatMap((code) => [
+      [code, errorExample(code, errors[code])],
+      [problemNameOf(code), problemExample(code, errors[code])],
+    ]),
+  );
+  document.components = { ...document.components, examples };
+}
+
+/** Refers to the examples of the codes, in each form of an error that the content has. */
+function giveErrors(content: Content, codes: readonly ErrorCode[]): void {
+  for (const [mediaType, nameOf] of Object.entries(ERROR_FORMS)) {
+    const media = content?.[mediaType];
+    const references = codes.map((code) => [code, { $ref: `#/components/examples/${nameOf(code)}` }]);
+    if (media) media.examples = Object.fromEntries(references) as object;
+  }
+}
+
+const problemNameOf = (code: ErrorCode): string => `${code}.problem`;
+/** The forms of an error, and what its example is called in each. */
+const ERROR_FORMS: Readonly<Record<string, (code: ErrorCode) => string>> = {
+  [JSON_TYPE]: (code) => code,
+  [PROBLEM_TYPE]: problemNameOf,
+};
+
+function give(content: Content, make: (schema: JsonSchema) => unknown): void {
+  for (const media of Object.values(content ?? {})) {
+    if (media.schema && media.schema['type'] !== 'string') media.example ??= make(media.schema);
+  }
+}
+
+interface Making extends Pick<ApiDocs, 'samples' | 'values'> {
+  readonly schemas: Schemas;
+  /** Whether fields that may be left out are there: in requests. */
+  readonly optional: boolean;
+}
+
+/** A value that the schema allows, of real ones as far as they are told. */
+function exampleOf(schema: JsonSchema, making: Making, name = ''): unknown {
+  const { $ref, anyOf, oneOf, allOf, example, const: constant, enum: choices, default: otherwise } = schema;
+  if (typeof $ref === 'string') return ofNamed($ref.split('/').at(-1) ?? '', making, example);
+  for (const given of [example, constant, otherwise]) if (given !== undefined) return given;
+  if (name in making.values) return making.values[name];
+  const [first] = [choices, anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? [list] : []));
+  if (first) return Array.isArray(choices) ? first[0] : exampleOf(first[0] as JsonSchema, making, name);
+  return ofType(schema, making, name);
+}
+
+/** What a resource is called beside its plain name: as it is when written, made or looked at. */
+const VARIANTS = /(?:Written|Created|Detail|Invited)$/;
+
+function ofNamed(schemaName: string, making: Making, example: unknown): unknown {
+  const schema = making.schemas[schemaName];
+  if (!schema) throw new Error(`there is no schema ${schemaName}`);
+  if (example !== undefined) return example;
+  const sample = making.samples[schemaName];
+  if (making.optional && sample) return sample;
+  return exampleOf({ ...schema, 'x-sample': sample ?? making.samples[schemaName.replace(VARIANTS, '')] }, making);
+}
+
+function ofType(schema: JsonSchema, making: Making, name: string): unknown {
+  const { type, items, format, minimum = 1, properties, required = [] } = schema;
+  const [kind] = [type].flat();
+  switch (kind) {
+    case 'object':
+      return ofObject({ properties, required, sample: schema['x-sample'] }, making);
+    case 'array':
+      return [exampleOf(items as JsonSchema, making, name)];
+    case 'integer':
+    case 'number':
+      return minimum;
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    default:
+      return ofText(String(format));
+  }
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': '2026-11-23T09:30:00.000Z',
+  date: '2026-12-24',
+  uri: 'https://app.example.com/shipments',
+};
+/** Stands where nothing tells a value: a test asks for one then. */
+export const NO_VALUE = 'TO BE TOLD';
+
+function ofText(format: string): string {
+  return FORMATS[format] ?? NO_VALUE;
+}
+
+function ofObject(
+  { properties = {}, required, sample = {} }: Readonly<Record<'properties' | 'required' | 'sample', unknown>>,
+  making: Making,
+): object {
+  const given = sample as Readonly<Record<string, unknown>>;
+  const fields = Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, field]) => {
+    if (name in given) return [[name, given[name]]];
+    const isThere = making.optional || (required as readonly string[]).includes(name);
+    return isThere ? [[name, exampleOf(field, making, name)]] : [];
+  });
+  return Object.fromEntries(fields) as object;
+}

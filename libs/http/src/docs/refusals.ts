@@ -1,0 +1,88 @@
+import { ERROR_CODES } from '@tracking/contracts';
+import type { ErrorCode } from '@tracking/contracts';
+import { statusOf } from '../errors/error-status.ts';
+import { PROBLEM_TYPE } from '../errors/problem-details.ts';
+import { OPERATIONS } from '../operations/operations.ts';
+import type { ApiDocs } from './api-docs.ts';
+import { parameterOf, schemaRef } from './described.ts';
+import type { Described, OperationObject } from './described.ts';
+import { readsYourWrites } from './request-headers.ts';
+
+/** Of a status that an operation declares no answer for. */
+const MEANINGS: Readonly<Record<number, string>> = {
+  403: 'The request may not be carried out.',
+  409: 'The state of the resource, or an earlier request under the same Idempotency-Key, forbids it.',
+  413: 'The body is larger than the operation takes, or what it would store is.',
+  415: 'The body is not of a media type that the operation takes, or is compressed.',
+};
+/** Whatever the operation is: what is no HTTP that it could be asked for by. */
+const OF_ANY_REQUEST: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
+
+/** Names, by status, every code that the operation can answer. @throws Error where one declares a refusal without a code */
+export function describeRefusals(described: Described, docs: ApiDocs): void {
+  const { id, operation } = described;
+  const byStatus = Map.groupBy(codesOf(described, docs), statusOf);
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (isRefusal(response) && !byStatus.has(Number(status))) throw new Error(`no code of ${id} has status ${status}`);
+  }
+  for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
+    operation.responses[String(status)] = refused(operation, status, codes);
+  }
+  const description = 'Whatever the operation: the request did not arrive in time, or its headers cannot be met.';
+  operation.responses['default'] = { description: told(description, OF_ANY_REQUEST), content: errorOf(OF_ANY_REQUEST) };
+}
+
+function refused({ responses }: OperationObject, status: number, codes: readonly ErrorCode[]) {
+  const declared = responses[String(status)];
+  const described = declared && 'description' in declared ? declared.description : undefined;
+  const description = described ?? MEANINGS[status] ?? `See the codes.`;
+  return { ...declared, description: told(description, codes), content: errorOf(codes) };
+}
+
+const told = (description: string, codes: readonly ErrorCode[]): string =>
+  `${description} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
+
+function isRefusal(response: OperationObject['responses'][string]): boolean {
+  return response !== undefined && JSON.stringify(response).includes(schemaRef('Error').$ref);
+}
+
+/** All that follows from what the operation declares, and the feature's own codes. */
+function codesOf(described: Described, { refusals }: ApiDocs): readonly ErrorCode[] {
+  const { id, method, operation, writes } = described;
+  const access = OPERATIONS[id];
+  const guarded = access !== 'open';
+  const declares = (status: string) => isRefusal(operation.responses[status]);
+  const follows: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
+    [true, ['validation_failed', 'unknown_parameter']],
+    [parameterOf(operation, 'cursor') !== undefined, ['invalid_cursor']],
+    [readsYourWrites(id), ['invalid_consistency_token']],
+    [writes, ['malformed_json', 'body_too_large', 'unsupported_media_type']],
+    [guarded, ['missing_api_key', 'invalid_api_key', 'invalid_session', 'rate_limited']],
+    [guarded && access !== 'authenticated', ['permission_denied']],
+    [guarded && writes, ['csrf']],
+    [declares('404'), ['not_found']],
+    [parameterOf(operation, 'If-Match') !== undefined, ['precondition_failed']],
+    [method === 'post', ['idempotency_key_reused', 'idempotency_in_progress']],
+    [true, ['internal_error']],
+    [declares('503'), ['unavailable', 'busy']],
+  ];
+  const derived = follows.flatMap(([is, codes]) => (is ? codes : []));
+  const own = new Set<ErrorCode>([...derived, ...(refusals[id] ?? [])]);
+  // In the one order of all codes.
+  return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => own.has(code));
+}
+
+/** The two forms of an error, each with these codes alone. */
+function errorOf(codes: readonly ErrorCode[]) {
+  const narrowed = (name: string, properties: object) => ({
+    schema: { allOf: [schemaRef(name), { type: 'object', ...properties }] } as object,
+  });
+  const code = { properties: { code: { type: 'string', enum: [...codes] } }, required: ['code'] };
+  return {
+    'application/json': narrowed('Error', {
+      properties: { error: { type: 'object', ...code } },
+      required: ['error'],
+    }),
+    [PROBLEM_TYPE]: narrowed('Problem', code),
+  };
+}

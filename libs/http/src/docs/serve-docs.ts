@@ -1,0 +1,85 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { PublicAddresses } from '@tracking/contracts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { prefers } from '../errors/problem-details.ts';
+import type { ApiDocs } from './api-docs.ts';
+import { API_TITLE } from './api-text.ts';
+import { errorsPage } from './errors-page.ts';
+import { NAV_STYLE, PAGE_STYLE } from './page-style.ts';
+import { DOCS_PAGE, DOCS_SCRIPT } from './pages.ts';
+
+/** The files of Swagger UI that the page needs; the folder holds others, among them a page of its own. */
+const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32x32.png']);
+
+export interface ServeDocsOptions {
+  readonly describe: () => OpenAPIObject;
+  readonly docs: ApiDocs;
+  readonly settings: PublicAddresses & { readonly webAppFolder?: string };
+}
+
+/**
+ * `/openapi.json`, `/docs` with its assets, `/docs/errors` and the features' pages; `/` leads there: a browser at once, others by addresses.
+ * Open to everybody.
+ */
+export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }: ServeDocsOptions): void {
+  const { baseUrl, webAppFolder } = settings;
+  const home = webAppFolder === undefined ? 'docs' : 'shipments';
+  const where = {
+    name: API_TITLE,
+    docs: `${baseUrl}/docs`,
+    openapi: `${baseUrl}/openapi.json`,
+    health: `${baseUrl}/health/ready`,
+  };
+  fastify.get('/', (request, reply) => {
+    reply.header('Vary', 'Accept');
+    return prefers(request.headers.accept, 'text/html') ? reply.redirect(home) : reply.send(where);
+  });
+  // Made when it is first asked for: it was a tenth of what a start takes.
+  let json: string | undefined;
+  fastify.get('/openapi.json', (_request, reply) => {
+    json ??= JSON.stringify(describe());
+    return reply.type('application/json; charset=utf-8').send(json);
+  });
+  void fastify.register(servePages, { docs, settings });
+}
+
+/** What a browser shows, under the headers of its kind. */
+async function servePages(
+  pages: FastifyInstance,
+  { docs, settings }: Pick<ServeDocsOptions, 'docs' | 'settings'>,
+): Promise<void> {
+  pages.addHook('onRoute', (route) => {
+    route.config = { answers: 'docs', ...route.config };
+  });
+  pages.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
+  // The page names its parts as seen from /docs.
+  pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
+  for (const [name, write] of Object.entries({ ...docs.pages, errors: () => errorsPage(docs) } as ApiDocs['pages'])) {
+    let html: string | undefined;
+    pages.get(`/docs/${name}`, { config: { answers: 'page' } }, (_request, reply) =>
+      page(reply, (html ??= write(settings))),
+    );
+  }
+  pages.get('/docs/nav.css', (_request, reply) => style(reply, NAV_STYLE));
+  pages.get('/docs/pages.css', (_request, reply) => style(reply, PAGE_STYLE));
+  pages.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
+  const { resolve } = createRequire(import.meta.url);
+  await pages.register(fastifyStatic, {
+    root: dirname(resolve('swagger-ui-dist/package.json')),
+    prefix: '/docs/assets/',
+    allowedPath: (path) => ASSETS.has(path),
+    index: false,
+    maxAge: '1h',
+  });
+}
+
+function page(reply: FastifyReply, html: string): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(html);
+}
+
+function style(reply: FastifyReply, css: string): FastifyReply {
+  return reply.type('text/css; charset=utf-8').send(css);
+}

@@ -1,0 +1,141 @@
+import type { KeyOwner, NewApiKey, Principal } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import type { DocumentStore } from '@tracking/ports';
+import { Stage } from '../test/stage.ts';
+import { behind } from '../test/storage.ts';
+import { EVERY_KEY, permissionsOf } from './index.ts';
+import type { Identity } from './index.ts';
+
+/** What was true before a change: the rights of an operator. */
+const BEFORE = permissionsOf('operator', 'live');
+const WITHIN_MS = 5_000;
+
+interface Subject {
+  readonly here: Identity;
+  readonly stage: Stage;
+  readonly key: NewApiKey;
+}
+type Change = readonly [string, KeyOwner['type'], (subject: Subject) => Promise<unknown>];
+
+const CHANGES: readonly Change[] = [
+  ['a key that is revoked', 'user', ({ here, stage, key }) => stage.revoke(here, key)],
+  [
+    'a key that is rotated without a grace',
+    'service_account',
+    ({ here, stage, key }) => here.keys.rotate(stage.command(), EVERY_KEY, key.id, 0),
+  ],
+  [
+    'a user whose role is changed',
+    'user',
+    ({ here, stage, key }) => here.users.change(stage.command(), key.owner.id, { role: 'viewer' }),
+  ],
+  ['a user who is deactivated', 'user', ({ here, stage, key }) => here.users.deactivate(stage.command(), key.owner.id)],
+  [
+    'a service account whose role is changed',
+    'service_account',
+    ({ here, stage, key }) => here.serviceAccounts.change(stage.command(), key.owner.id, { role: 'viewer' }),
+  ],
+  [
+    'a service account that is deactivated',
+    'service_account',
+    ({ here, stage, key }) => here.serviceAccounts.deactivate(stage.command(), key.owner.id),
+  ],
+];
+
+describe('authentication', () => {
+  let stage: Stage;
+  let here: Identity;
+  beforeAll(async () => {
+    stage = await Stage.open();
+    here = await stage.replica();
+  });
+  afterAll(() => stage.close());
+
+  /** A replica of which every read does this before it is answered. */
+  const there = (onRead: () => Promise<void>): Promise<Identity> => {
+    const store: DocumentStore = behind(onRead, stage.storage.documentStore, ['find', 'get', 'getMany']);
+    return stage.replica(store);
+  };
+  const isAsBefore = (principal: Principal | undefined) => principal?.permissions === BEFORE;
+
+  describe.each(CHANGES)('of %s', (_what, type, change) => {
+    const operatorsKey = async () => {
+      if (type === 'service_account') return stage.accountKey(here, 'operator');
+      return stage.key(here, { type, id: (await stage.user(here, 'operator')).id });
+    };
+
+    // Two reads each: at more than 2,000 no look-up is in time.
+    it.each([0, 300, 1_500, 2_000])(
+      'is over everywhere within five seconds, though each read takes %d ms',
+      async (takesMs) => {
+        const key = await operatorsKey();
+        let onRead = () => Promise.resolve();
+        const remote = await there(() => onRead());
+        expect(isAsBefore(await remote.authenticateKey(key.key))).toBe(true);
+
+        stage.now += 3_000;
+        let changedAt = 0;
+        onRead = async () => {
+          // What was read is of before.
+          if (changedAt === 0) await change({ here, stage, key });
+          changedAt ||= stage.now;
+          stage.now += takesMs;
+        };
+        let asBefore: boolean;
+        do {
+          asBefore = isAsBefore(await remote.authenticateKey(key.key));
+          if (asBefore) expect(stage.now - changedAt).toBeLessThanOrEqual(WITHIN_MS);
+          stage.now += 250;
+        } while (stage.now - changedAt < 3 * WITHIN_MS);
+        expect(asBefore).toBe(false);
+      },
+    );
+
+    it('is over at once where it was changed', async () => {
+      const key = await operatorsKey();
+      expect(isAsBefore(await here.authenticateKey(key.key))).toBe(true);
+      await change({ here, stage, key });
+      expect(isAsBefore(await here.authenticateKey(key.key))).toBe(false);
+    });
+  });
+
+  it('refuses the keys of a user who was only invited', async () => {
+    const command = stage.command();
+    const { after } = await here.users.invite(command, { email: 'ann@example.com', role: 'viewer' });
+    const owner = { type: 'user', id: after.id } as const;
+    await expect(stage.key(here, owner)).rejects.toMatchObject({ code: 'user_not_active' });
+  });
+
+  it('lets nobody in by a look-up that took too long', async () => {
+    const { key } = await stage.accountKey(here);
+    const slow = await there(async () => void (stage.now += 2_001));
+    await expect(slow.authenticateKey(key)).rejects.toThrow(Unavailable);
+  });
+
+  it('lets in by what it knows for three seconds while the document store is down, then nobody', async () => {
+    const { key } = await stage.accountKey(here);
+    let isDown = false;
+    const remote = await there(async () => {
+      if (isDown) throw new Unavailable('document store', 'is down');
+    });
+    await remote.authenticateKey(key);
+    isDown = true;
+    stage.now += 2_999;
+    expect(await remote.authenticateKey(key)).toBeDefined();
+    for (const wait of [1, 1_000, 3_600_000]) {
+      stage.now += wait;
+      await expect(remote.authenticateKey(key)).rejects.toThrow(Unavailable);
+    }
+    isDown = false;
+    expect(await remote.authenticateKey(key)).toBeDefined();
+  });
+
+  it('refuses a key from the moment in which it expires', async () => {
+    const expires_at = new Date(stage.now + 10_000).toISOString();
+    const { key } = await stage.accountKey(here, 'operator', { expires_at });
+    stage.now += 9_999;
+    expect(await here.authenticateKey(key)).toBeDefined();
+    stage.now += 1;
+    expect(await here.authenticateKey(key)).toBeUndefined();
+  });
+});

@@ -1,0 +1,171 @@
+import { randomBytes as strongRandomBytes } from 'node:crypto';
+import type { CredentialsHolder, Environment, Principal, SessionPrincipal } from '@tracking/contracts';
+import type { Clock, DocumentStore, Logger } from '@tracking/ports';
+import { type ApiKeyDocument, ApiKeys } from './api-keys.ts';
+import { AuditLog } from './audit-log.ts';
+import type { NamesOf } from './audit-log.ts';
+import { credentialsHolder, KeyAuthentication, SessionAuthentication } from './authentication.ts';
+import { FirstAdmin } from './first-admin.ts';
+import { KeyOwners, ServiceAccounts } from './service-accounts.ts';
+import { OneTimeLinks } from './one-time-links.ts';
+import { Passwords } from './passwords.ts';
+import type { PasswordsOptions } from './passwords.ts';
+import { idFor } from './secrets.ts';
+import type { RandomBytes } from './secrets.ts';
+import { Sessions } from './sessions.ts';
+import type { BegunSession, SessionDocument } from './sessions.ts';
+import { SignIn, type SignInCommand, type SignInRequest, UserPasswords } from './sign-in.ts';
+import { UserStore } from './user-store.ts';
+import { Users } from './users.ts';
+import { DEFAULT_WORKSPACE, Workspaces } from './workspaces.ts';
+
+export interface IdentityOptions {
+  readonly documentStore: DocumentStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** What keys and link tokens derive from; 32 bytes, the same on every replica. */
+  readonly secret: Uint8Array;
+  /** What a hash of a password costs, and how many may wait. */
+  readonly passwords?: PasswordsOptions;
+  readonly randomBytes?: RandomBytes;
+  /** Monotonic time in milliseconds. */
+  readonly elapsed?: () => number;
+}
+
+type IdentityParts = Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'userPasswords'> &
+  Pick<Identity, 'links' | 'firstAdmin' | 'sessions' | 'auditLog'> & {
+    readonly userStore: UserStore;
+    readonly namesOf: NamesOf;
+    readonly keyAuthentication: KeyAuthentication;
+    readonly sessionAuthentication: SessionAuthentication;
+    readonly signIn: SignIn;
+  };
+
+/**
+ * Workspaces, their users, service accounts, and API keys of both. Primary records in the document store: backed up, never
+ * derived from events.
+ */
+export class Identity {
+  readonly workspaces: Workspaces;
+  readonly serviceAccounts: ServiceAccounts;
+  readonly keys: ApiKeys;
+  readonly users: Users;
+  readonly userPasswords: UserPasswords;
+  readonly links: OneTimeLinks;
+  readonly firstAdmin: FirstAdmin;
+  readonly sessions: Sessions;
+  readonly auditLog: AuditLog;
+  readonly #parts: IdentityParts;
+
+  private constructor(parts: IdentityParts) {
+    this.#parts = parts;
+    this.workspaces = parts.workspaces;
+    this.serviceAccounts = parts.serviceAccounts;
+    this.keys = parts.keys;
+    this.users = parts.users;
+    this.userPasswords = parts.userPasswords;
+    this.links = parts.links;
+    this.firstAdmin = parts.firstAdmin;
+    this.sessions = parts.sessions;
+    this.auditLog = parts.auditLog;
+  }
+
+  /** Makes the workspace `default` at the first start. */
+  static async open(options: IdentityOptions): Promise<Identity> {
+    const { documentStore, clock, logger, secret } = options;
+    const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
+    const forgetOwner = (ownerId: string) => {
+      keyAuthentication.forgetOwner(ownerId);
+      sessionAuthentication.forgetOwner(ownerId);
+    };
+    const passwords = new Passwords(options.passwords);
+    const workspaces = await Workspaces.open(documentStore, clock, randomBytes);
+    const serviceAccounts = await ServiceAccounts.open(documentStore, forgetOwner);
+    const userStore = await UserStore.open(documentStore, ({ id }) => forgetOwner(id));
+    const namesOf: NamesOf = async (actors) => {
+      const ids = [...new Set(actors.map(({ id }) => id))];
+      const known = await Promise.all([userStore.documents.getMany(ids), serviceAccounts.getMany(ids)]);
+      return new Map(known.flat().map(({ id, name }) => [id, name]));
+    };
+    const auditLog = await AuditLog.open(documentStore, namesOf);
+    const workspace_id = idFor('wsp', DEFAULT_WORKSPACE);
+    const firstAdmin = await FirstAdmin.open(documentStore, userStore, {
+      passwords,
+      auditLog,
+      clock,
+      secret,
+      workspace_id,
+    });
+    const owners = new KeyOwners(serviceAccounts, userStore.documents);
+    const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
+    const keys = await ApiKeys.open(documentStore, { owners, secret, onChanged });
+    const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
+    const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forget(session);
+    const sessions = await Sessions.open(documentStore, { users: userStore.documents, clock, secret, onEnded });
+    const sessionAuthentication = new SessionAuthentication({
+      sessions,
+      users: userStore.documents,
+      clock,
+      logger,
+      elapsed,
+    });
+    const users = new Users(userStore, passwords, secret);
+    const userPasswords = new UserPasswords(userStore, passwords);
+    return new Identity({
+      workspaces,
+      serviceAccounts,
+      keys,
+      users,
+      userPasswords,
+      links: new OneTimeLinks(userStore, firstAdmin, passwords, clock),
+      firstAdmin,
+      sessions,
+      auditLog,
+      namesOf,
+      userStore,
+      keyAuthentication,
+      sessionAuthentication,
+      signIn: new SignIn({ workspaces, users, userPasswords, passwords, sessions }),
+    });
+  }
+
+  /**
+   * Whose key it is; undefined for one that is unknown, revoked, expired, of an owner who is not active, or no key at
+   * all, without telling which.
+   * @throws Unavailable when the document store does not answer
+   */
+  authenticateKey(key: string): Promise<Principal | undefined> {
+    return this.#parts.keyAuthentication.authenticate(key);
+  }
+
+  /**
+   * Whose session it is; undefined for one that has ended, or is none.
+   * @param environment where the request works
+   * @throws Unavailable when the document store does not answer
+   */
+  authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
+    return this.#parts.sessionAuthentication.authenticate(token, environment);
+  }
+
+  /** Begins a session: see {@link SignIn}. @throws DomainError `invalid_credentials`; Busy, Unavailable */
+  signIn(command: SignInCommand, request: SignInRequest): Promise<BegunSession> {
+    return this.#parts.signIn.signIn(command, request);
+  }
+
+  /** Who makes a request, as they ask it themselves; undefined where the key or session has just ended. */
+  credentialsHolder(principal: Principal): Promise<CredentialsHolder | undefined> {
+    const { workspaces, serviceAccounts: accounts, keys, sessions, userStore } = this.#parts;
+    const parts = { workspaces, accounts, sessions, keys: keys.documents, users: userStore.documents };
+    return credentialsHolder(parts, principal);
+  }
+
+  /** What users and service accounts are called now, deactivated ones too. @throws Unavailable */
+  get namesOf(): NamesOf {
+    return this.#parts.namesOf;
+  }
+
+  /** Lets writes under way finish; before the document store is closed. */
+  async close(): Promise<void> {
+    await Promise.all([this.#parts.keyAuthentication.close(), this.#parts.sessionAuthentication.close()]);
+  }
+}

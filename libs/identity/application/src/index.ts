@@ -1,0 +1,22 @@
+export type { ApiKeys, NewKeyRequest, RotatedKey } from './api-keys.ts';
+export {
+  type AuditFilter,
+  type AuditLog,
+  type AuditedCommand,
+  type OpenAuditEntry,
+  identitySweeper,
+  type IdentitySweeperParts,
+} from './audit-log.ts';
+export { MAX_EMAIL_LENGTH, emailFault } from './user-store.ts';
+export type { FirstAdmin } from './first-admin.ts';
+export type { Changed, IdentityCommand } from './identity-command.ts';
+export { Identity, type IdentityOptions } from './identity.ts';
+export { EVERY_KEY, keyReachOf, type KeyReach, permissionsOf } from './principal.ts';
+export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './secrets.ts';
+export type { OneTimeLinks } from './one-time-links.ts';
+export { isPasswordsBusy, type PasswordsOptions } from './passwords.ts';
+export type { ServiceAccounts } from './service-accounts.ts';
+export type { BegunSession, Sessions } from './sessions.ts';
+export type { SignInCommand, SignInRequest, PasswordChange, UserPasswords } from './sign-in.ts';
+export type { ChangedWithLink, NewUser, UserChanges, Users } from './users.ts';
+export { DEFAULT_WORKSPACE, type Workspaces } from './workspaces.ts';

@@ -1,0 +1,70 @@
+import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import type { Environment, Principal, Role } from '@tracking/contracts';
+import { keyReachOf, permissionsOf, reaches, requireHolder, requireReach } from './principal.ts';
+
+function principal(type: Principal['type'], role: Role, environment: Environment = 'live'): Principal {
+  const access = {
+    credential_id: 'x',
+    workspace_id: 'wsp_1',
+    environment,
+    permissions: permissionsOf(role, environment),
+  };
+  return type === 'service_account_key'
+    ? { type, actor: { type: 'service_account', id: 'sva_me' }, ...access }
+    : { type, actor: { type: 'user', id: 'usr_me' }, ...access };
+}
+const key = (owner: string, role: Role = 'viewer', environment: Environment = 'live') => ({
+  owner: { type: owner.startsWith('usr') ? ('user' as const) : ('service_account' as const), id: owner },
+  role,
+  environment,
+});
+
+describe('keys', () => {
+  it.each(ROLES)('of their own are reached by a user who is %s, by a session or a key', (role) => {
+    for (const type of ['session', 'user_key'] as const) {
+      expect(reaches(keyReachOf(principal(type, role)), key('usr_me', role))).toBe(true);
+    }
+  });
+
+  it.each(ROLES)('of other users are reached by admins alone, so not by %s otherwise', (role) => {
+    for (const type of ['session', 'user_key', 'service_account_key'] as const) {
+      expect(reaches(keyReachOf(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
+    }
+  });
+
+  it('of service accounts are reached by developers but for admins, by admins all', () => {
+    for (const type of ['session', 'user_key', 'service_account_key'] as const) {
+      for (const role of ROLES) {
+        const reached = ROLES.filter((owner) => reaches(keyReachOf(principal(type, role)), key('sva_1', owner)));
+        const expected = role === 'admin' ? ROLES : ROLES.filter((owner) => role === 'developer' && owner !== 'admin');
+        expect([type, role, reached]).toEqual([type, role, expected]);
+      }
+    }
+  });
+
+  it('for real data are beyond a key for tests, but not beyond a session that looks at tests', () => {
+    const seen = (type: Principal['type'], environment: Environment) =>
+      ENVIRONMENTS.filter((one) =>
+        reaches(keyReachOf(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
+      );
+    expect(seen('user_key', 'test')).toEqual(['test']);
+    expect(seen('service_account_key', 'test')).toEqual(['test']);
+    expect(seen('user_key', 'live')).toEqual(ENVIRONMENTS);
+    expect(seen('session', 'test')).toEqual(ENVIRONMENTS);
+  });
+
+  it('of other users are never rotated, not by an admin either', () => {
+    const reach = keyReachOf(principal('session', 'admin'));
+    expect(() => requireHolder(reach, key('usr_me').owner)).not.toThrow();
+    expect(() => requireHolder(reach, key('sva_1').owner)).not.toThrow();
+    expect(() => requireHolder(reach, key('usr_other').owner)).toThrow(/Only its user/);
+  });
+
+  it.each<[string, Principal, ReturnType<typeof key>]>([
+    ['keys:manage', principal('session', 'operator'), key('sva_1')],
+    ['workspace:admin', principal('session', 'developer'), key('sva_1', 'admin')],
+    ['keys for tests alone', principal('user_key', 'admin', 'test'), key('usr_me')],
+  ])('are refused with what is lacking: %s', (lacking, who, { owner, role, environment }) => {
+    expect(() => requireReach(keyReachOf(who), owner, role, environment)).toThrow(lacking);
+  });
+});

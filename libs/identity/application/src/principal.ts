@@ -1,0 +1,111 @@
+import {
+  type ApiKey,
+  DomainError,
+  type Environment,
+  ENVIRONMENTS,
+  type KeyOwner,
+  type Permission,
+  PERMISSIONS,
+  type Principal,
+  type Role,
+} from '@tracking/contracts';
+
+const VIEWER = ['shipments:read', 'documents:read'] as const;
+const OPERATOR = [
+  ...VIEWER,
+  'shipments:write',
+  'milestones:write',
+  'documents:write',
+  'documents:approve',
+  'exceptions:write',
+] as const;
+const FEED = ['shipments:read', 'shipments:write', 'milestones:write', 'milestones:feed'] as const;
+const DEVELOPER = [...VIEWER, 'webhooks:manage', 'keys:manage'] as const;
+
+type ByRole = Readonly<Record<Role, ReadonlySet<Permission>>>;
+
+const LIVE: ByRole = {
+  viewer: new Set(VIEWER),
+  operator: new Set(OPERATOR),
+  feed: new Set(FEED),
+  developer: new Set(DEVELOPER),
+  admin: new Set(PERMISSIONS),
+};
+const BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
+  live: LIVE,
+  // whoever builds an integration must be able to try all of it where nothing real is touched
+  test: { ...LIVE, developer: new Set([...DEVELOPER, ...OPERATOR, ...FEED]) },
+};
+
+/** What a role may do in an environment. */
+export function permissionsOf(role: Role, environment: Environment): ReadonlySet<Permission> {
+  return BY_ENVIRONMENT[environment][role];
+}
+
+/** Which keys of a workspace somebody sees and manages. What is beyond it does not exist for them. */
+export interface KeyReach {
+  /** The user whose keys are their own; null for systems. */
+  readonly user_id: string | null;
+  readonly service_accounts: 'none' | 'all_but_admins' | 'all';
+  /** Whether keys of other users are listed, and can be revoked. */
+  readonly other_users: boolean;
+  readonly environments: readonly Environment[];
+}
+
+/** Whoever operates the system. */
+export const EVERY_KEY: KeyReach = {
+  user_id: null,
+  service_accounts: 'all',
+  other_users: true,
+  environments: ENVIRONMENTS,
+};
+
+/**
+ * Keys are of the workspace: a session reaches those of both environments, whichever it looks at. A key for tests lies
+ * about in more places than one for real data, and so must not lead there: it reaches test keys alone.
+ */
+export function keyReachOf(principal: Principal): KeyReach {
+  const { permissions, actor, type, environment } = principal;
+  const isAdmin = permissions.has('workspace:admin');
+  const managesAccounts = permissions.has('keys:manage');
+  return {
+    user_id: type === 'service_account_key' ? null : actor.id,
+    service_accounts: isAdmin ? 'all' : managesAccounts ? 'all_but_admins' : 'none',
+    other_users: isAdmin,
+    environments: type !== 'session' && environment === 'test' ? ['test'] : ENVIRONMENTS,
+  };
+}
+
+/** Whether they see the key. @param key with the role that its owner has now */
+export function reaches(
+  reach: KeyReach,
+  { owner, role, environment }: Pick<ApiKey, 'owner' | 'role' | 'environment'>,
+): boolean {
+  if (!reach.environments.includes(environment)) return false;
+  if (owner.type === 'user') return owner.id === reach.user_id || reach.other_users;
+  return reachesAccount(reach, role);
+}
+
+/** A key of somebody else is theirs to hold: others may end it, not hold one in their place. */
+export function requireHolder(reach: KeyReach, owner: KeyOwner): void {
+  if (owner.type === 'service_account' || owner.id === reach.user_id) return;
+  throw new DomainError('permission_denied', 'Only its user may rotate the key; it can be revoked.');
+}
+
+/** @throws DomainError `permission_denied` */
+export function requireReach(reach: KeyReach, owner: KeyOwner, role: Role, environment: Environment): void {
+  if (reaches(reach, { owner, role, environment })) return;
+  throw new DomainError('permission_denied', lacking(reach, owner, environment));
+}
+
+function lacking(reach: KeyReach, owner: KeyOwner, environment: Environment): string {
+  if (!reach.environments.includes(environment)) return 'A key for tests makes keys for tests alone.';
+  if (owner.type === 'user') return 'Keys of other users are made by them.';
+  if (reach.service_accounts === 'none')
+    return 'To make keys of service accounts, the permission keys:manage is lacking.';
+  return 'To make keys of a service account that is an admin, the permission workspace:admin is lacking.';
+}
+
+function reachesAccount({ service_accounts }: KeyReach, role: Role): boolean {
+  return service_accounts === 'all' || (service_accounts === 'all_but_admins' && role !== 'admin');
+}

@@ -1,0 +1,13 @@
+import { fault, field } from '@tracking/http';
+import type { FieldCheck, FieldOptions } from '@tracking/http';
+import { MAX_EMAIL_LENGTH, emailFault } from '@tracking/identity';
+
+const email: FieldCheck = (value, param) => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  const wrong = emailFault(value.trim());
+  return wrong ? fault(param, wrong.code, wrong.message) : [];
+};
+
+/** An address of a person, as class-validator knows them. */
+export const Email = (options: FieldOptions): PropertyDecorator =>
+  field(email, options, { type: String, format: 'email', maxLength: MAX_EMAIL_LENGTH, nullable: !options.required });

@@ -1,0 +1,76 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { User } from '@tracking/contracts';
+import {
+  Audited,
+  BodyPipe,
+  etagOf,
+  Identified,
+  json,
+  MayBeUnavailable,
+  Operation,
+  ReadYourWrites,
+  refusal,
+  SentBody,
+  STRANGERS_BODY_LIMIT,
+  tellAudit,
+} from '@tracking/http';
+import type { CommandIdentity, ReadBody } from '@tracking/http';
+import type { FastifyReply } from 'fastify';
+import type { IdentityHttpDependencies } from './dependencies.ts';
+import { IDENTITY } from './dependencies.ts';
+import type { WithWarnings } from './identity-writes.ts';
+import { LinkUseDto } from './invitation.dto.ts';
+import { InvitationResource } from './invitation.resource.ts';
+import { UserWrittenResource } from './user.resource.ts';
+
+const NotGood = () => refusal(404, 'The link was used or replaced, is older than 7 days, or never was.');
+const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
+
+/** One-time links: invitations, the first admin's, forgotten passwords. Who holds one needs nothing else. */
+@ApiTags('One-time links')
+@Controller('v1/invitations')
+export class InvitationsController {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+  ) {}
+
+  @Get(':token')
+  @Operation('getInvitation', { summary: 'What a one-time link is for' })
+  @ApiResponse({ status: 200, description: 'What it is for.', type: InvitationResource })
+  @NotGood()
+  @MayBeUnavailable()
+  async get(@Param('token') token: string): Promise<InvitationResource> {
+    const { workspace_id, ...link } = await this.identity.links.find(token);
+    const { id, name } = await this.identity.workspaces.get(workspace_id);
+    return { ...link, workspace: { id, name } };
+  }
+
+  @Post(':token')
+  @HttpCode(200)
+  @Audited('user.joined')
+  @Operation('useInvitation', {
+    summary: 'Set the password, and accept where it is an invitation; sign in then',
+    description: 'It is good once. What is refused leaves it good.',
+    body: LinkUseDto,
+    takes: json(STRANGERS_BODY_LIMIT),
+  })
+  @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
+  @NotGood()
+  @MayBeUnavailable()
+  @refusal(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
+  @refusal(409, 'Of the first admin: there is a user with this e-mail already.')
+  async use(
+    @Param('token') token: string,
+    @SentBody(USE) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
+    @Identified() identified: CommandIdentity,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<User>> {
+    const used = await this.identity.links.use(identified, token, { name, password, email: email ?? undefined });
+    tellAudit(reply.request, used);
+    await this.readYourWrites.wrote(reply, undefined);
+    reply.header('ETag', etagOf(used.after.version));
+    return { ...used.after, warnings };
+  }
+}

@@ -1,0 +1,135 @@
+import { Controller, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Page, Scope, ServiceAccount, Warning } from '@tracking/contracts';
+import {
+  Audited,
+  BodyPipe,
+  CurrentScope,
+  Cursors,
+  etagOf,
+  NO_BODY,
+  Operation,
+  PageDto,
+  recordPage,
+  refusal,
+  SentBody,
+  SETTINGS,
+} from '@tracking/http';
+import type { ReadBody } from '@tracking/http';
+import type { FastifyReply } from 'fastify';
+import type { IdentityHttpDependencies } from './dependencies.ts';
+import { IDENTITY } from './dependencies.ts';
+import { IdentityWrites } from './identity-writes.ts';
+import type { WithWarnings } from './identity-writes.ts';
+import { ServiceAccountChangesDto, ServiceAccountDto } from './service-account.dto.ts';
+import {
+  ServiceAccountPageResource,
+  ServiceAccountResource,
+  ServiceAccountWrittenResource,
+} from './service-account.resource.ts';
+
+const Unknown = () => refusal(404, 'No such service account in this workspace.');
+const FIELDS = new BodyPipe(ServiceAccountDto, ServiceAccountWrittenResource);
+const CHANGES = new BodyPipe(ServiceAccountChangesDto, ServiceAccountWrittenResource);
+
+@ApiTags('Service accounts')
+@Controller('v1/service_accounts')
+export class ServiceAccountsController {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IdentityWrites) private readonly writes: IdentityWrites,
+    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(SETTINGS) private readonly settings: IdentityHttpDependencies['settings'],
+  ) {}
+
+  @Post()
+  @Audited('service_account.created')
+  @Operation('createServiceAccount', { summary: 'Make a service account', body: ServiceAccountDto })
+  @ApiResponse({ status: 201, description: 'Made; it has no keys yet.', type: ServiceAccountWrittenResource })
+  async create(
+    @SentBody(FIELDS) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<ServiceAccount>> {
+    const made = await this.writes.write(reply, warnings, (command) =>
+      this.identity.serviceAccounts.create(command, { name, role }),
+    );
+    reply.header('Location', `${this.settings.baseUrl}/v1/service_accounts/${made.id}`);
+    return made;
+  }
+
+  @Get()
+  @Operation('listServiceAccounts', { summary: 'List service accounts, the newest first', query: PageDto })
+  @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
+  async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<ServiceAccount>> {
+    const listing = { list: 'service accounts', scope, filter: {}, sort: '-created_at' };
+    return recordPage(query, listing, this.cursors, (asked) =>
+      this.identity.serviceAccounts.list(scope.workspace_id, asked),
+    );
+  }
+
+  @Get(':id')
+  @Operation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
+  @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountResource })
+  @Unknown()
+  async get(
+    @Param('id') id: string,
+    @CurrentScope() { workspace_id }: Scope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ServiceAccount> {
+    const account = await this.identity.serviceAccounts.get(workspace_id, id);
+    reply.header('ETag', etagOf(account.version));
+    return account;
+  }
+
+  @Patch(':id')
+  @Audited('service_account.changed')
+  @Operation('changeServiceAccount', {
+    summary: 'Change its name or role',
+    description: 'Another role is that of all its keys, within 5 seconds.',
+    body: ServiceAccountChangesDto,
+    conditional: 'write',
+  })
+  @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
+  @Unknown()
+  async change(
+    @Param('id') id: string,
+    @SentBody(CHANGES) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<ServiceAccount>> {
+    return this.writes.write(reply, warnings, (command) => this.identity.serviceAccounts.change(command, id, changes));
+  }
+
+  @Post(':id/deactivate')
+  @HttpCode(200)
+  @Audited('service_account.deactivated')
+  @Operation('deactivateServiceAccount', {
+    summary: 'End its keys until it is reactivated',
+    conditional: 'write',
+  })
+  @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
+  @Unknown()
+  async deactivate(
+    @Param('id') id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<ServiceAccount>> {
+    return this.writes.write(reply, ignored, (command) => this.identity.serviceAccounts.deactivate(command, id));
+  }
+
+  @Post(':id/reactivate')
+  @HttpCode(200)
+  @Audited('service_account.reactivated')
+  @Operation('reactivateServiceAccount', {
+    summary: 'Make its keys valid again, but those that were revoked or expired',
+    conditional: 'write',
+  })
+  @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
+  @Unknown()
+  async reactivate(
+    @Param('id') id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<ServiceAccount>> {
+    return this.writes.write(reply, ignored, (command) => this.identity.serviceAccounts.reactivate(command, id));
+  }
+}

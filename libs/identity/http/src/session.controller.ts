@@ -1,0 +1,193 @@
+import { Controller, Delete, Get, HttpCode, Inject, Patch, Post, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import { DomainError } from '@tracking/contracts';
+import type { CredentialsHolder, Principal, Timestamp, Warning } from '@tracking/contracts';
+import {
+  Audited,
+  BodyPipe,
+  commandIdentityOf,
+  environmentOf,
+  etagOfContent,
+  invalidRequest,
+  json,
+  MayBeUnavailable,
+  NO_BODY,
+  notFound,
+  Operation,
+  principalOf,
+  ReadYourWrites,
+  refusal,
+  SentBody,
+  SessionCookie,
+  STRANGERS_BODY_LIMIT,
+  tellAudit,
+  unauthenticated,
+} from '@tracking/http';
+import type { ReadBody } from '@tracking/http';
+import type { FastifyReply } from 'fastify';
+import type { IdentityHttpDependencies } from './dependencies.ts';
+import { IDENTITY } from './dependencies.ts';
+import { OwnNameDto, PasswordChangeDto, SignInDto } from './session.dto.ts';
+import {
+  CredentialsHolderResource,
+  PasswordChangedResource,
+  SessionEndedResource,
+  SignedInResource,
+} from './session.resource.ts';
+import { SignInThrottle } from './sign-in-throttle.ts';
+
+interface Ended {
+  readonly id: string;
+  readonly deleted: true;
+  readonly warnings: readonly Warning[];
+}
+
+const SET_COOKIE = { 'Set-Cookie': { description: 'The cookie of the session.', schema: { type: 'string' as const } } };
+
+@ApiTags('Session')
+@Controller('v1/session')
+export class SessionController {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(SignInThrottle) private readonly throttle: SignInThrottle,
+    @Inject(SessionCookie) private readonly cookie: SessionCookie,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Operation('signIn', {
+    summary: 'Sign in: begin a session, kept in a cookie',
+    description: 'Needs the header `X-Requested-With`, with any value.',
+    body: SignInDto,
+    takes: json(STRANGERS_BODY_LIMIT),
+    beginsSession: true,
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'Signed in; `Set-Cookie` has the session.',
+    type: SignedInResource,
+    headers: SET_COOKIE,
+  })
+  @refusal(401, 'There is no active user with this e-mail and password.')
+  @refusal(403, 'It comes from another site, or lacks `X-Requested-With`.')
+  @refusal(429, 'Too many tries with this e-mail, or from this address; see Retry-After.')
+  @MayBeUnavailable()
+  async signIn(
+    @SentBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CredentialsHolder & { readonly warnings: readonly Warning[] }> {
+    const { request } = reply;
+    const environment = environmentOf(request);
+    const { email, password, workspace } = value;
+    await this.throttle.signIn(email, request.ip);
+    const from = { address: request.ip, user_agent: request.headers['user-agent'] };
+    const { session, token } = await this.identity.signIn(commandIdentityOf(request), {
+      email,
+      password,
+      workspace: workspace ?? undefined,
+      ...from,
+    });
+    const principal = await this.identity.authenticateSession(token, environment);
+    // Deactivated just now.
+    if (!principal)
+      throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
+    request.principal = principal;
+    const holder = await this.holder(principal, reply);
+    reply.header('Set-Cookie', this.cookie.give(token, new Date(session.expires_at)));
+    await this.readYourWrites.wrote(reply, undefined);
+    return { ...holder, warnings };
+  }
+
+  @Get()
+  @Operation('getSession', {
+    summary: 'Who am I: whose session or key the request carries, and what it allows',
+    conditional: 'read',
+  })
+  @ApiResponse({ status: 200, description: 'The holder.', type: CredentialsHolderResource })
+  async get(@Res({ passthrough: true }) reply: FastifyReply): Promise<CredentialsHolder> {
+    return this.holder(principalOf(reply.request), reply);
+  }
+
+  @Patch()
+  @Operation('changeOwnName', { summary: 'Change what one is called', body: OwnNameDto })
+  @ApiResponse({ status: 200, description: 'The holder, with the new name.', type: SignedInResource })
+  @Audited('user.changed')
+  async changeName(
+    @SentBody(new BodyPipe(OwnNameDto, SignedInResource)) { value: { name }, warnings }: ReadBody<OwnNameDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CredentialsHolder & { readonly warnings: readonly Warning[] }> {
+    const { request } = reply;
+    const principal = principalOf(request);
+    const { actor, workspace_id } = principal;
+    const command = { ...commandIdentityOf(request), actor, workspace_id };
+    tellAudit(request, await this.identity.users.change(command, actor.id, { name }));
+    await this.readYourWrites.wrote(reply, undefined);
+    return { ...(await this.holder(principal, reply)), warnings };
+  }
+
+  @Delete()
+  @Operation('signOut', { summary: 'Sign out: end the session' })
+  @ApiResponse({
+    status: 200,
+    description: 'Ended; the cookie is taken away.',
+    type: SessionEndedResource,
+    headers: SET_COOKIE,
+  })
+  @refusal(404, 'The request carries a key, and no session.')
+  @Audited('session.ended')
+  async signOut(
+    @SentBody(NO_BODY) warnings: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Ended> {
+    const { type, actor, credential_id: id } = principalOf(reply.request);
+    if (type !== 'session') throw notFound('session: the request carries a key');
+    await this.readYourWrites.wrote(reply, undefined);
+    const { device, address } = await this.identity.sessions.end(actor.id, id);
+    tellAudit(reply.request, { before: { device, address }, after: null }, id);
+    reply.header('Set-Cookie', this.cookie.take());
+    return { id, deleted: true, warnings };
+  }
+
+  @Post('password')
+  @HttpCode(200)
+  @Operation('changePassword', {
+    summary: "Change one's password: ends every other session",
+    body: PasswordChangeDto,
+  })
+  @ApiResponse({ status: 200, description: 'Changed.', type: PasswordChangedResource })
+  @Audited('user.password_changed')
+  async changePassword(
+    @SentBody(new BodyPipe(PasswordChangeDto, PasswordChangedResource))
+    { value, warnings }: ReadBody<PasswordChangeDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ readonly changed_at: Timestamp; readonly warnings: readonly Warning[] }> {
+    const { request } = reply;
+    const { actor, workspace_id, type, credential_id } = principalOf(request);
+    const { id, at } = commandIdentityOf(request);
+    await this.throttle.changePassword(actor.id);
+    const { current_password, new_password } = value;
+    const session_id = type === 'session' ? credential_id : undefined;
+    const change = { current_password, new_password, session_id };
+    const command = { id, at, actor, workspace_id };
+    const { sessions_epoch } = await this.identity.userPasswords.change(command, actor.id, change).catch(asFault);
+    if (session_id !== undefined) await this.identity.sessions.keep(session_id, sessions_epoch);
+    tellAudit(request, { before: null, after: {} }, actor.id);
+    await this.readYourWrites.wrote(reply, undefined);
+    return { changed_at: at, warnings };
+  }
+
+  /** Put together of several resources, so its tag is of its content. */
+  private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsHolder> {
+    const holder = await this.identity.credentialsHolder(principal);
+    if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
+    reply.header('ETag', etagOfContent(holder));
+    return holder;
+  }
+}
+
+/** Who asks is known: a wrong current password is a fault of the body, and no reason to sign in again. */
+function asFault(error: unknown): never {
+  if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
+  throw invalidRequest([{ param: 'current_password', code: 'invalid_value', message: 'Is not your password.' }]);
+}

@@ -1,0 +1,3 @@
+import { project } from '../../../jest.preset.mjs';
+
+export default project('shipments-http', import.meta.url);

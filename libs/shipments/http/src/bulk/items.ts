@@ -1,0 +1,31 @@
+import { DomainError } from '@tracking/contracts';
+import { fault, field, isLargerThan, json, JSON_LIMIT, MIB, sizeOf } from '@tracking/http';
+import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
+import type { FastifyRequest } from 'fastify';
+
+const MAX_ITEMS = 500;
+
+/** Bodies of operations that take many items. */
+export const BULK_BODY: RouteBody = json(10 * MIB);
+
+/** The items of a body. What is wrong with one of them is answered for that one. */
+export const Items = (dto: DtoClass, description: string): PropertyDecorator =>
+  field(items, { description, required: true }, { type: [dto], minItems: 1, maxItems: MAX_ITEMS });
+
+const items: FieldCheck = (value, param) => {
+  if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
+  if (value.length === 0) return fault(param, 'invalid_value', 'Must hold at least one item.');
+  if (value.length <= MAX_ITEMS) return [];
+  return fault(param, 'limit_exceeded', `At most ${MAX_ITEMS} are possible; there are ${value.length}.`);
+};
+
+/** Of a request, in bytes, as far as it is told. */
+export function sizeOfBody({ headers }: FastifyRequest): number {
+  return Number(headers['content-length'] ?? Infinity);
+}
+
+/** An item that is too large as a request of its own is so here. @throws DomainError `body_too_large` */
+export function refuseTooLarge(item: unknown): void {
+  if (!isLargerThan(JSON_LIMIT, item)) return;
+  throw new DomainError('body_too_large', `The item is larger than ${sizeOf(JSON_LIMIT)}.`);
+}

@@ -1,0 +1,33 @@
+import type { Actor, PlaceDirectory } from '@tracking/contracts';
+import type { HttpDependencies, HttpSettings } from '@tracking/http';
+import type { EventStore } from '@tracking/ports';
+import type { PublishedEvents, ReadModels } from '@tracking/read-models';
+import type { ShipmentsService } from '@tracking/shipments';
+import type { EventStreamSettings } from './events/stream/event-streams.ts';
+
+/** Injection tokens of single {@link ShipmentsHttpDependencies}. */
+export const SHIPMENTS = Symbol('shipments');
+export const READ_MODELS = Symbol('read models');
+export const PLACES = Symbol('places');
+export const EVENTS = Symbol('events');
+export const IDENTITY = Symbol('names of actors');
+
+export interface ShipmentsHttpDependencies extends HttpDependencies {
+  readonly shipments: ShipmentsService;
+  readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>;
+  readonly identity: HttpDependencies['identity'] & {
+    /** Present names of actors, by id. @throws Unavailable */
+    namesOf(actors: readonly Actor[]): Promise<ReadonlyMap<string, string | null>>;
+  };
+  readonly places: PlaceDirectory;
+  readonly events: EventsService;
+  /** The end of the event store's log. @throws Unavailable */
+  readonly head: EventStore['head'];
+  readonly settings: HttpSettings & {
+    /** Limits and times of event streams that differ from the defaults. */
+    readonly eventStreams?: Partial<EventStreamSettings>;
+  };
+}
+
+/** The public events of a scope, as they are delivered, whether or not an endpoint wanted them. */
+export type EventsService = Pick<PublishedEvents, 'list' | 'get' | 'reached' | 'feed'>;

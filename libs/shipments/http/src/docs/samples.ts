@@ -1,0 +1,84 @@
+import {
+  EVENT_TYPES,
+  MILESTONE_CATALOG,
+  MILESTONE_RULES,
+  NEWEST_API_VERSION,
+  eventSamples,
+  sandboxData,
+} from '@tracking/contracts';
+import type { EventType } from '@tracking/contracts';
+import { eventSchemaName } from '@tracking/http';
+import type { FeatureDocs } from '@tracking/http';
+
+const AT = '2026-11-23T09:30:00.000Z';
+const samples = eventSamples(AT, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
+const { shipment } = samples;
+const milestone = samples.milestone('recorded');
+const ofCatalog = MILESTONE_CATALOG.find(({ code }) => code === milestone.code);
+const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
+
+/** Examples of schemas, by name. */
+export const SAMPLES: NonNullable<FeatureDocs['samples']> = {
+  Shipment: shipment,
+  Container: shipment.containers[0],
+  Milestone: milestone,
+  MilestoneCode: ofCatalog,
+  Exception: samples.exception('open'),
+  ...Object.fromEntries(EVENT_TYPES.map((type) => [eventSchemaName(type), sampleEvent(type)])),
+  ExplainedMilestone: {
+    milestone_id: milestone.id,
+    code: milestone.code,
+    classifier: 'actual',
+    result: MILESTONE_RULES.status_of_code,
+    rule: 'status_of_code',
+    counts_as: 'in_transit',
+    sets: ['status', 'atd'],
+    containers: [],
+  },
+  ShipmentPatch: { eta: '2026-12-21T06:00:00Z', booking_number: null, metadata: { cost_centre: '4711' } },
+  MilestoneFields: { code: milestone.code, occurred_at: '2026-11-21T09:30:00+08:00', location: 'CNSHA' },
+  MilestoneChanges: { occurred_at: '2026-11-21T11:30:00+08:00', note: 'Confirmed by the carrier.' },
+  BulkMilestone: {
+    master_bill: 'MAEU912345678',
+    code: milestone.code,
+    occurred_at: '2026-11-21T09:30:00+08:00',
+    milestone_external_id: 'EVT-9981',
+  },
+};
+
+/** Example values of fields, by name. */
+export const VALUES: NonNullable<FeatureDocs['values']> = {
+  because: 'The ETA is 30 hours past the original one.',
+  changes: { eta: { from: '2026-12-13T18:00:00.000Z', to: '2026-12-14T15:30:00.000Z' } },
+  container_number: shipment.containers[0]?.number,
+  event_id: EVENT_ID,
+  exception_id: samples.exception('open').id,
+  external_id: shipment.external_id,
+  fields: ['eta'],
+  label: milestone.label,
+  location: milestone.location,
+  metrics: {},
+  milestone_id: milestone.id,
+  milestone_ids: [milestone.id],
+  note: 'Repaired at the depot.',
+  number: shipment.containers[0]?.number,
+  shipment_id: shipment.id,
+};
+
+function sampleEvent(type: EventType): object {
+  const scope = { environment: 'live', workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' };
+  const data = sandboxData(type, samples);
+  return { id: EVENT_ID, type, created_at: AT, api_version: NEWEST_API_VERSION, ...scope, data };
+}
+
+/** Noun and example id of a single resource, by the collection in its path. */
+export const RESOURCES = {
+  shipments: ['shipment', 'shp_4h2k7qv3n5xw6yz2aabbccddee'],
+  exceptions: ['exception', 'exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m'],
+  events: ['event', EVENT_ID],
+} as const satisfies FeatureDocs['resources'];
+
+export const PATH_PARAMETERS = {
+  milestone_id: ['Id of the milestone, `mst_…`.', 'mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m'],
+  number: ['Number of a container of the shipment, however it is written.', 'CSQU3054383'],
+} as const satisfies FeatureDocs['pathParameters'];

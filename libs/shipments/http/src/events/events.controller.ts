@@ -1,0 +1,84 @@
+import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { EventEnvelope, Page, Scope } from '@tracking/contracts';
+import {
+  CurrentScope,
+  Cursors,
+  etagOf,
+  invalidRequest,
+  notFound,
+  Operation,
+  page,
+  ReadYourWrites,
+  refusal,
+  roomForPage,
+} from '@tracking/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EVENTS } from '../dependencies.ts';
+import { eventFilter } from './event-filter.ts';
+import { EventPageResource, EventResource } from './event.resource.ts';
+import type { EventsService } from '../dependencies.ts';
+import { ListEventsDto } from './list-events.dto.ts';
+
+@ApiTags('Events')
+@Controller('v1/events')
+export class EventsController {
+  constructor(
+    @Inject(EVENTS) private readonly events: EventsService,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(Cursors) private readonly cursors: Cursors,
+  ) {}
+
+  @Get()
+  @Operation('listEvents', {
+    summary: 'List what happened, the oldest first unless told',
+    description:
+      'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.',
+    query: ListEventsDto,
+  })
+  @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
+  async list(
+    @Query() query: ListEventsDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<EventEnvelope>> {
+    const filter = eventFilter(query);
+    const listing = { list: 'events', scope, filter: { ...filter }, sort: query.sort ?? 'published' };
+    const newestFirst = query.sort === '-published';
+    return page(query, listing, this.cursors, async (limit, after) => {
+      await this.allOwnAreThere(request);
+      if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) throw unknownAfter();
+      await roomForPage(request);
+      return this.events.list(scope, { filter, limit, after, newestFirst });
+    });
+  }
+
+  @Get(':id')
+  @Operation('getEvent', { summary: 'Get an event', conditional: 'read' })
+  @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
+  @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
+  @refusal(404, 'No such event in this workspace and environment, or none any more.')
+  async get(
+    @Param('id') id: string,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<EventEnvelope> {
+    await this.allOwnAreThere(request);
+    const event = await this.events.get(scope, id);
+    if (!event) throw notFound('event');
+    // It happened: it never changes.
+    reply.header('ETag', etagOf(1));
+    return event;
+  }
+
+  private allOwnAreThere(request: FastifyRequest): Promise<void> {
+    return this.readYourWrites.waitUntil((position, timeoutMs) => this.events.reached(position, timeoutMs), request);
+  }
+}
+
+/** Without it nobody could tell what comes after it. */
+function unknownAfter(): Error {
+  const message = 'There is no such event, or none any more: list by `since` instead.';
+  return invalidRequest([{ param: 'after', code: 'invalid_value', message }]);
+}

@@ -1,0 +1,29 @@
+import { CLASSIFIERS } from '@tracking/contracts';
+import type { Places, Timestamp } from '@tracking/contracts';
+import { invalidRequest } from '@tracking/http';
+import type { MilestoneListQuery } from '@tracking/read-models';
+import { checkShipmentFields } from '@tracking/shipments';
+import type { ListMilestonesDto } from './list-milestones.dto.ts';
+
+export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'after'> {
+  /** As they were recorded then; as they are now where undefined. */
+  readonly as_of?: Timestamp | undefined;
+}
+
+/** Which milestones a query asks for: the actual ones that count, unless it says otherwise. */
+export function milestoneFilter(query: ListMilestonesDto, places: Places): MilestoneFilter {
+  const named = query.classifier?.split(',') ?? ['actual'];
+  return {
+    classifiers: CLASSIFIERS.filter((classifier) => named.includes(classifier) || named.includes('all')),
+    include_superseded: query.include_superseded === 'true',
+    include_retracted: query.include_retracted === 'true',
+    container_number: query.container_number && containerNumber(query.container_number, places),
+  };
+}
+
+/** In the one form that containers are stored in. @throws RequestError */
+function containerNumber(text: string, places: Places): string | undefined {
+  const { fields, errors } = checkShipmentFields({ container_numbers: [text] }, undefined, places);
+  if (errors.length > 0) throw invalidRequest(errors.map((error) => ({ ...error, param: 'container_number' })));
+  return fields.container_numbers?.[0];
+}

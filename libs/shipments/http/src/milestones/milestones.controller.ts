@@ -1,0 +1,83 @@
+import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Milestone, Page } from '@tracking/contracts';
+import {
+  Command,
+  Cursors,
+  Operation,
+  page,
+  principalOf,
+  refusal,
+  requirePermission,
+  scopeOf,
+  SentBody,
+} from '@tracking/http';
+import type { CommandContext } from '@tracking/shipments';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ShipmentsHttpDependencies } from '../dependencies.ts';
+import { SHIPMENTS } from '../dependencies.ts';
+import { SHIPMENT_ID } from '../shipments/shipment-id.pipe.ts';
+import { ShipmentReader } from '../shipments/shipment-reader.ts';
+import { ListMilestonesDto } from './list-milestones.dto.ts';
+import type { MilestoneFilter } from './milestone-filter.ts';
+import { MilestoneWrites } from './milestone-writes.ts';
+import type { MilestoneWithWarnings } from './milestone-writes.ts';
+import { MilestoneFilterPipe, MilestonePipe } from './milestone.pipe.ts';
+import { MilestonePageResource, MilestoneWrittenResource } from './milestone.resource.ts';
+import type { ReadMilestone } from './read-milestone.ts';
+import { RecordMilestoneDto } from './record-milestone.dto.ts';
+
+@ApiTags('Milestones')
+@Controller('v1/shipments/:id/milestones')
+export class MilestonesController {
+  constructor(
+    @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
+    @Inject(MilestoneWrites) private readonly writes: MilestoneWrites,
+    @Inject(ShipmentReader) private readonly reader: ShipmentReader,
+    @Inject(Cursors) private readonly cursors: Cursors,
+  ) {}
+
+  @Get()
+  @Operation('listMilestones', { summary: 'List the milestones of a shipment', query: ListMilestonesDto })
+  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @ApiResponse({ status: 200, description: 'A page, by time and place in the catalog.', type: MilestonePageResource })
+  @refusal(404, 'No such shipment in this workspace and environment.')
+  async list(
+    @Param('id') id: string,
+    @Query() query: ListMilestonesDto,
+    @Query(MilestoneFilterPipe) filter: MilestoneFilter,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<Milestone>> {
+    const scope = scopeOf(request);
+    const listing = { list: `milestones of ${id}`, scope, filter: { ...filter }, sort: 'occurred_at' };
+    return page(query, listing, this.cursors, (limit, after) =>
+      this.reader.milestones(request, id, { ...filter, limit, after }),
+    );
+  }
+
+  @Post()
+  @Operation('recordMilestone', {
+    summary: 'Record a milestone',
+    description: 'If-Match and the ETag of the answer are those of the shipment.',
+    body: RecordMilestoneDto,
+    conditional: 'write',
+  })
+  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
+  @ApiResponse({ status: 200, description: 'It was there already, or is corrected.', type: MilestoneWrittenResource })
+  @refusal(404, 'No such shipment in this workspace and environment.')
+  async record(
+    @SentBody(MilestonePipe) { milestone, warnings }: ReadMilestone,
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<MilestoneWithWarnings> {
+    if (milestone.source !== 'manual') requirePermission(principalOf(reply.request), 'milestones:feed');
+    const recording = this.shipments.recordMilestone({ type: 'RecordMilestone', ...command, shipment_id, milestone });
+    const written = await recording;
+    const isNew = written.answer.outcome === 'recorded';
+    reply.code(isNew ? 201 : 200);
+    if (isNew) reply.header('Location', this.writes.locationOf(written.answer.milestone));
+    return this.writes.answer(reply, written, warnings);
+  }
+}

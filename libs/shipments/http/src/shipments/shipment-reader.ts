@@ -1,0 +1,98 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import { notFound, ReadYourWrites, roomForPage, scopeOf, SETTINGS } from '@tracking/http';
+import type { PageContent } from '@tracking/http';
+import type { MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
+import { type FoundMilestone, type GetMilestone, parseShipmentId, shipmentResource } from '@tracking/shipments';
+import type { FastifyRequest } from 'fastify';
+import type { ShipmentsHttpDependencies } from '../dependencies.ts';
+import { READ_MODELS, SHIPMENTS } from '../dependencies.ts';
+
+interface MilestonesQuery extends MilestoneListQuery {
+  /** As they were recorded then; as they are now where undefined. */
+  readonly as_of?: Timestamp | undefined;
+}
+
+/** Shipments and their milestones, never older than what the request expects: from the read models, or else from the stream. */
+@Injectable()
+export class ShipmentReader {
+  constructor(
+    @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
+    @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(SETTINGS) private readonly settings: ShipmentsHttpDependencies['settings'],
+  ) {}
+
+  /** @throws RequestError `not_found`, also for ids of another workspace or environment and for what is no id at all */
+  async get(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
+    const expected = this.readYourWrites.expected(request);
+    const id = parseShipmentId(shipmentId);
+    if (id === undefined) throw notFound('shipment');
+    const scope = scopeOf(request);
+    // Asked before the row is read: afterwards it could be true of a row that was replaced meanwhile.
+    const current = await this.readYourWrites.shown('shipments', expected);
+    const row = await this.readModels.queries.shipments.get(scope, id);
+    if (row && (current || expected === undefined || row.position >= expected)) return row.record;
+    const stored = await this.shipments.getShipment({ ...scope, shipment_id: id });
+    if (!stored) throw notFound('shipment');
+    return stored.record;
+  }
+
+  /** As it was recorded then. @throws RequestError `not_found`, also before it was created */
+  async getAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
+    this.readYourWrites.expected(request);
+    const shipment_id = parseShipmentId(shipmentId);
+    if (shipment_id === undefined) throw notFound('shipment');
+    const record = await this.shipments.getShipmentAt({ ...scopeOf(request), shipment_id, as_of });
+    if (!record) throw notFound('shipment');
+    return record;
+  }
+
+  /** @throws RequestError `read_model_behind` */
+  async list(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
+    await this.readYourWrites.waitFor('shipments', request);
+    await roomForPage(request);
+    const { items, next } = await this.readModels.queries.shipments.list(scopeOf(request), query);
+    return { items: items.map((record) => this.resource(record)), next };
+  }
+
+  /** @throws RequestError `not_found`, `read_model_behind` */
+  async milestones(
+    request: FastifyRequest,
+    shipmentId: string,
+    { as_of, ...query }: MilestonesQuery,
+  ): Promise<PageContent<Milestone>> {
+    if (as_of !== undefined) return this.milestonesAt(request, shipmentId, { ...query, as_of });
+    const { id } = await this.get(request, shipmentId);
+    await this.readYourWrites.waitFor('milestones', request);
+    await roomForPage(request);
+    return this.readModels.queries.milestones.list(scopeOf(request), id, query);
+  }
+
+  /** From the stream, as new as any token. @throws RequestError `not_found` */
+  async milestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
+    this.readYourWrites.expected(request);
+    const found = await this.shipments.getMilestone({ ...scopeOf(request), ...ids });
+    if (found === undefined) throw notFound('milestone');
+    return found;
+  }
+
+  private async milestonesAt(
+    request: FastifyRequest,
+    shipmentId: string,
+    query: MilestoneListQuery & { readonly as_of: Timestamp },
+  ): Promise<PageContent<Milestone>> {
+    this.readYourWrites.expected(request);
+    const shipment_id = parseShipmentId(shipmentId);
+    if (shipment_id === undefined) throw notFound('shipment');
+    const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
+    const found = await this.shipments.listMilestonesAt({ ...scopeOf(request), shipment_id, ...query, after });
+    if (!found) throw notFound('shipment');
+    return found;
+  }
+
+  /** As it is answered. */
+  resource(record: ShipmentRecord): Shipment {
+    return shipmentResource(record, this.settings.appUrl);
+  }
+}

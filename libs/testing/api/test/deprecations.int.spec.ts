@@ -1,0 +1,82 @@
+import { deprecationHeaders } from '@tracking/http';
+import { startApi } from './start-api.ts';
+import type { Api } from './start-api.ts';
+
+const NAMES = ['deprecation', 'sunset', 'link'] as const;
+const LINK = 'https://docs.example/old';
+const HEADERS = [
+  '@1793491200',
+  'Sat, 01 May 2027 00:00:00 GMT',
+  '<https://docs.example/old>; rel="deprecation"; type="text/html"',
+];
+
+let api: Api;
+let key: string;
+beforeAll(async () => {
+  api = await startApi({
+    deprecations: {
+      listMilestoneCodes: { since: '2026-11-01', sunset: '2027-05-01', link: LINK },
+      upsertShipment: { since: '2026-11-01', link: LINK },
+    },
+  });
+  key = await api.key('viewer');
+});
+afterAll(() => api.stop());
+
+const told = ({ headers }: { readonly headers: Headers }) => NAMES.map((name) => headers.get(name));
+
+it('every answer of a deprecated operation tells since when, until when and where to read more', async () => {
+  const path = '/v1/milestone_codes';
+  const answers = await Promise.all([
+    api.call('GET', path, { key }),
+    api.call('GET', path),
+    api.call('GET', `${path}?unknown=1`, { key }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 401, 400]);
+  expect(answers.map(told)).toEqual(answers.map(() => HEADERS));
+});
+
+it('one that has no end yet has no Sunset', async () => {
+  const answers = [
+    await api.call('POST', '/v1/shipments', { key, json: {} }),
+    await api.call('POST', '/v1/shipments', { key: await api.key('admin'), raw: '{' }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([403, 400]);
+  expect(answers.map(told)).toEqual(answers.map(() => [HEADERS[0], null, HEADERS[2]]));
+});
+
+it('nothing else tells any of it', async () => {
+  const answers = await Promise.all([
+    api.call('GET', '/v1/shipments', { key }),
+    api.call('PUT', '/v1/milestone_codes', { key }),
+    api.call('GET', '/nowhere', { key }),
+    api.call('GET', '/docs'),
+  ]);
+  expect(answers.map(told)).toEqual(answers.map(() => [null, null, null]));
+});
+
+it('the description says so too', async () => {
+  const { body } = await api.call('GET', '/openapi.json');
+  const paths = body['paths'] as unknown as Record<string, Record<string, { deprecated?: boolean; responses: object }>>;
+  const deprecated = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, operation]) => (operation.deprecated ? [`${method} ${path}`] : [])),
+  );
+  expect(deprecated.sort()).toEqual(['get /v1/milestone_codes', 'post /v1/shipments']);
+  const headersOf = (path: string, method: string) =>
+    Object.values(paths[path]?.[method]?.responses ?? {}).map((response) =>
+      Object.keys((response as { headers: object }).headers).filter((name) =>
+        ['Deprecation', 'Sunset', 'Link'].includes(name),
+      ),
+    );
+  for (const names of headersOf('/v1/milestone_codes', 'get')) expect(names).toEqual(['Deprecation', 'Sunset', 'Link']);
+  for (const names of headersOf('/v1/shipments', 'post')) expect(names).toEqual(['Deprecation', 'Link']);
+  for (const names of headersOf('/v1/shipments', 'get')) expect(names).toEqual([]);
+});
+
+it.each([
+  { since: 'soon', link: LINK },
+  { since: '2026-11-01', sunset: 'later', link: LINK },
+  { since: '2026-11-01', sunset: '2026-10-31', link: LINK },
+])('%j is no deprecation', (deprecation) => {
+  expect(() => deprecationHeaders(deprecation)).toThrow();
+});

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Answer } from './start-api.ts';
+
+type Schema = Record<string, unknown>;
+interface DescribedHeader {
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+interface DescribedResponse {
+  readonly headers?: Record<string, { readonly $ref: string } | DescribedHeader>;
+  readonly content?: Record<string, { readonly schema?: Schema }>;
+}
+interface DescribedWebhook {
+  readonly post: {
+    readonly requestBody: {
+      readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } };
+    };
+  };
+}
+interface Description {
+  readonly paths: Record<string, Record<string, { readonly responses: Record<string, DescribedResponse> }>>;
+  readonly webhooks: Record<string, DescribedWebhook>;
+  readonly components: { readonly schemas: Record<string, Schema>; readonly headers: Record<string, DescribedHeader> };
+}
+
+const FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
+const ID = 'https://api.example/openapi.json';
+/** Of answers in their own medium alone: an answer of another is no JSON. */
+const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/problem+json']);
+
+export const description = JSON.parse(readFileSync(FILE, 'utf8')) as Description;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv);
+for (const schema of Object.values(description.components.schemas)) close(schema);
+ajv.addSchema(description, ID);
+
+/** What the description says of an object is all that an answer may hold. */
+function close(schema: Schema): void {
+  for (const inner of Object.values(schema)) {
+    if (typeof inner === 'object' && inner !== null) close(inner as Schema);
+  }
+  if (typeof schema['properties'] === 'object' && schema['type'] === 'object') schema['additionalProperties'] ??= false;
+}
+
+const templates = Object.keys(description.paths).map((template) => ({
+  template,
+  form: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));
+/** Those without parameters first. */
+templates.sort((a, b) => a.template.split('{').length - b.template.split('{').length);
+
+/** An answer is one that the description of its operation has: status, headers, and the body to the field. */
+export function expectDescribed(method: string, path: string, answer: Answer): void {
+  const place = path.split('?', 1)[0] ?? '';
+  const template = templates.find(({ form }) => form.test(place))?.template;
+  const responses = template && description.paths[template]?.[method.toLowerCase()]?.responses;
+  if (!responses) return;
+  const status = String(answer.status) in responses ? String(answer.status) : 'default';
+  const response = responses[status];
+  const faults = response
+    ? [...faultsOfHeaders(response, answer.headers), ...faultsOfBody([template, method, status], response, answer)]
+    : ['the status is not described'];
+  if (faults.length === 0) return;
+  const about = `${method} ${path} was answered ${answer.status}, not as it is described`;
+  throw new Error(`${about}:\n${faults.join('\n')}\n${answer.text.slice(0, 2_000)}`);
+}
+
+function faultsOfHeaders({ headers = {} }: DescribedResponse, sent: Headers): readonly string[] {
+  const faults = Object.entries(headers).flatMap(([name, header]) => {
+    const { required, schema } = '$ref' in header ? (description.components.headers[name] as DescribedHeader) : header;
+    const value = sent.get(name);
+    if (value === null) return required ? [`lacks the header ${name}`] : [];
+    return ajv.validate(schema, schema['type'] === 'integer' ? Number(value) : value)
+      ? []
+      : [`${name} is ${value}: ${ajv.errorsText()}`];
+  });
+  const more = Object.keys(description.components.headers).filter((name) => sent.has(name) && !(name in headers));
+  return [...faults, ...more.map((name) => `has the header ${name}`)];
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+function faultsOfBody(
+  [template, method, status]: readonly [string, string, string],
+  { content = {} }: DescribedResponse,
+  { headers, text, body }: Answer,
+): readonly string[] {
+  const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
+  if (text === '' && Object.keys(content).length === 0) return [];
+  if (!(type in content)) return [`is ${type === '' ? 'empty' : type}`];
+  if (!JSON_TYPES.has(type)) return [];
+  const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', type, 'schema'];
+  const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
+  const $ref = `${ID}#/${escaped.join('/')}`;
+  return faultsOf($ref, body);
+}
+
+function faultsOf($ref: string, body: unknown): readonly string[] {
+  const validate = validators.get($ref) ?? ajv.compile({ $ref });
+  validators.set($ref, validate);
+  if (validate(body)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+    [instancePath, message, JSON.stringify(params)].join(' '),
+  );
+}
+
+/** What is posted to an endpoint is what the description says of webhooks of its type. */
+export function expectDescribedEvent(type: string, body: unknown): void {
+  const webhook = description.webhooks[type];
+  const $ref = webhook?.post.requestBody.content['application/json'].schema.$ref ?? '';
+  expect({ type, faults: faultsOf(`${ID}${$ref}`, body) }).toEqual({ type, faults: [] });
+}

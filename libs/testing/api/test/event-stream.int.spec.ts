@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import { EVERY_KEY } from '@tracking/identity';
+import type { EventStreamSettings } from '@tracking/shipments-http';
+import { eventually } from '@tracking/testing';
+import { Unavailable } from '@tracking/ports';
+import { EventStreamReader, type StreamRequest } from './event-stream-reader.ts';
+import { type Api, type StartOptions, startApi } from './start-api.ts';
+
+let shared: Api;
+let api: Api;
+let workspace: string;
+let key: string;
+let readers: EventStreamReader[] = [];
+
+beforeAll(async () => void (shared = await startApi()));
+afterAll(() => shared.stop());
+beforeEach(() => begin(shared));
+afterEach(async () => {
+  for (const reader of readers) reader.break();
+  if (api !== shared) await api.stop();
+});
+
+/** A workspace of the test's own. */
+async function begin(there: Api): Promise<void> {
+  [api, workspace, readers] = [there, randomUUID(), []];
+  key = await api.key('operator', 'live', workspace);
+}
+
+/** For what no other test may feel. */
+async function start(eventStreams: Partial<EventStreamSettings> = {}, override?: StartOptions['override']) {
+  await begin(await startApi({ settings: { eventStreams }, ...(override && { override }) }));
+}
+
+async function open(request: Partial<StreamRequest> = {}): Promise<EventStreamReader> {
+  const reader = await EventStreamReader.open(api.url, { key, ...request });
+  readers.push(reader);
+  return reader;
+}
+
+async function create(external_id: string, by = key, fields: object = {}): Promise<string> {
+  const json = { external_id, ...fields };
+  const { status, body } = await api.call('POST', '/v1/shipments', { key: by, json });
+  expect(status).toBe(201);
+  return String(body['id']);
+}
+
+/** The text of each envelope in `GET /v1/events`. */
+async function listed(query = '', by = key): Promise<string[]> {
+  const { text } = await api.call('GET', `/v1/events?limit=200${query}`, { key: by });
+  return (JSON.parse(text) as { data: object[] }).data.map((envelope) => JSON.stringify(envelope));
+}
+const idsOf = (envelopes: readonly string[]) => envelopes.map((text) => (JSON.parse(text) as { id: string }).id);
+
+describe('GET /v1/events/stream', () => {
+  it('tells the envelopes of GET /v1/events, byte for byte, as they happen', async () => {
+    await create('before');
+    const before = idsOf(await listed());
+    const reader = await open();
+    const { statusCode, headers } = reader.response;
+    expect([statusCode, headers['content-type'], headers['cache-control'], headers['x-accel-buffering']]).toEqual([
+      200,
+      'text/event-stream',
+      'no-store, no-transform',
+      'no',
+    ]);
+    expect(headers).toMatchObject({
+      'request-id': expect.stringMatching(/^req_/),
+      'x-ratelimit-limit': '100000',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(headers['content-encoding']).toBeUndefined();
+    await eventually(() => expect([reader.retryMs, reader.lastEventId]).toEqual([2_000, before[0]]));
+    const shipment = await create('A');
+    const json = { code: 'vessel_departed', occurred_at: '2026-01-05T10:00:00Z', note: 'line\nbreak\u2028' };
+    await api.call('POST', `/v1/shipments/${shipment}/milestones`, { key, json });
+    await reader.told(3);
+    const expected = (await listed()).slice(1);
+    expect(reader.events).toEqual(expected.map((data, index) => ({ id: idsOf(expected)[index], data })));
+    expect(reader.lastEventId).toBe(idsOf(expected).at(-1));
+  });
+
+  it('tells nobody else’s, and only what was asked for', async () => {
+    const stranger = await api.key('operator', 'live', `not ${workspace}`);
+    const tester = await api.key('developer', 'test', workspace);
+    const [theirs, tests] = [await open({ key: stranger }), await open({ key: tester })];
+    const created = await open({ query: '?type=SHIPMENT.created' });
+    const first = await create('A');
+    const ofFirst = await open({ query: `?shipment_id=${first}&after=beginning` });
+    const foreign = await open({ query: `?shipment_id=${first}&after=beginning`, key: stranger });
+    await create('B');
+    await api.call('POST', `/v1/shipments/${first}/cancel`, { key });
+    await create('C', stranger);
+    await create('D', tester);
+    expect(await theirs.told(1)).toEqual(idsOf(await listed('', stranger)));
+    expect(await tests.told(1)).toEqual(idsOf(await listed('', tester)));
+    expect(await created.told(2)).toEqual(idsOf(await listed('&type=shipment.created')));
+    expect(await ofFirst.told(2)).toEqual(idsOf(await listed(`&shipment_id=${first}`)));
+    expect(foreign.events).toEqual([]);
+  });
+
+  it('goes on after the last event that was read: header before parameter', async () => {
+    const first = await open();
+    await create('A');
+    await create('B');
+    await first.told(2);
+    first.break();
+    await create('C');
+    const ids = idsOf(await listed());
+    const second = await open({ lastEventId: first.lastEventId, query: '?after=beginning' });
+    await create('D');
+    expect([...first.ids, ...(await second.told(2))]).toEqual([...ids, ...idsOf(await listed()).slice(3)]);
+    expect(await (await open({ query: `?after=${ids[0]}` })).told(3)).toEqual(idsOf(await listed()).slice(1));
+    expect(await (await open({ query: '?after=beginning', lastEventId: '' })).told(4)).toEqual(idsOf(await listed()));
+  });
+
+  it('loses nothing between a connection that told nothing yet and the next', async () => {
+    const nothing = await open();
+    await eventually(() => expect(nothing.lastEventId).toBe('beginning'));
+    nothing.break();
+    await create('A');
+    const again = await open({ lastEventId: nothing.lastEventId });
+    expect(await again.told(1)).toEqual(idsOf(await listed()));
+  });
+
+  it('refuses before it begins, as any operation', async () => {
+    const stranger = await api.key('operator', 'live', `not ${workspace}`);
+    await create('X', stranger);
+    const [foreign] = idsOf(await listed('', stranger));
+    const refused = async (path: string, by: string | undefined, headers = {}) => {
+      const answer = await api.call('GET', `/v1/events/stream${path}`, { key: by, headers });
+      return [answer.status, (answer.body['error'] as { param: unknown }).param];
+    };
+    expect(await refused('', undefined)).toEqual([401, null]);
+    expect(await refused('?types=x', key)).toEqual([400, 'types']);
+    expect(await refused('?type=x', key)).toEqual([400, 'type']);
+    expect(await refused('?shipment_id=x', key)).toEqual([400, 'shipment_id']);
+    expect(await refused(`?after=${foreign}`, key)).toEqual([400, 'after']);
+    expect(await refused('?after=evt_none', key)).toEqual([400, 'after']);
+    expect(await refused('', key, { 'last-event-id': `${foreign}` })).toEqual([400, 'Last-Event-ID']);
+    expect((await api.call('POST', '/v1/events/stream', { key })).status).toBe(405);
+    expect((await api.call('HEAD', '/v1/events/stream', { key })).status).toBe(200);
+  });
+
+  it('is described as what it answers, refusals as errors', async () => {
+    const { body } = await api.call('GET', '/openapi.json');
+    const paths = body['paths'] as unknown as Record<string, { get: { parameters: object[]; responses: object } }>;
+    const { parameters, responses } = paths['/v1/events/stream']?.get ?? { parameters: [], responses: {} };
+    const contents = Object.entries(responses).map(([status, { content }]) => [status, ...Object.keys(content)]);
+    expect(contents[0]).toEqual(['200', 'text/event-stream']);
+    const forms = contents.slice(1).map(([, ...types]) => types.join());
+    expect(new Set(forms)).toEqual(new Set(['application/json,application/problem+json']));
+    const own = parameters.flatMap((one) => ('name' in one ? [String(one.name)] : []));
+    expect(own.sort()).toEqual(['Last-Event-ID', 'after', 'shipment_id', 'type']);
+  });
+
+  it('sends a heartbeat where nothing happens, with the last event that was passed over', async () => {
+    await start({ heartbeatMs: 1 });
+    const reader = await open({ query: '?type=exception.opened' });
+    await eventually(() => expect(reader.heartbeats).toBeGreaterThan(1));
+    await create('A');
+    const [passed] = idsOf(await listed());
+    await eventually(() => expect(reader.lastEventId).toBe(passed));
+    expect(reader.events).toEqual([]);
+  });
+
+  it('ends when the key is revoked or the permission is gone', async () => {
+    const lost = new Set<string>();
+    await start({ admissionMs: 1 }, ({ authenticateKey }) => ({
+      authenticateKey: async (given) => {
+        const principal = await authenticateKey(given);
+        return principal && lost.has(given) ? { ...principal, permissions: new Set(['documents:read']) } : principal;
+      },
+    }));
+    const [demoted, revoked] = [await api.key('viewer', 'live', workspace), await api.key('feed', 'live', workspace)];
+    const ending = [await open({ key: demoted }), await open({ key: revoked })];
+    const going = await open();
+    lost.add(demoted);
+    const workspace_id = await api.workspace(workspace);
+    const page = await api.identity.keys.list(workspace_id, EVERY_KEY, { limit: 100 });
+    const { id = '' } = page.items.find(({ role }) => role === 'feed') ?? {};
+    const actor = { type: 'system', id: 'test' } as const;
+    const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
+    await api.identity.keys.revoke(command, EVERY_KEY, id);
+    for (const reader of ending) await reader.untilEnded();
+    await create('A');
+    await going.told(1);
+    expect(going.ended).toBe(false);
+    expect(api.counts.get('event_streams_ended_total{reason="refused"}')).toBe(2);
+  });
+
+  it('ends when its session does, or its user may sign in no more', async () => {
+    await start({ admissionMs: 1 });
+    const actor = { type: 'system', id: 'test' } as const;
+    const command = async () => {
+      return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await api.workspace(workspace) };
+    };
+    const password = 'violet harbour crane';
+    const signIn = async (email: string) => {
+      const { after } = await api.identity.users.create(await command(), { email, role: 'viewer', password });
+      const headers = { 'x-requested-with': 'fetch' };
+      const answer = await api.call('POST', '/v1/session', { json: { email, password }, headers });
+      return { id: after.id, cookie: String(answer.headers.get('set-cookie')).split(';', 1)[0] ?? '' };
+    };
+    const [leaving, dismissed, staying] = [await signIn('a@x.org'), await signIn('b@x.org'), await signIn('c@x.org')];
+    const ending = [await open(leaving), await open(dismissed)];
+    const going = await open(staying);
+    await create('A');
+    await Promise.all([...ending, going].map((reader) => reader.told(1)));
+    const headers = { cookie: leaving.cookie, 'x-requested-with': 'fetch' };
+    expect((await api.call('DELETE', '/v1/session', { headers })).status).toBeLessThan(300);
+    await api.identity.users.deactivate(await command(), dismissed.id);
+    for (const reader of ending) await reader.untilEnded();
+    await create('B');
+    await going.told(2);
+    expect((await open(leaving)).response.statusCode).toBe(401);
+  });
+
+  it('ends when for long nobody can tell whether the key is valid', async () => {
+    let isAway = false;
+    await start({ admissionMs: 1, admittedForMs: 1 }, ({ authenticateKey }) => ({
+      authenticateKey: async (given) => {
+        if (isAway) throw new Unavailable('document store', 'away');
+        return authenticateKey(given);
+      },
+    }));
+    const reader = await open();
+    isAway = true;
+    await reader.untilEnded();
+    expect((await open()).response.statusCode).toBe(503);
+  });
+
+  it('has bounds: for each key, and for all', async () => {
+    await start({ maxPerCredential: 2, maxOpen: 3 });
+    const [first] = [await open(), await open()];
+    const third = await api.call('GET', '/v1/events/stream', { key });
+    expect([third.status, third.headers.get('retry-after'), third.body['error']]).toEqual([
+      429,
+      '5',
+      expect.objectContaining({ type: 'rate_limit', code: 'too_many_streams' }),
+    ]);
+    const other = await api.key('viewer', 'live', workspace);
+    await open({ key: other });
+    const fourth = await api.call('GET', '/v1/events/stream', { key: other });
+    expect([fourth.status, fourth.body['error']]).toEqual([503, expect.objectContaining({ code: 'busy' })]);
+    first?.break();
+    await eventually(async () => expect((await open()).response.statusCode).toBe(200));
+  });
+
+  it('ends at once when the server does, and tells when to come again', async () => {
+    await start();
+    const stopped = [await open(), await open()];
+    await create('A');
+    await Promise.all(stopped.map((reader) => reader.told(1)));
+    await api.stop();
+    for (const reader of stopped) {
+      await reader.untilEnded();
+      expect(reader.retryMs).toBeGreaterThanOrEqual(1_000);
+      expect(reader.retryMs).toBeLessThanOrEqual(3_000);
+    }
+    await begin(shared);
+  });
+
+  it('logs one line for each, also where the client broke it', async () => {
+    await start();
+    const reader = await open();
+    reader.break();
+    await eventually(() =>
+      expect(api.lines.filter(({ fields }) => fields['path'] === '/v1/events/stream')).toEqual([
+        expect.objectContaining({ fields: expect.objectContaining({ status: 200 }), message: 'request' }),
+      ]),
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import { OPERATIONS } from '@tracking/http';
+import { propertyRun } from '@tracking/testing';
+import fc from 'fast-check';
+import { FuzzedApi } from './fuzz/fuzzed-api.ts';
+import { requestsOf } from './fuzz/requests.ts';
+
+/** Of each operation, and of each in the first run of a newcomer. */
+const [ROUNDS, FEW_ROUNDS] = [150, 6];
+/** Told what is wrong, fast-check looks for the least request that shows it. */
+const PATIENCE_MS = 600_000;
+
+let api: FuzzedApi;
+beforeAll(async () => {
+  api = await FuzzedApi.start();
+});
+afterAll(() => api.close());
+
+it('is of every operation of the description', () => {
+  expect([...api.description.operations.keys()].sort()).toEqual(Object.keys(OPERATIONS).sort());
+});
+
+/** What takes things away comes last, so that the others find some. */
+const ordered = Object.keys(OPERATIONS).sort((one, other) => Number(isRemoval(one)) - Number(isRemoval(other)));
+
+function isRemoval(id: string): boolean {
+  return /^(delete|discard|end|revoke)/.test(id);
+}
+
+describe('whatever is asked, the answer is as described, and what is refused writes nothing', () => {
+  it.each(ordered)(
+    '%s',
+    async (id) => {
+      const operation = api.description.operationOf(id);
+      const requests = requestsOf(operation, api.values);
+      const property = fc.asyncProperty(requests, (drawn) => api.expectSound(operation, drawn));
+      await fc.assert(property, propertyRun(ROUNDS, FEW_ROUNDS));
+    },
+    PATIENCE_MS,
+  );
+});
+
+it('is about what is done, too, not only about what is refused', () => {
+  expect(api.carriedOut).toBeGreaterThan(0.2);
+});

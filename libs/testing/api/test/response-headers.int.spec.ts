@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { responseHeaders } from '@tracking/http';
+import { startApi } from './start-api.ts';
+import type { Api } from './start-api.ts';
+
+/** What every answer has, whatever it is. */
+const EVERYWHERE = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+};
+const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
+
+/** What is asked, the status of the answer, and what its policy allows to be loaded. */
+const ANSWERS: readonly (readonly [string, string, string, number, 'nothing' | 'own files'])[] = [
+  ['an operation', 'GET', '/v1/milestone_codes', 200, 'nothing'],
+  ['a write', 'POST', '/v1/shipments', 400, 'nothing'],
+  ['a resource that is not there', 'GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', 404, 'nothing'],
+  ['a path that is not there', 'GET', '/nowhere', 404, 'nothing'],
+  ['a path that cannot be read', 'GET', '/v1/%zz', 404, 'nothing'],
+  ['a method that is not possible', 'PUT', '/v1/shipments', 405, 'nothing'],
+  ['health', 'GET', '/health/live', 200, 'nothing'],
+  ['the description', 'GET', '/openapi.json', 200, 'nothing'],
+  ['the root', 'GET', '/', 200, 'nothing'],
+  ['a redirection', 'GET', '/docs/', 301, 'own files'],
+  ['the documentation', 'GET', '/docs', 200, 'own files'],
+  ['its script', 'GET', '/docs/init.js', 200, 'own files'],
+  ['a file of it that is not there', 'GET', '/docs/assets/package.json', 404, 'own files'],
+  ['the error codes', 'GET', '/docs/errors', 200, 'own files'],
+  ['what receivers are told', 'GET', '/docs/webhooks', 200, 'own files'],
+  ['their style sheet', 'GET', '/docs/pages.css', 200, 'own files'],
+];
+const BARE: readonly (readonly [string, string])[] = [
+  ['what is no HTTP', 'NONSENSE\r\n\r\n'],
+  ['what asks for a connection to elsewhere', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['headers without an end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`],
+];
+
+describe.each([
+  ['https://api.example', { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }],
+  ['http://127.0.0.1:3000', {}],
+])('reached by %s', (baseUrl, transport: Readonly<Record<string, string>>) => {
+  let api: Api;
+  let key: string;
+  beforeAll(async () => {
+    api = await startApi({ settings: { baseUrl } });
+    key = await api.key('admin');
+  });
+  afterAll(() => api.stop());
+
+  const expected = { ...EVERYWHERE, ...transport };
+  function expectHeaders(received: Readonly<Record<string, string>>): void {
+    expect(received).toMatchObject(expected);
+    const extra = ['strict-transport-security', 'access-control-allow-origin', 'x-powered-by', 'server'];
+    expect(extra.filter((name) => name in received)).toEqual(Object.keys(transport));
+  }
+
+  it.each(ANSWERS)('%s: %s %s', async (_what, method, path, status, allowed) => {
+    const answer = await api.call(method, path, { key, ...(method === 'POST' && { json: {} }) });
+    expect(answer.status).toBe(status);
+    expectHeaders(Object.fromEntries(answer.headers));
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    if (allowed === 'nothing') expect(policy).toBe(NO_PAGE);
+    else expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+  });
+
+  it('an unexpected error, and a stranger', async () => {
+    expectHeaders(Object.fromEntries((await api.call('GET', '/v1/shipments')).headers));
+    const broken = await startApi({
+      settings: { baseUrl },
+      override: () => ({ authenticateKey: () => Promise.reject(new Error('broken')) }),
+    });
+    const answer = await broken.call('GET', '/v1/shipments', { key });
+    await broken.stop();
+    expect(answer.status).toBe(500);
+    expectHeaders(Object.fromEntries(answer.headers));
+  });
+
+  it.each(BARE)('%s', async (_what, bytes) => {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1', () => socket.write(bytes));
+    let text = '';
+    socket.setEncoding('utf8').on('data', (part: string) => (text += part));
+    await once(socket, 'close');
+    const [, ...lines] = (text.split('\r\n\r\n')[0] ?? '').split('\r\n');
+    const received = lines.map((line) => /^([^:]+): ?(.*)$/.exec(line)?.slice(1) ?? []);
+    const headers = Object.fromEntries(received.map(([name = '', value = '']) => [name.toLowerCase(), value]));
+    expectHeaders(headers);
+    expect(headers['content-security-policy']).toBe(NO_PAGE);
+  });
+});
+
+it('a page loads its own files alone, sends forms here alone, and is shown in no other', () => {
+  const { page, docs } = responseHeaders('https://api.example');
+  expect(page['Content-Security-Policy']?.split('; ')).toEqual([
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ]);
+  expect(docs['Content-Security-Policy']).toContain("img-src 'self' data:");
+});

@@ -1,0 +1,247 @@
+import type { Server } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import type { Environment, JsonObject, PublishedEvent, Role } from '@tracking/contracts';
+import { FileObjectStore } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
+import { createHttpApi, IdempotencyClaims } from '@tracking/http';
+import type { Deprecations, IdempotencyOptions } from '@tracking/http';
+import { EVERY_KEY, Identity } from '@tracking/identity';
+import { createOutboundHttp } from '@tracking/outbound-http';
+import { loadPlaces } from '@tracking/places';
+import type { DocumentStore, Metrics } from '@tracking/ports';
+import { PublishedEvents, ReadModels } from '@tracking/read-models';
+import { shipmentsService, eventMaker } from '@tracking/shipments';
+import { type LogLine, recordingLogger } from '@tracking/testing';
+import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@tracking/webhooks';
+import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+import type { InjectOptions } from 'fastify';
+import { type ApiDependencies, FEATURES } from './features.ts';
+import { expectDescribed } from './described-answers.ts';
+
+const answerBox = (key: Uint8Array) => new SecretBox(key);
+export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Empty where the answer was not JSON. */
+  readonly body: JsonObject;
+}
+
+export interface ApiCall {
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is, as `application/json` unless `headers` say otherwise. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+  /** Ends the connection. */
+  readonly signal?: AbortSignal;
+}
+
+export interface StartOptions {
+  readonly settings?: Partial<ApiDependencies['settings']>;
+  readonly webhooks?: Partial<WebhookSettings>;
+  readonly deprecations?: Deprecations;
+  /** False: nothing is ever projected, as if the projections were down. */
+  readonly project?: boolean;
+  /** Stands between everything and the store of documents. */
+  readonly store?: (store: DocumentStore) => DocumentStore;
+  readonly override?: (dependencies: Required<ApiDependencies>) => Partial<ApiDependencies>;
+}
+
+/** The API over the embedded engines, listening on a port of its own, with a fresh data folder. */
+export async function startApi(options: StartOptions = {}) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'http-api-'));
+  const lines: LogLine[] = [];
+  const logger = recordingLogger(lines);
+  const counts = new Map<string, number>();
+  const metrics = countingMetrics(counts);
+  const clock = () => new Date();
+  const engine = await openTestEngine(dataDir, { logger, metrics });
+  const { eventStore, messageBroker: broker, leases, quota } = engine;
+  const documentStore = options.store?.(engine.documentStore) ?? engine.documentStore;
+  const identityOptions = {
+    documentStore,
+    clock,
+    logger,
+    secret: randomBytes(32),
+    // The least that argon2 takes.
+    passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
+  };
+  const identity = await Identity.open(identityOptions);
+  const places = await loadPlaces();
+  const project = options.project ?? true;
+  const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
+  if (project) await readModels.ready;
+  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
+  const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
+  const events = new PublishedEvents(readModels, eventMaker({ eventStore, addresses: ADDRESSES }));
+  const webhooks = await Webhooks.start({
+    eventStore,
+    eventLog: events.log,
+    documentStore,
+    broker,
+    leases,
+    outbound,
+    secretsKey: randomBytes(32),
+    clock,
+    random: Math.random,
+    logger,
+    metrics,
+    settings: { addresses: ADDRESSES, pollMs: 10, drainMs: 1_000, ...options.webhooks },
+  });
+  const claiming = {
+    documentStore,
+    leases,
+    clock,
+    logger,
+    metrics,
+    secret: randomBytes(32),
+    takeOverAfterMs: 0,
+    answerBox,
+  };
+  const idempotency = await IdempotencyClaims.open(claiming);
+  /** What is opened for single tests: the last is closed first. */
+  const opened: (() => Promise<unknown>)[] = [() => idempotency.close()];
+  const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
+  const dependencies = {
+    shipments: shipmentsService({ eventStore, places, settings: workspaceSettings, logger, metrics }),
+    readModels,
+    identity,
+    authenticateKey: (key) => identity.authenticateKey(key),
+    head: () => eventStore.head(),
+    quota,
+    idempotency,
+    objects: await FileObjectStore.open(join(dataDir, 'objects')),
+    places,
+    clock,
+    logger,
+    metrics,
+    health: () => ({ status: 'ready', engines: { storage: 'ok' }, httpStatus: 200 }),
+    webhooks,
+    workspaceSettings,
+    events,
+    settings: {
+      ...ADDRESSES,
+      rateLimitPerMinute: 100_000,
+      trustedProxies: [],
+      cursorSecret: Buffer.alloc(32, 7),
+      // Longer than any machine is slow: what is waited for must come.
+      readYourWritesWaitMs: 60_000,
+      duplicatesWaitMs: 60_000,
+      ...options.settings,
+    },
+  } satisfies ApiDependencies;
+  const app = await createHttpApi(
+    { ...dependencies, ...options.override?.(dependencies) },
+    FEATURES,
+    options.deprecations,
+  );
+  await app.listen(0, '127.0.0.1');
+  const url = await app.getUrl();
+
+  const key = async (role: Role, environment: Environment = 'live', workspace = 'default'): Promise<string> => {
+    const found = (await identity.workspaces.find(workspace)) ?? (await identity.workspaces.create(workspace));
+    const actor = { type: 'system', id: 'test' } as const;
+    const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: found.id };
+    const account = await identity.serviceAccounts.create(command, { name: role, role });
+    const owner = { type: 'service_account', id: account.after.id } as const;
+    const created = await identity.keys.create(command, EVERY_KEY, { name: role, environment, owner });
+    return created.after.key;
+  };
+
+  return {
+    url,
+    server: app.getHttpServer() as Server,
+    call: caller(url),
+    /** A call without a connection: for very many. */
+    inject: (request: InjectOptions) => app.inject(request),
+    identity,
+    /** To open another one over the same store. */
+    identityOptions,
+    key,
+    lines,
+    counts,
+    dependencies,
+    storage: { eventStore, documentStore },
+    /** Where all of it is kept. */
+    dataDir,
+    /** Claims as another process of this API keeps them. */
+    claims: async (differing: Partial<IdempotencyOptions> = {}) => {
+      const claims = await IdempotencyClaims.open({ ...claiming, ...differing });
+      opened.push(() => claims.close());
+      return claims;
+    },
+    /** Another gateway over the same engines. */
+    gateway: async (differing: Partial<ApiDependencies>) => {
+      const gateway = await createHttpApi({ ...dependencies, ...differing }, FEATURES);
+      opened.push(() => gateway.close());
+      await gateway.listen(0, '127.0.0.1');
+      return caller(await gateway.getUrl());
+    },
+    /** Puts events where webhooks find them. */
+    publish: (...published: readonly PublishedEvent[]) =>
+      broker.publish(
+        SHIPMENT_EVENTS_TOPIC.name,
+        published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers: {} })),
+      ),
+    /** Id of a workspace. */
+    workspace: async (name = 'default') => String((await identity.workspaces.find(name))?.id),
+    /** Position of the last event stored: unchanged where nothing was written. */
+    head: () => eventStore.head(),
+    async stop() {
+      await app.close();
+      for (const close of opened.reverse()) await close();
+      await webhooks.stop();
+      await outbound.close();
+      await readModels.stop();
+      await identity.close();
+      await engine.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+export type Api = Awaited<ReturnType<typeof startApi>>;
+
+/** Makes calls of the server at the URL; every answer is to be as it is described. */
+export function caller(url: string) {
+  return async (method: string, path: string, { key, headers, json, raw, signal }: ApiCall = {}): Promise<Answer> => {
+    const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+    const response = await fetch(`${url}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+      ...(signal && { signal }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
+    const answer = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+    expectDescribed(method, path, answer);
+    return answer;
+  };
+}
+
+/** Adds up, under the metric's name and its labels in the order of their names, as Prometheus writes them. */
+function countingMetrics(counts: Map<string, number>): Metrics {
+  const add = (name: string, amount: number, labels: Readonly<Record<string, string | number>> = {}): void => {
+    const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+    const series = `${name}{${pairs.sort().join(',')}}`;
+    counts.set(series, (counts.get(series) ?? 0) + amount);
+  };
+  return {
+    counter: (name) => ({ add: (amount = 1, labels) => add(name, amount, labels) }),
+    gauge: () => ({ set: () => undefined }),
+    histogram: (name) => ({ observe: (_value, labels) => add(`${name}_count`, 1, labels) }),
+  };
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import {
+  EVENT_TYPES,
+  NEWEST_API_VERSION,
+  STANDARD_EVENT_TYPES,
+  eventSamples,
+  sandboxData,
+  toldWhen,
+} from '@tracking/contracts';
+import type { EventType, PublicAddresses } from '@tracking/contracts';
+import { documentationPage, jsonBlock } from '@tracking/http';
+
+/** The date of the example events. */
+const AT = '2026-11-23T09:30:00.000Z';
+
+/** `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
+export function webhooksPage(addresses: PublicAddresses): string {
+  const rules = readFileSync(new URL('webhooks.md', import.meta.url), 'utf8');
+  return documentationPage('Webhooks', [rules, typesTable(), ...payloads(addresses)].join('\n\n'));
+}
+
+function typesTable(): string {
+  const rows = EVENT_TYPES.map((type) => {
+    const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no: name it';
+    return `| \`${type}\` | ${toldWhen(type)} | ${isStandard} |`;
+  });
+  return `## Types
+
+<div class="table">
+
+| type | sent when | in \`*\` |
+| --- | --- | --- |
+${rows.join('\n')}
+
+</div>`;
+}
+
+function payloads(addresses: PublicAddresses): readonly string[] {
+  return [
+    `## Payloads
+
+The \`data\` of every event about a shipment has \`shipment_id\`, \`external_id\`, \`shipment_version\`, and the resource as it was right after the event. The examples are sandbox events; those also have \`"sandbox": true\`.`,
+    ...EVENT_TYPES.map(
+      (type) => `<details id="${type}"><summary><code>${type}</code></summary>
+
+${jsonBlock(samplePayload(type, addresses))}
+
+</details>`,
+    ),
+  ];
+}
+
+function samplePayload(type: EventType, addresses: PublicAddresses): object {
+  return {
+    id: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
+    type,
+    created_at: AT,
+    api_version: NEWEST_API_VERSION,
+    environment: 'live',
+    workspace_id: 'wsp_sandbox',
+    data: sandboxData(type, eventSamples(AT, addresses)),
+  };
+}

@@ -1,0 +1,81 @@
+import { Controller, Get, HttpCode, Inject, Post, Query, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Scope } from '@tracking/contracts';
+import { Audited, BodyPipe, CurrentScope, Operation, refusal, SentBody } from '@tracking/http';
+import type { ReadBody } from '@tracking/http';
+import type { DeadLetterSummary, SettleDeadLetters, SettledDeadLetters } from '@tracking/webhooks';
+import type { FastifyReply } from 'fastify';
+import type { WebhooksHttpDependencies } from './dependencies.ts';
+import { WEBHOOKS } from './dependencies.ts';
+import { DeadLetterSummaryDto, DeadLettersDto, settleFilter, summaryFilter } from './dead-letters.dto.ts';
+import { type BegunReplays, BegunReplaysResource, DeadLetterSummaryResource } from './dead-letters.resource.ts';
+import { settleAudited } from './settlement-audit.ts';
+import { WebhookWrites } from './webhook-writes.ts';
+import type { WithWarnings } from './webhook-writes.ts';
+
+const WHICH = new BodyPipe(DeadLettersDto, BegunReplaysResource);
+const Unknown = () => refusal(404, 'No such endpoint or delivery in this workspace and environment.');
+
+@ApiTags('Webhook dead letters')
+@Controller('v1/webhook_dead_letters')
+export class WebhookDeadLettersController {
+  constructor(
+    @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
+  ) {}
+
+  @Get('summary')
+  @Operation('summarizeWebhookDeadLetters', {
+    summary: 'Count what failed for good, by reason, endpoint and event type',
+    query: DeadLetterSummaryDto,
+  })
+  @ApiResponse({ status: 200, description: 'The counts.', type: DeadLetterSummaryResource })
+  summary(@Query() query: DeadLetterSummaryDto, @CurrentScope() scope: Scope): Promise<DeadLetterSummary> {
+    return this.webhooks.deadLetters.summary({ ...scope, filter: summaryFilter(query) });
+  }
+
+  @Post('replay')
+  @HttpCode(202)
+  @Operation('replayWebhookDeadLetters', {
+    summary: 'Deliver again what failed for good: all of it, or what is asked for',
+    description: 'A replay for each endpoint that has such, the oldest first, each with a new schedule.',
+    body: DeadLettersDto,
+  })
+  @ApiResponse({ status: 202, description: 'The replays that were begun.', type: BegunReplaysResource })
+  @Unknown()
+  @refusal(409, 'The one endpoint that is asked for is not enabled, or a replay runs for it.')
+  @Audited('webhook_dead_letters.replayed')
+  async replay(
+    @SentBody(WHICH) { value, warnings }: ReadBody<DeadLettersDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<BegunReplays>> {
+    const filter: SettleDeadLetters['filter'] = settleFilter(value);
+    return this.writes.write(reply, warnings, async (command) =>
+      begun(await settleAudited(reply.request, this.webhooks.deadLetters, 'replay', { ...command, filter })),
+    );
+  }
+
+  @Post('discard')
+  @HttpCode(202)
+  @Operation('discardWebhookDeadLetters', {
+    summary: 'Give up what failed for good: all of it, or what is asked for',
+    description: 'A job for each endpoint that has such, deleted ones too; seen and canceled like a replay.',
+    body: DeadLettersDto,
+  })
+  @ApiResponse({ status: 202, description: 'The jobs that were begun.', type: BegunReplaysResource })
+  @Unknown()
+  @Audited('webhook_dead_letters.discarded')
+  async discard(
+    @SentBody(WHICH) { value, warnings }: ReadBody<DeadLettersDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<BegunReplays>> {
+    const filter: SettleDeadLetters['filter'] = settleFilter(value);
+    return this.writes.write(reply, warnings, async (command) =>
+      begun(await settleAudited(reply.request, this.webhooks.deadLetters, 'discard', { ...command, filter })),
+    );
+  }
+}
+
+function begun({ replays, refused }: SettledDeadLetters): BegunReplays {
+  return { data: replays, refused };
+}

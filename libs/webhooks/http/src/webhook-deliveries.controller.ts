@@ -1,0 +1,98 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Page, Scope, Warning } from '@tracking/contracts';
+import {
+  Audited,
+  CurrentScope,
+  Cursors,
+  etagOf,
+  NO_BODY,
+  Operation,
+  recordPage,
+  refusal,
+  SentBody,
+} from '@tracking/http';
+import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { FastifyReply } from 'fastify';
+import type { WebhooksHttpDependencies } from './dependencies.ts';
+import { WEBHOOKS } from './dependencies.ts';
+import { DeliveryDetailResource, DeliveryPageResource, DeliveryWrittenResource } from './delivery.resource.ts';
+import { ListDeliveriesDto, deliveryFilter } from './list-deliveries.dto.ts';
+import { tellDiscarded } from './settlement-audit.ts';
+import { WebhookWrites } from './webhook-writes.ts';
+import type { WithWarnings } from './webhook-writes.ts';
+
+const Unknown = () => refusal(404, 'No such delivery in this workspace and environment.');
+
+@ApiTags('Webhook deliveries')
+@Controller('v1/webhook_deliveries')
+export class WebhookDeliveriesController {
+  constructor(
+    @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
+    @Inject(Cursors) private readonly cursors: Cursors,
+  ) {}
+
+  @Get()
+  @Operation('listWebhookDeliveries', { summary: 'List deliveries, the newest first', query: ListDeliveriesDto })
+  @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
+  async list(@Query() query: ListDeliveriesDto, @CurrentScope() scope: Scope): Promise<Page<WebhookDelivery>> {
+    const filter = deliveryFilter(query);
+    const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
+    return recordPage(query, listing, this.cursors, (asked) =>
+      this.webhooks.deliveries.list({ scopes: [scope], filter, ...asked }),
+    );
+  }
+
+  @Get(':id')
+  @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
+  @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
+  @Unknown()
+  async get(
+    @Param('id') delivery_id: string,
+    @CurrentScope() scope: Scope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WebhookDeliveryDetail> {
+    const delivery = await this.webhooks.deliveries.get({ scopes: [scope], delivery_id });
+    reply.header('ETag', etagOf(delivery.version));
+    return delivery;
+  }
+
+  @Post(':id/retry')
+  @HttpCode(202)
+  @Operation('retryWebhookDelivery', { summary: 'Attempt it once, beside its schedule', conditional: 'write' })
+  @ApiResponse({
+    status: 202,
+    description: 'The delivery as it is before the attempt; get it for its outcome.',
+    type: DeliveryWrittenResource,
+  })
+  @Unknown()
+  @refusal(409, 'The endpoint is not enabled.')
+  async retry(
+    @Param('id') delivery_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<WebhookDelivery>> {
+    return this.writes.write(reply, ignored, (command) => this.webhooks.deliveries.retry({ ...command, delivery_id }));
+  }
+
+  @Post(':id/discard')
+  @HttpCode(200)
+  @Operation('discardWebhookDelivery', { summary: 'Send it no more', conditional: 'write' })
+  @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
+  @Unknown()
+  @refusal(409, 'It succeeded already.')
+  @Audited('webhook_delivery.discarded')
+  async discard(
+    @Param('id') delivery_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<WebhookDelivery>> {
+    return this.writes.write(reply, ignored, async (command) => {
+      const before = await this.webhooks.deliveries.get({ scopes: [command], delivery_id });
+      const after = await this.webhooks.deliveries.discard({ ...command, delivery_id });
+      tellDiscarded(reply.request, before, after);
+      return after;
+    });
+  }
+}

@@ -1,0 +1,125 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Page, Scope, Warning } from '@tracking/contracts';
+import {
+  Audited,
+  CurrentScope,
+  Cursors,
+  etagOf,
+  NO_BODY,
+  Operation,
+  OptionalBodyPipe,
+  recordPage,
+  refusal,
+  SentBody,
+} from '@tracking/http';
+import type { ReadBody } from '@tracking/http';
+import type { WebhookReplay } from '@tracking/webhooks';
+import type { FastifyReply } from 'fastify';
+import type { WebhooksHttpDependencies } from './dependencies.ts';
+import { WEBHOOKS } from './dependencies.ts';
+import { ListReplaysDto, ReplayFilterDto, replayFilter } from './replay.dto.ts';
+import { ReplayPageResource, ReplayResource, ReplayWrittenResource } from './replay.resource.ts';
+import { changeAudited, tellReplayed } from './settlement-audit.ts';
+import { WebhookWrites } from './webhook-writes.ts';
+import type { WithWarnings } from './webhook-writes.ts';
+
+const FILTER = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
+const Unknown = () => refusal(404, 'No such replay in this workspace and environment.');
+
+@ApiTags('Webhook replays')
+@Controller('v1')
+export class WebhookReplaysController {
+  constructor(
+    @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
+    @Inject(Cursors) private readonly cursors: Cursors,
+  ) {}
+
+  @Post('webhook_endpoints/:id/replay')
+  @HttpCode(202)
+  @Operation('createWebhookReplay', {
+    summary: 'Send an endpoint again what failed or was missed, the oldest first',
+    description:
+      'A job that goes as fast as the endpoint answers, beside live events. One runs for an endpoint at a time.',
+    body: ReplayFilterDto,
+    bodyMayBeOmitted: true,
+  })
+  @ApiResponse({ status: 202, description: 'The replay; get it for how far it is.', type: ReplayWrittenResource })
+  @refusal(404, 'No such endpoint in this workspace and environment.')
+  @refusal(409, 'The endpoint is not enabled, or a replay runs for it.')
+  @Audited('webhook_endpoint.replayed')
+  async create(
+    @Param('id') endpoint_id: string,
+    @SentBody(FILTER) { value, warnings }: ReadBody<ReplayFilterDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<WebhookReplay>> {
+    const filter = replayFilter(value);
+    return this.writes.write(reply, warnings, async (command) => {
+      const replay = await this.webhooks.replays.create({ ...command, endpoint_id, filter });
+      tellReplayed(reply.request, replay, command.environment);
+      return replay;
+    });
+  }
+
+  @Get('webhook_replays')
+  @Operation('listWebhookReplays', { summary: 'List replays, the newest first', query: ListReplaysDto })
+  @ApiResponse({ status: 200, description: 'A page of replays.', type: ReplayPageResource })
+  async list(@Query() query: ListReplaysDto, @CurrentScope() scope: Scope): Promise<Page<WebhookReplay>> {
+    const filter = query.endpoint_id === undefined ? {} : { endpoint_id: query.endpoint_id };
+    const listing = { list: 'webhook replays', scope, filter, sort: '-created_at' };
+    return recordPage(query, listing, this.cursors, (asked) =>
+      this.webhooks.replays.list({ ...scope, ...filter, ...asked }),
+    );
+  }
+
+  @Get('webhook_replays/:id')
+  @Operation('getWebhookReplay', { summary: 'Get a replay: how far it is', conditional: 'read' })
+  @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
+  @Unknown()
+  async get(
+    @Param('id') replay_id: string,
+    @CurrentScope() scope: Scope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WebhookReplay> {
+    const replay = await this.webhooks.replays.get({ ...scope, replay_id });
+    reply.header('ETag', etagOf(replay.version));
+    return replay;
+  }
+
+  @Post('webhook_replays/:id/cancel')
+  @HttpCode(200)
+  @Operation('cancelWebhookReplay', {
+    summary: 'Begin no more of it; what was begun goes on by its schedule',
+    conditional: 'write',
+  })
+  @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
+  @Unknown()
+  @Audited('webhook_replay.canceled')
+  async cancel(
+    @Param('id') replay_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<WebhookReplay>> {
+    return this.writes.write(reply, ignored, (command) =>
+      changeAudited(reply.request, this.webhooks.replays, 'cancel', { ...command, replay_id }),
+    );
+  }
+
+  @Post('webhook_replays/:id/resume')
+  @HttpCode(200)
+  @Operation('resumeWebhookReplay', { summary: 'Go on where it was canceled', conditional: 'write' })
+  @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
+  @Unknown()
+  @refusal(409, 'It is completed; or the endpoint is not enabled, or another replay runs for it.')
+  @Audited('webhook_replay.resumed')
+  async resume(
+    @Param('id') replay_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WithWarnings<WebhookReplay>> {
+    return this.writes.write(reply, ignored, (command) =>
+      changeAudited(reply.request, this.webhooks.replays, 'resume', { ...command, replay_id }),
+    );
+  }
+}
