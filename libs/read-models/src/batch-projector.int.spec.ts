@@ -42,6 +42,41 @@ describe('projecting a batch', () => {
     expect(await stored()).toMatchObject({ revision: 2, record: { house_bill: 'HB-2', version: 3 } });
   });
 
+  it('holds few large rows in memory at once', async () => {
+    const COUNT = 70;
+    const heavy: ReadModel = { ...shipmentsModel, weight: () => 500 } as unknown as ReadModel;
+    for (let n = 1; n <= COUNT; n += 1) await world.writer.create(n);
+    const created = await Promise.all(
+      Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.stream(n + 1))),
+    );
+    await (await projector()).handle(created.flat());
+    for (let n = 1; n <= COUNT; n += 1) await world.writer.change(n, { house_bill: 'HB' });
+    const changed = await Promise.all(
+      Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.stream(n + 1), { from: 1 })),
+    );
+    const sizes = { read: 0, written: 0 };
+    const watched: Pick<Collection<ReadModelRow>, 'getMany' | 'writeMany'> = {
+      getMany: (ids) => {
+        sizes.read = Math.max(sizes.read, ids.length);
+        return rows.getMany(ids);
+      },
+      writeMany: (writes) => {
+        sizes.written = Math.max(sizes.written, writes.length);
+        return rows.writeMany(writes);
+      },
+    };
+    await new BatchProjector({
+      model: heavy,
+      rows: watched as Collection<ReadModelRow>,
+      cache: new LRUCache({ max: 1 }),
+      scopes: new StreamScopes(world.engine.eventStore),
+    }).handle(changed.flat());
+    expect(sizes.read).toBeLessThanOrEqual(32);
+    expect(sizes.written).toBeLessThanOrEqual(9);
+    const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${token(n + 1)}`));
+    expect(after.map((row) => row.revision)).toEqual(Array.from({ length: COUNT }, () => 1));
+  });
+
   it('never takes a row back, however late an older holder writes', async () => {
     const events = await history();
     const [older, newer] = [await projector(), await projector()];

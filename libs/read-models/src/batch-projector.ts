@@ -19,6 +19,10 @@ import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
 
 /** Events folded before others get their turn on the thread: a few milliseconds. */
 const EVENTS_AT_ONCE = 200;
+/** Rows read at once. A row has up to 1 MB. */
+const ROWS_PER_READ = 32;
+/** Rows in memory are written and dropped once their weights, about thousands of characters, add up to this. */
+const MOST_WEIGHT = 4_000;
 
 interface ProjectorParts {
   readonly model: ReadModel;
@@ -29,9 +33,11 @@ interface ProjectorParts {
   readonly keptSince?: () => Timestamp | undefined;
 }
 
-interface Decoded {
-  readonly decoded: readonly { readonly stored: StoredEvent; readonly projected: ProjectedEvent }[];
-  readonly ids: ReadonlySet<string>;
+interface DecodedEvent {
+  readonly stored: StoredEvent;
+  readonly projected: ProjectedEvent;
+  /** Ids of the rows that it needs. */
+  readonly reads: readonly string[];
 }
 
 /**
@@ -43,60 +49,110 @@ export class BatchProjector implements EventHandler {
 
   /** Resolves when the rows of all events but those of streams that failed are written. */
   async handle(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
-    const { model, rows, cache } = this.parts;
+    const { model } = this.parts;
     const failures = new Map<string, EventFailure>();
-    const { decoded, ids } = await this.decode(events, failures);
-    const present = await this.present(ids);
-
+    const decoded = await this.decode(events, failures);
     const keptSince = model.retainedFrom && this.parts.keptSince?.();
     const isKept = (after: ReadModelRow) => keptSince === undefined || model.retainedFrom!(after) >= keptSince;
-    const changed = new Map<string, ReadModelRow>();
-    const row = (id: string): ReadModelRow | undefined => changed.get(id) ?? present.get(id);
-    for (const [index, { stored, projected }] of decoded.entries()) {
+    const rows = new RowsInMemory(this.parts);
+    for (const [index, { stored, projected, reads }] of decoded.entries()) {
       if (index % EVENTS_AT_ONCE === EVENTS_AT_ONCE - 1) await setImmediate();
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
+      const following = () => decoded.slice(index + 1).flatMap((next) => next.reads);
+      if (!rows.hasRead(reads)) await rows.read(reads, following());
       try {
-        for (const after of model.apply(projected, row).filter(isKept)) changed.set(after.id, after);
+        for (const after of model.apply(projected, rows.get).filter(isKept)) rows.set(after);
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
+      if (rows.weight > MOST_WEIGHT) await rows.write();
     }
-    if (changed.size > 0) await rows.writeMany([...changed.values()].map(ifNewer));
-    if (model.reads !== undefined) for (const after of changed.values()) cache.set(after.id, after);
+    await rows.write();
     return [...failures.values()];
   }
 
-  /** The events in their newest version, and the ids of the rows they need; a stream ends before one that fails. */
-  private async decode(events: readonly HandledEvent[], failures: Map<string, EventFailure>): Promise<Decoded> {
+  /** The events in their newest version; a stream ends before one that fails. */
+  private async decode(
+    events: readonly HandledEvent[],
+    failures: Map<string, EventFailure>,
+  ): Promise<readonly DecodedEvent[]> {
     const { model, scopes } = this.parts;
     const scopeOf = model.scoped ? await scopes.of(events) : undefined;
-    const decoded: { stored: StoredEvent; projected: ProjectedEvent }[] = [];
-    const ids = new Set<string>();
+    const decoded: DecodedEvent[] = [];
     for (const stored of events) {
       if (failures.has(stored.stream)) continue;
       try {
         const { id, stream, position, place } = stored;
         const projected = { id, stream, position, place, scope: scopeOf?.get(stream), event: toShipmentEvent(stored) };
-        for (const read of model.reads?.(projected) ?? []) ids.add(read);
-        decoded.push({ stored, projected });
+        decoded.push({ stored, projected, reads: model.reads?.(projected) ?? [] });
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
     }
-    return { decoded, ids };
+    return decoded;
+  }
+}
+
+/** Rows that events need and change, until they are written. */
+class RowsInMemory {
+  /** Of the rows that were read from the store or changed since the last write. */
+  weight = 0;
+  private readonly present = new Map<string, ReadModelRow>();
+  private readonly changed = new Map<string, ReadModelRow>();
+  /** Ids of the rows that were looked up, including those that do not exist. */
+  private readonly known = new Set<string>();
+  private readonly weights = new Map<string, number>();
+
+  constructor(private readonly parts: ProjectorParts) {}
+
+  readonly get = (id: string): ReadModelRow | undefined => this.changed.get(id) ?? this.present.get(id);
+
+  set(row: ReadModelRow): void {
+    this.changed.set(row.id, row);
+    this.weigh(row);
   }
 
-  private async present(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, ReadModelRow>> {
-    const present = new Map<string, ReadModelRow>();
-    const missing: string[] = [];
-    for (const id of ids) {
+  hasRead(ids: readonly string[]): boolean {
+    return ids.every((id) => this.known.has(id));
+  }
+
+  /** Reads the rows that an event needs, and of those that later events need as many as one read may have. */
+  async read(needed: readonly string[], later: readonly string[]): Promise<void> {
+    const missing = new Set<string>();
+    const lookUp = (id: string) => {
+      if (this.known.has(id)) return;
+      this.known.add(id);
       const cached = this.parts.cache.get(id);
-      if (cached) present.set(id, cached);
-      else missing.push(id);
+      if (cached === undefined) missing.add(id);
+      else this.present.set(id, cached);
+    };
+    for (const id of needed) lookUp(id);
+    for (const id of later) if (missing.size < ROWS_PER_READ) lookUp(id);
+    if (missing.size === 0) return;
+    for (const row of await this.parts.rows.getMany([...missing])) {
+      this.present.set(row.id, row);
+      this.weigh(row);
     }
-    if (missing.length > 0) for (const stored of await this.parts.rows.getMany(missing)) present.set(stored.id, stored);
-    return present;
+  }
+
+  /** Writes the changed rows, and forgets all. */
+  async write(): Promise<void> {
+    const { model, rows, cache } = this.parts;
+    const changed = [...this.changed.values()];
+    if (changed.length > 0) await rows.writeMany(changed.map(ifNewer));
+    if (model.reads !== undefined) for (const row of changed) cache.set(row.id, row);
+    this.present.clear();
+    this.changed.clear();
+    this.known.clear();
+    this.weights.clear();
+    this.weight = 0;
+  }
+
+  private weigh(row: ReadModelRow): void {
+    const weight = this.parts.model.weight?.(row) ?? 1;
+    this.weight += weight - (this.weights.get(row.id) ?? 0);
+    this.weights.set(row.id, weight);
   }
 }
 
