@@ -348,7 +348,7 @@ export default tseslint.config(
   },
   { files: ['**/*.spec.ts', '**/test/**/*.ts', 'libs/testing/src/**/*.ts'], rules: honestTests },
   {
-    files: ['libs/testing/src/{eventually,managed-process,scenario-time}.ts'],
+    files: ['libs/testing/src/{eventually,managed-process}.ts'],
     rules: { 'no-restricted-imports': 'off', 'no-restricted-syntax': 'off' },
   },
 );

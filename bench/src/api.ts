@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { greatestLag } from './lag.ts';
-import { drive, row, type Figures, type LoadRequest } from './load.ts';
+import { drive, type Figures, greatestLag, type LoadRequest, row } from './load.ts';
 import { residentMiB } from './machine.ts';
 import { cli, startBaseline, startStandalone, type Server } from './server.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { shipment } from './api.ts';
-import { drive, row, together, type Figures, type LoadRequest } from './load.ts';
+import { drive, type Figures, type LoadRequest, row, together } from './load.ts';
 import { cli, startEdge, startStandalone } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AUTOMATIC_EXCEPTION_TYPES, DEFAULT_EXCEPTION_SETTINGS } from '@tracking/contracts';
 import { shipment } from './api.ts';
 import { OVERDUE_MS, buildWaiting } from './exceptions-store.ts';
-import { drive, driveEvenly, row, type LoadRequest } from './load.ts';
+import { drive, driveEvenly, type LoadRequest, row } from './load.ts';
 import { cpuSeconds, residentMiB } from './machine.ts';
 import { cli, startReceiver, startStandalone, type Server } from './server.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngines } from '@tracking/system';
 import { shipment } from './api.ts';
-import { drive, row, type LoadRequest } from './load.ts';
+import { drive, type LoadRequest, row } from './load.ts';
 import { AT_ONCE, QUERIES, deepPages, get, measured, told } from './list-queries.ts';
 import { residentMiB } from './machine.ts';
 import { cli, startLists, startStandalone, type Server } from './server.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
@@ -120,4 +120,24 @@ export function row(name: string, figures: Figures, baseline?: Figures): string 
     `${name.padEnd(34)} ${figures.rate.toFixed(0).padStart(7)}/s  p50 ${figures.p50.toFixed(1)} ms  p99 ${figures.p99.toFixed(1)} ms  ` +
     `server CPU ${figures.cpuMs.toFixed(3)} ms each${ratio}${failed}`
   );
+}
+
+/** Samples the read models' lag while something runs; answers the greatest, in seconds. */
+export async function greatestLag(
+  processes: readonly { readonly managementUrl: string }[],
+  work: Promise<unknown>,
+): Promise<number> {
+  let greatest = 0;
+  let done = false;
+  void work.finally(() => (done = true)).catch(() => undefined);
+  while (!done) {
+    for (const { managementUrl } of processes) {
+      const text = await (await fetch(`${managementUrl}/metrics`)).text();
+      for (const match of text.matchAll(/^read_model_lag_seconds\{[^}]*\} (\S+)$/gm)) {
+        greatest = Math.max(greatest, Number(match[1]));
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  return greatest;
 }

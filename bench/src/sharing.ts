@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { container, shipment } from './api.ts';
-import { drive, row, together, type Figures, type LoadRequest } from './load.ts';
+import { drive, type Figures, type LoadRequest, row, together } from './load.ts';
 import { cli, startStandalone } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);

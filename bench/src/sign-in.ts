@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drive, row, type Figures, type LoadRequest } from './load.ts';
+import { drive, type Figures, type LoadRequest, row } from './load.ts';
 import { startEdge, type Server } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);

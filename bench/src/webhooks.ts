@@ -3,10 +3,20 @@ import { shipment } from './api.ts';
 import { drive } from './load.ts';
 import { cpuSeconds, residentMiB } from './machine.ts';
 import { startReceiver, startSender } from './server.ts';
-import { failingPart, fullRatePart } from './webhooks-failing.ts';
-import { hostilePart, neighboursPart } from './webhooks-neighbours.ts';
-import { PER_SECOND, type PartOptions, each, latency, paced, say, warm } from './webhooks-paced.ts';
-import { replayPart } from './webhooks-replay.ts';
+import {
+  each,
+  failingPart,
+  fullRatePart,
+  hostilePart,
+  latency,
+  neighboursPart,
+  paced,
+  type PartOptions,
+  PER_SECOND,
+  replayPart,
+  say,
+  warm,
+} from './webhooks-parts.ts';
 import { WebhooksStage, receiverStats } from './webhooks-stage.ts';
 
 const BASELINE = 20_000;

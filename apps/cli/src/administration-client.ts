@@ -1,14 +1,16 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { MAX_PAGE_SIZE } from '@tracking/contracts';
-import type { AdministrationStatus, Page } from '@tracking/contracts';
-import axios from 'axios';
-import type { AxiosInstance, AxiosResponse } from 'axios';
-import type { CliConfig } from './config.ts';
-import { CliError, RefusedError } from './cli-error.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import { type AdministrationStatus, DATA_FOLDER_IN_USE_EXIT_CODE, MAX_PAGE_SIZE, type Page } from '@tracking/contracts';
+import { type CliConfig, CliError, RefusedError } from './config.ts';
 
 /** Longer than anything that the service does while a client waits. */
 const TIMEOUT_MS = 30_000;
+/** What a request fails with where no service listens (any more): no socket, one that a crash left, one that closes. */
+const GONE: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** The administration API, over its socket or a gateway's management port. */
 export class AdministrationClient {
@@ -78,9 +80,6 @@ export class AdministrationClient {
   }
 }
 
-/** What a request fails with where no service listens (any more): no socket, one that a crash left, one that closes. */
-const GONE: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
-
 /** Of a request alone: a file that is not there is another thing, with the same code. */
 export function isGone(error: unknown): boolean {
   return axios.isAxiosError(error) && GONE.has(error.code);
@@ -98,4 +97,135 @@ function accepted<T>({ status, data }: AxiosResponse<T>): T {
   throw RefusedError.of(status, data, ({ details = [] }) =>
     details.map(({ param, message }) => `${param}: ${message}`).join(' '),
   );
+}
+
+const POLL_MS = 50;
+/** What a server that just starts takes from its lock to its socket, or other runs of this tool to get done. */
+const PATIENCE_MS = 30_000;
+
+/** @param isServing whether it does what takes longer too: one that was started for this only answers */
+type Use<T> = (client: AdministrationClient, isServing: boolean) => Promise<T>;
+
+/**
+ * Hands out a client of the service elsewhere where one is named, else of the one on the data folder: of the one that
+ * runs, else of one that is started without HTTP for as long as `use` takes, and stopped whatever happens. Where the one
+ * that ran stops meanwhile, everything begins again, `use` too.
+ * @param note told which data folder that is
+ */
+export async function withService<T>(
+  config: CliConfig,
+  signal: AbortSignal,
+  note: (line: string) => void,
+  use: Use<T>,
+): Promise<T> {
+  const client = new AdministrationClient(config, signal);
+  if (config.remote) return use(client, true);
+  note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (made now)'}`);
+  for (const deadline = performance.now() + PATIENCE_MS; ; await pause(POLL_MS, undefined, { signal })) {
+    const isLate = performance.now() > deadline;
+    const attempt = (await client.status()) ? withRunning : withOwn;
+    const done = await attempt({ config, client, signal, isLate, use });
+    if (done) return done.result;
+  }
+}
+
+interface Attempt<T> {
+  readonly config: CliConfig;
+  readonly client: AdministrationClient;
+  readonly signal: AbortSignal;
+  /** Whether it is the last one: what fails then is thrown. */
+  readonly isLate: boolean;
+  readonly use: Use<T>;
+}
+
+/** @returns undefined where the service stopped meanwhile */
+async function withRunning<T>({ client, isLate, use }: Attempt<T>): Promise<{ readonly result: T } | undefined> {
+  try {
+    return { result: await use(client, true) };
+  } catch (error) {
+    if (isLate || !isGone(error)) throw error;
+    return undefined;
+  }
+}
+
+/** @returns undefined where another process took the data folder */
+async function withOwn<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | undefined> {
+  const { config, client, signal, isLate, use } = attempt;
+  const own = new OwnService(config);
+  try {
+    if (await own.isReady(client, signal)) return { result: await use(client, false) };
+    if (isLate) throw own.failure();
+    return undefined;
+  } finally {
+    await own.stop();
+  }
+}
+
+const OWN_SERVICE_POLL_MS = 20;
+/** A large data folder that was not closed in order takes its time to open. */
+const START_WITHIN_MS = 60_000;
+/** The service itself gives up finishing its work after 20 s. */
+const STOP_WITHIN_MS = 25_000;
+
+/** A service without HTTP that this process started, and has to stop. */
+class OwnService {
+  private readonly child: ChildProcess;
+  private readonly ended: Promise<void>;
+  private isOver = false;
+  private lastWords = '';
+
+  /** @throws CliError where there is nothing to start */
+  constructor({ serviceMain, serviceEnvironment }: CliConfig) {
+    if (!existsSync(serviceMain))
+      throw new CliError('the service is not built: run npm run build first', 'unavailable');
+    this.child = spawn(process.execPath, [serviceMain, '--administration'], {
+      env: serviceEnvironment,
+      // Its input ends with us, however we end: then it stops by itself.
+      stdio: ['pipe', 'ignore', 'pipe'],
+      // Ctrl-C reaches us alone: we ask it to stop when what it does is done.
+      detached: true,
+    });
+    this.child.stdin?.on('error', () => undefined);
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.lastWords = (this.lastWords + text).slice(-4_000);
+    });
+    this.ended = new Promise((resolve) => {
+      const over = () => {
+        this.isOver = true;
+        resolve();
+      };
+      this.child.once('error', over).once('close', over);
+    });
+  }
+
+  /**
+   * Waits until it answers; false where another process holds the data folder.
+   * @throws CliError when it cannot start for any other reason
+   */
+  async isReady(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
+    const deadline = performance.now() + START_WITHIN_MS;
+    for (; !this.isOver; await pause(OWN_SERVICE_POLL_MS, undefined, { signal })) {
+      if ((await client.status())?.process_id === this.child.pid) return true;
+      if (performance.now() > deadline) throw new CliError('the service does not start', 'unavailable');
+    }
+    if (this.child.exitCode === DATA_FOLDER_IN_USE_EXIT_CODE) return false;
+    throw this.failure();
+  }
+
+  /** Asks it to end, and waits until it has; makes it end where it does not. */
+  async stop(): Promise<void> {
+    if (this.isOver) return;
+    this.child.kill('SIGTERM');
+    const patience = setTimeout(() => this.child.kill('SIGKILL'), STOP_WITHIN_MS);
+    await this.ended;
+    clearTimeout(patience);
+  }
+
+  /** The line that tells most of what it wrote: an error's first one, else the last. */
+  failure(): CliError {
+    const lines = this.lastWords.split('\n').filter((line) => line.trim() !== '');
+    const telling = lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1);
+    const end = this.child.signalCode ?? `exit code ${String(this.child.exitCode)}`;
+    return new CliError(telling ?? `the service could not be started (${end})`, 'unavailable');
+  }
 }

@@ -8,8 +8,7 @@ import type { ApiKey, NewApiKey, ReadModelStatus, Workspace } from '@tracking/co
 import { eventually } from '@tracking/testing';
 import { run } from '../test/run.ts';
 import type { CommandResult } from '../test/run.ts';
-import { loadConfig } from './config.ts';
-import type { CliConfig } from './config.ts';
+import { type CliConfig, loadConfig } from './config.ts';
 
 /** The built tool and the built server, as an operator has them. */
 describe('the command line tool', () => {

@@ -2,8 +2,13 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { administrationSocketPath } from '@tracking/contracts';
-import { UsageError } from './cli-error.ts';
+import {
+  administrationSocketPath,
+  ERROR_CODES,
+  type ErrorBody,
+  type ErrorCode,
+  type FieldError,
+} from '@tracking/contracts';
 
 /** Where the service is, and how it is started where none runs. */
 export interface CliConfig {
@@ -18,7 +23,7 @@ export interface CliConfig {
   readonly apiKey: string | undefined;
 }
 
-export interface RemoteService {
+interface RemoteService {
   readonly url: string;
   readonly token: string;
 }
@@ -46,4 +51,66 @@ function remoteService(env: NodeJS.ProcessEnv): RemoteService | undefined {
   const token = env['ADMINISTRATION_TOKEN'] || (file ? readFileSync(file, 'utf8').trim() : '');
   if (!token) throw new UsageError('ADMINISTRATION_URL needs ADMINISTRATION_TOKEN or ADMINISTRATION_TOKEN_FILE');
   return { url: url.replace(/\/+$/, ''), token };
+}
+
+/** What an operator reads: one line, without anything secret. */
+export class CliError extends Error {
+  override readonly name: string = 'CliError';
+
+  constructor(
+    message: string,
+    readonly code: ErrorCode = 'internal_error',
+    readonly details: readonly FieldError[] = [],
+  ) {
+    super(message);
+  }
+
+  /** In the API's form. */
+  get body(): { readonly error: Omit<ErrorBody['error'], 'request_id'> & { readonly request_id: string | null } } {
+    const { code, message, details } = this;
+    const param = details[0]?.param ?? null;
+    return { error: { type: ERROR_CODES[code], code, message, param, details, request_id: null } };
+  }
+}
+
+/** The command was called wrongly. */
+export class UsageError extends CliError {
+  override readonly name = 'UsageError';
+
+  constructor(message: string) {
+    super(message, 'validation_failed');
+  }
+}
+
+/** A request that a service refused. */
+export class RefusedError extends CliError {
+  override readonly name = 'RefusedError';
+
+  private constructor(
+    message: string,
+    readonly status: number,
+    private readonly answered: Partial<ErrorBody['error']>,
+  ) {
+    super(message, answered.code, answered.details);
+  }
+
+  /** @param body what it answered; whatever that is where it was no service of ours */
+  static of(status: number, body: unknown, line: (error: Partial<ErrorBody['error']>) => string): RefusedError {
+    const { error = {} } = Object(body) as Partial<{ readonly error: Partial<ErrorBody['error']> }>;
+    return new RefusedError(
+      line(error) || error.message || `the service answered with status ${status}`,
+      status,
+      error,
+    );
+  }
+
+  /** Whether it is what the command was given that was wrong. */
+  get isAboutInput(): boolean {
+    return this.status === 400;
+  }
+
+  override get body() {
+    const { error } = super.body;
+    return { error: { ...error, ...this.answered } };
+  }
 }

@@ -1,18 +1,35 @@
-import type { ErrorCode } from '@tracking/contracts';
 import type { Command } from 'commander';
-import { CliError, UsageError } from './cli-error.ts';
-import { NONE, counted, printSummary, summaryOf } from './dead-letter-summary.ts';
-import { deliveryOf, printDelivery } from './delivery-commands.ts';
-import type { DeliveryDetail } from './delivery-commands.ts';
-import { addWhere, filtersOf, printDeliveries, whereOf } from './delivery-list.ts';
-import { addDeadLetterFilters, addLimit } from './filters.ts';
-import type { Invocation, Runner } from './invocation.ts';
-import { noneIn } from './output.ts';
-import { REPLAY_COLUMNS, type ReplaySummary, ended, requireCompleted, requireServing } from './replay-progress.ts';
+import type { ErrorCode } from '@tracking/contracts';
+import { CliError, UsageError } from './config.ts';
+import {
+  addWhere,
+  type DeliveryDetail,
+  deliveryOf,
+  filtersOf,
+  printDeliveries,
+  printDelivery,
+  whereOf,
+} from './delivery-commands.ts';
+import { addDeadLetterFilters, addLimit, type Invocation, type Runner } from './invocation.ts';
+import { ended, REPLAY_COLUMNS, type ReplaySummary, requireCompleted, requireServing } from './replay-commands.ts';
+import { type Column, noneIn, type Printer } from './terminal.ts';
 
 const DEAD = { status: 'dead_lettered' };
 /** Most that one command names. */
 const MOST_NAMED = 200;
+const COUNT: Column<Count> = ['COUNT', counted];
+const REASONS: readonly Column<Summary['by_reason'][number]>[] = [['REASON', ({ reason }) => reason], COUNT];
+const TYPES: readonly Column<Summary['by_event_type'][number]>[] = [['EVENT', ({ event_type }) => event_type], COUNT];
+const ENDPOINTS: readonly Column<Summary['by_endpoint'][number]>[] = [
+  ['ENDPOINT', ({ endpoint_id }) => endpoint_id],
+  ['WORKSPACE', ({ workspace }) => workspace],
+  ['ENVIRONMENT', ({ environment }) => environment],
+  ['STATUS', ({ status }) => status],
+  ['URL', ({ url }) => url],
+  COUNT,
+];
+/** What `counted` says where there are none for certain. */
+const NONE = '0';
 
 type How = 'replay' | 'discard';
 interface Settled {
@@ -148,4 +165,44 @@ function which({ operands, options }: Given): object {
 
 function requireDead({ id, status }: DeliveryDetail): void {
   if (status !== DEAD.status) throw new CliError(`${id} is no dead letter: ${status}`, 'not_found');
+}
+
+interface Count {
+  readonly count: number;
+  readonly is_exact: boolean;
+}
+interface Summary extends Count {
+  readonly by_reason: readonly (Count & { readonly reason: string })[];
+  readonly by_endpoint: readonly (Count & {
+    readonly endpoint_id: string;
+    readonly url: string | null;
+    readonly status: string;
+    readonly workspace: string;
+    readonly environment: string;
+  })[];
+  readonly by_event_type: readonly (Count & { readonly event_type: string })[];
+  /** Names of those looked at. */
+  readonly workspaces: readonly string[];
+}
+
+/** What the command's filters ask for, counted. */
+function summaryOf(invocation: Invocation): Promise<Summary> {
+  const params = { ...whereOf(invocation), ...filtersOf(invocation) };
+  return invocation.client.get<Summary>('/dead_letters/summary', params);
+}
+
+function printSummary(print: Printer, summary: Summary): void {
+  const { by_reason, by_endpoint, by_event_type, workspaces } = summary;
+  if (counted(summary) === NONE) return print.hint(noneIn(workspaces));
+  print.hint(`${counted(summary)} dead letters`);
+  print.list(by_reason, REASONS);
+  print.hint('');
+  print.list(by_endpoint, ENDPOINTS);
+  print.hint('');
+  print.list(by_event_type, TYPES);
+}
+
+/** With a plus where there are more. */
+function counted({ count, is_exact }: Count): string {
+  return `${count}${is_exact ? '' : '+'}`;
 }

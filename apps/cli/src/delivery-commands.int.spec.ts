@@ -5,8 +5,7 @@ import { run } from '../test/run.ts';
 import type { CommandResult } from '../test/run.ts';
 import { startAdministration } from '../test/stub-administration.ts';
 import type { Asked, StubAdministration } from '../test/stub-administration.ts';
-import { loadConfig } from './config.ts';
-import type { CliConfig } from './config.ts';
+import { type CliConfig, loadConfig } from './config.ts';
 
 /** The commands against a service that knows 450 deliveries, the newest first. */
 describe('deliveries and dead letters', () => {

@@ -1,13 +1,44 @@
-import type { JsonValue, Timestamp } from '@tracking/contracts';
 import type { Command } from 'commander';
-import { addWhere, filtersOf, printDeliveries, whereOf } from './delivery-list.ts';
-import type { DeliverySummary } from './delivery-list.ts';
-import { addDeliveryFilters, addLimit, addStatus } from './filters.ts';
-import type { Invocation, Runner } from './invocation.ts';
-import type { Column } from './output.ts';
+import type { Environment, JsonValue, Page, Timestamp } from '@tracking/contracts';
+import type { AdministrationClient } from './administration-client.ts';
+import {
+  addDeliveryFilters,
+  addEnvironment,
+  addLimit,
+  addStatus,
+  type Invocation,
+  queryOf,
+  type Runner,
+} from './invocation.ts';
+import { type Column, noneIn } from './terminal.ts';
 
 /** Characters of an answer's body that a line has room for; `--json` has all of it. */
 const SHOWN_BODY = 200;
+const FIELD_COLUMNS: readonly Column<readonly [string, string | number | boolean | null]>[] = [
+  ['FIELD', ([name]) => name],
+  ['VALUE', ([, value]) => value],
+];
+const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
+  ['ATTEMPT', ({ number }) => number],
+  ['AT', ({ at }) => at],
+  ['MS', ({ duration_ms }) => duration_ms],
+  ['STATUS', ({ status_code }) => status_code],
+  ['BY HAND', ({ manual }) => (manual ? 'yes' : 'no')],
+  ['ERROR', ({ error }) => error && error.message],
+  ['ANSWER', ({ response }) => response && response.body.slice(0, SHOWN_BODY)],
+];
+const COLUMNS: readonly Column<DeliverySummary>[] = [
+  ['ID', ({ id }) => id],
+  ['WORKSPACE', ({ workspace }) => workspace],
+  ['ENVIRONMENT', ({ environment }) => environment],
+  ['ENDPOINT', ({ endpoint_id }) => endpoint_id],
+  ['EVENT', ({ event_type }) => event_type],
+  ['STATUS', ({ status }) => status],
+  ['CREATED', ({ created_at }) => created_at],
+  ['ATTEMPTS', ({ attempts_count }) => attempts_count],
+  ['NEXT ATTEMPT', ({ next_attempt_at }) => next_attempt_at],
+  ['LAST ERROR', ({ last_error }) => last_error && last_error.message],
+];
 
 interface Attempt {
   readonly number: number;
@@ -22,20 +53,6 @@ export interface DeliveryDetail extends DeliverySummary {
   readonly payload: JsonValue;
   readonly attempts: readonly Attempt[];
 }
-
-const FIELD_COLUMNS: readonly Column<readonly [string, string | number | boolean | null]>[] = [
-  ['FIELD', ([name]) => name],
-  ['VALUE', ([, value]) => value],
-];
-const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
-  ['ATTEMPT', ({ number }) => number],
-  ['AT', ({ at }) => at],
-  ['MS', ({ duration_ms }) => duration_ms],
-  ['STATUS', ({ status_code }) => status_code],
-  ['BY HAND', ({ manual }) => (manual ? 'yes' : 'no')],
-  ['ERROR', ({ error }) => error && error.message],
-  ['ANSWER', ({ response }) => response && response.body.slice(0, SHOWN_BODY)],
-];
 
 export function addDeliveryCommands(deliveries: Command, run: Runner): void {
   addLimit(addStatus(addDeliveryFilters(addWhere(deliveries.command('list')))), 'the newest first')
@@ -81,4 +98,62 @@ export function printDelivery({ print, options }: Invocation, delivery: Delivery
   );
   print.one('', (blank) => blank);
   print.list(attempts, ATTEMPT_COLUMNS);
+}
+
+/** A delivery as the service lists it, as far as it is looked at here. */
+interface DeliverySummary {
+  readonly id: string;
+  readonly workspace: string;
+  readonly environment: Environment;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly status: string;
+  readonly sandbox: boolean;
+  readonly created_at: Timestamp;
+  readonly next_attempt_at: Timestamp | null;
+  readonly completed_at: Timestamp | null;
+  readonly attempts_count: number;
+  readonly last_error: { readonly code: string; readonly message: string } | null;
+}
+interface DeliveryPage extends Page<DeliverySummary> {
+  /** Names of those looked at. */
+  readonly workspaces: readonly string[];
+}
+
+/** Options that say where to look. */
+export function addWhere(command: Command): Command {
+  return addEnvironment(command.option('--all-workspaces', 'look into every workspace'));
+}
+
+/** Where to look, in the service's terms: without a workspace it looks into all. */
+export function whereOf({ workspace, options }: Invocation): Readonly<Record<string, string>> {
+  return queryOf({
+    workspace: options['allWorkspaces'] === true ? undefined : workspace,
+    environment: options['environment'],
+  });
+}
+
+export function filtersOf({ options }: Pick<Invocation, 'options'>): Readonly<Record<string, string>> {
+  const { endpoint, event, eventType, status, reason, since, until } = options;
+  return queryOf({ endpoint_id: endpoint, event_id: event, event_type: eventType, status, reason, since, until });
+}
+
+/** The newest deliveries that match, and the names of the workspaces looked at. */
+function findDeliveries(
+  client: AdministrationClient,
+  params: Readonly<Record<string, string>>,
+  most: number,
+): Promise<DeliveryPage> {
+  return client.list<DeliveryPage>('/deliveries', params, most);
+}
+
+export async function printDeliveries(
+  { client, print, options }: Invocation,
+  params: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { data, workspaces, next_cursor } = await findDeliveries(client, params, Number(options['limit']));
+  if (data.length === 0 || options['json'] === true) print.one({ data, workspaces }, () => noneIn(workspaces));
+  else print.list(data, COLUMNS);
+  if (next_cursor !== null) print.hint('there are more, see --limit');
 }

@@ -1,8 +1,33 @@
+import { createReadStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { printEvents } from './event-list.ts';
-import { exported, imported } from './event-transfer.ts';
-import { addEnvironment, addEventFilters, addLimit } from './filters.ts';
-import type { Runner } from './invocation.ts';
+import {
+  ENVIRONMENTS,
+  type EventEnvelope,
+  type EventPage,
+  type ExportedEvent,
+  type Page,
+  type Workspace,
+} from '@tracking/contracts';
+import type { AdministrationClient } from './administration-client.ts';
+import { CliError, RefusedError } from './config.ts';
+import { addEnvironment, addEventFilters, addLimit, type Invocation, queryOf, type Runner } from './invocation.ts';
+import { type Column, noneIn, type Output } from './terminal.ts';
+
+const COLUMNS: readonly Column<EventEnvelope>[] = [
+  ['ID', ({ id }) => id],
+  ['TYPE', ({ type }) => type],
+  ['CREATED', ({ created_at }) => created_at],
+  ['ENVIRONMENT', ({ environment }) => environment],
+  ['SHIPMENT', textOf('shipment_id')],
+  ['EXTERNAL ID', textOf('external_id')],
+];
+const EVENTS_AT_ONCE = 500;
+/** Of events as JSON in one request, which takes 8 MiB. */
+const BYTES_AT_ONCE = 4_000_000;
+/** In the place of a file. */
+const STREAM = '-';
 
 export function addEventCommands(events: Command, run: Runner): void {
   addLimit(addEventFilters(addEnvironment(events.command('list'))), 'the oldest first')
@@ -30,4 +55,156 @@ export function addEventCommands(events: Command, run: Runner): void {
         invocation.print.one({ events: count }, () => `${count} events`);
       }),
     );
+}
+
+function textOf(name: string): (event: EventEnvelope) => string | null {
+  return (event) => {
+    const value = (event.data as Readonly<Record<string, unknown>>)[name];
+    return typeof value === 'string' ? value : null;
+  };
+}
+
+/** The oldest events that match, of one environment or both. */
+async function printEvents({ client, print, workspace, options }: Invocation): Promise<void> {
+  const { environment, eventType, since, until } = options;
+  const limit = Number(options['limit']);
+  const found: Page<EventEnvelope>[] = [];
+  for (const each of environment === undefined ? ENVIRONMENTS : [environment]) {
+    const query = queryOf({ workspace, environment: each, type: eventType, since, until });
+    found.push(await client.list<Page<EventEnvelope>>('/published_events', query, limit));
+  }
+  const all = found.flatMap(({ data }) => data).sort(oldestFirst);
+  print.list(all.slice(0, limit), COLUMNS, noneIn([workspace]));
+  if (all.length > limit || found.some(({ next_cursor }) => next_cursor !== null))
+    print.hint('there are more, see --limit and --since');
+}
+
+/** Stable, so that events of one time stay in the order in which they were published. */
+function oldestFirst(one: EventEnvelope, other: EventEnvelope): number {
+  return one.created_at < other.created_at ? -1 : one.created_at > other.created_at ? 1 : 0;
+}
+
+/** Each line of a file is one of these, as JSON: first the workspaces, then the events, last how many those were. */
+type TransferLine =
+  { readonly workspace: Workspace } | { readonly event: ExportedEvent } | { readonly end: { readonly events: number } };
+type WriteLines = (lines: readonly TransferLine[]) => Promise<unknown>;
+
+/** Writes everything to the file that is named, or to standard output. @returns how many events there were */
+async function exported({ client, operand: path, out, beginStream }: Invocation): Promise<number> {
+  const text = (lines: readonly TransferLine[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  if (path === STREAM) {
+    beginStream();
+    return writeEvents(client, (lines) => written(out, text(lines)));
+  }
+  const file = await open(path, 'wx', 0o600);
+  try {
+    const count = await writeEvents(client, (lines) => file.write(text(lines)));
+    await file.sync();
+    return count;
+  } catch (error) {
+    // What is not whole is of no use, and would be in the way of the next attempt.
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeEvents(client: AdministrationClient, write: WriteLines): Promise<number> {
+  const { data } = await client.get<{ data: Workspace[] }>('/workspaces');
+  await write(data.map((workspace) => ({ workspace })));
+  let count = 0;
+  let after: string | null = null;
+  for (let complete = false; !complete;) {
+    const page: EventPage = await client.get<EventPage>('/events', after === null ? {} : { after });
+    await write(page.events.map((event) => ({ event })));
+    count += page.events.length;
+    ({ position: after, complete } = page);
+  }
+  await write([{ end: { events: count } }]);
+  return count;
+}
+
+/** Waits until it is taken: whoever reads it may be slower than we are, or go. */
+function written(out: Output, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    out.write(text, (error) => {
+      if (error) reject(new CliError(`standard output is closed: ${error.message}`));
+      else resolve();
+    });
+  });
+}
+
+/** Stores what is in the file that is named, or in standard input. @returns how many events there were */
+async function imported(invocation: Invocation): Promise<number> {
+  const { client, operand: path, input, signal, beginStream } = invocation;
+  if (path === STREAM) beginStream();
+  let waiting: ExportedEvent[] = [];
+  let bytes = 0;
+  let count = 0;
+  let end: number | undefined;
+  const workspaces: string[] = [];
+  const send = async () => {
+    if (waiting.length > 0) await store(client, '/events', { events: waiting });
+    count += waiting.length;
+    waiting = [];
+    bytes = 0;
+  };
+  const source = path === STREAM ? addAbortSignal(signal, input as Readable) : createReadStream(path);
+  for await (const text of linesOf(source)) {
+    const line = parsed(text);
+    if ('workspace' in line) {
+      await store(client, '/events/workspaces', line.workspace);
+      workspaces.push(line.workspace.id);
+    }
+    if ('end' in line) end = line.end.events;
+    if (!('event' in line)) continue;
+    const more = Buffer.byteLength(text);
+    if (waiting.length >= EVENTS_AT_ONCE || bytes + more > BYTES_AT_ONCE) await send();
+    waiting.push(line.event);
+    bytes += more;
+  }
+  await send();
+  if (end === count) {
+    await store(client, '/events/end', { workspaces });
+    return count;
+  }
+  const name = path === STREAM ? 'standard input' : path;
+  throw new CliError(
+    `${name} is not whole: ${count} events were stored, the last ones are missing`,
+    'validation_failed',
+  );
+}
+
+/** By line feeds alone: to `readline` a line ends at U+2028 too, which stands in JSON as it is. */
+async function* linesOf(source: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of source) {
+    rest += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
+}
+
+/** What is refused then is not how the command was called, but what the file holds. */
+async function store(client: AdministrationClient, path: string, body: object): Promise<void> {
+  try {
+    await client.post(path, body);
+  } catch (error) {
+    throw error instanceof RefusedError ? new CliError(error.message, error.code, error.details) : error;
+  }
+}
+
+function parsed(text: string): TransferLine {
+  try {
+    const line: unknown = JSON.parse(text);
+    if (typeof line === 'object' && line !== null) return line as TransferLine;
+  } catch {
+    // Told below.
+  }
+  throw new CliError('a line of the file is not JSON: is it one that export made?', 'validation_failed');
 }

@@ -5,16 +5,6 @@ import axios from 'axios';
 import type { AxiosResponse, RawAxiosRequestHeaders } from 'axios';
 import { InvalidArgumentError } from 'commander';
 
-/** What became of a delivery at the developer's own server. */
-export interface Forwarded {
-  /** Null where nothing was answered. */
-  readonly status_code: number | null;
-  /** From the request to the end of the answer. */
-  readonly duration_ms: number;
-  /** Why nothing was answered. */
-  readonly error: string | null;
-}
-
 /** Headers that are about one connection (RFC 9110, 7.6.1), or are made anew with the message. */
 const OF_A_CONNECTION = [
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
@@ -28,6 +18,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
   ERR_CANCELED: 'the service waits no longer',
 };
+
+/** What became of a delivery at the developer's own server. */
+export interface Forwarded {
+  /** Null where nothing was answered. */
+  readonly status_code: number | null;
+  /** From the request to the end of the answer. */
+  readonly duration_ms: number;
+  /** Why nothing was answered. */
+  readonly error: string | null;
+}
 
 /** The developer's server, as `--forward-to` names it: `http://` may be left out. */
 export function forwardAddress(text: string): string {

@@ -1,20 +1,25 @@
+import { createInterface } from 'node:readline';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { EventType } from '@tracking/client';
-import { startReceiver } from '@tracking/receiver';
-import type { Received, WebhookReceiver } from '@tracking/receiver';
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
-import { CliError, RefusedError, UsageError } from './cli-error.ts';
-import { Forwarder, forwardAddress, signingSecret } from './forwarder.ts';
+import type { EventEnvelope, JsonValue } from '@tracking/contracts';
+import { type Received, type ReceivedDelivery, startReceiver, type WebhookReceiver } from '@tracking/receiver';
+import {
+  addPublicApi,
+  clearAbandoned,
+  LISTENING,
+  notAskedFor,
+  type PublicApi,
+  publicApiOf,
+  resent,
+  resentLine,
+} from './public-api.ts';
+import { CliError, RefusedError, UsageError } from './config.ts';
+import { forwardAddress, type Forwarded, Forwarder, signingSecret } from './forwarder.ts';
 import type { Invocation, LoneRunner } from './invocation.ts';
-import { forwardedLine, receivedLine } from './listen-lines.ts';
-import { addPublicApi, publicApiOf } from './public-api.ts';
-import type { PublicApi } from './public-api.ts';
-import { clearAbandoned } from './abandoned-listening.ts';
-import { LISTENING, notAskedFor, resent, resentLine } from './resend.ts';
-import { obey } from './typed-commands.ts';
 
 /** Why a service does not send to an address: by its settings, not because nobody answers there. */
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
+const GONE = 410;
 
 export function addListenCommand(listen: Command, run: LoneRunner, apiKey: string | undefined): void {
   addPublicApi(listen)
@@ -188,4 +193,78 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** What is printed of a delivery that nobody else gets. */
+function receivedLine({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
+  const at = receivedAt.toISOString();
+  // Anybody could have sent it: nothing is known of what is in it.
+  if (verdict !== 'valid') return `${at}  refused  (signature ${verdict})`;
+  return `${at}  ${what(event)}  (signature valid${repeated ? ', repeated' : ''})`;
+}
+
+/** What is printed of one that was handed on. */
+function forwardedLine({ event, repeated, receivedAt }: ReceivedDelivery, forwarded: Forwarded, url: string): string {
+  return `${receivedAt.toISOString()}  ${what(event)}  → ${outcome(event, forwarded, url)}${repeated ? '  (repeated)' : ''}`;
+}
+
+function outcome(
+  { sandbox }: EventEnvelope,
+  { status_code: status, duration_ms, error }: Forwarded,
+  url: string,
+): string {
+  if (status === null) return `no answer from ${url} after ${duration_ms} ms: ${error}`;
+  const answered = `${status} in ${duration_ms} ms`;
+  if (status >= 200 && status < 300) return answered;
+  // A sandbox event disables nothing.
+  if (status === GONE && !sandbox)
+    return `${answered}: for the service you are gone, it sends nothing more; start listen again`;
+  return `${answered}: failed${status >= 300 && status < 400 ? ', redirects are not followed' : ''}`;
+}
+
+function what(event: EventEnvelope): string {
+  return `${event.type.padEnd(20)}  ${event.id}  ${about(event)}`;
+}
+
+/** What tells one event from the next at a glance. */
+function about({ data }: EventEnvelope): string {
+  const { shipment_id, external_id, milestone, exception, changes } = data as Readonly<
+    Record<string, Readonly<Record<string, JsonValue>> | string | null | undefined>
+  >;
+  const of = (value: typeof milestone, name: string) => (typeof value === 'object' ? value?.[name] : undefined);
+  const told = of(milestone, 'code') ?? of(exception, 'type') ?? Object.keys(changes ?? {}).join(', ');
+  return [external_id ?? shipment_id, told].filter((part) => part !== undefined && part !== '').join(' ');
+}
+
+/** What may be typed while something runs, by its first word; given the second one. */
+type TypedCommands = ReadonlyMap<string, (argument: string | undefined) => Promise<void>>;
+
+/**
+ * Carries out what is typed, line by line in its order, until the input or `signal` ends it.
+ * @param told told what is wrong with a line
+ */
+async function obey(
+  input: NodeJS.ReadableStream,
+  commands: TypedCommands,
+  signal: AbortSignal,
+  told: (message: string) => void,
+): Promise<void> {
+  const lines = createInterface({ input, terminal: false });
+  const failed = ({ message }: Error) => {
+    // What is given up with everything else is no news.
+    if (!signal.aborted) told(message);
+  };
+  const close = () => lines.close();
+  if (signal.aborted) close();
+  signal.addEventListener('abort', close, { once: true });
+  try {
+    for await (const line of lines) {
+      const [name = '', argument] = line.trim().split(/\s+/);
+      const command = commands.get(name);
+      if (command) await command(argument).catch(failed);
+      else if (name !== '') told(`no such command: ${name}; there are ${[...commands.keys()].join(', ')}`);
+    }
+  } finally {
+    signal.removeEventListener('abort', close);
+  }
 }

@@ -1,6 +1,6 @@
 import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
-import { Report } from './report.ts';
+import { Report } from './terminal.ts';
 
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../test/run.ts';
-import { loadConfig } from './config.ts';
-import type { CliConfig } from './config.ts';
+import { type CliConfig, loadConfig } from './config.ts';
 
 describe('the command line', () => {
   let folder: string;

@@ -1,24 +1,16 @@
 import { Command, CommanderError } from 'commander';
-import { CliError, UsageError } from './cli-error.ts';
-import type { CliConfig } from './config.ts';
-import { confirmed } from './confirmation.ts';
+import { type CliConfig, CliError, UsageError } from './config.ts';
+import { confirmed, type Output, Printer, readPassword, Report } from './terminal.ts';
 import type { LoneInvocation, LoneRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
 import { addEventCommands } from './event-commands.ts';
-import { addKeyCommands } from './key-commands.ts';
+import { addKeyCommands, addUserCommands, addWorkspaceCommands } from './identity-commands.ts';
 import { addListenCommand } from './listen-command.ts';
-import { Printer } from './output.ts';
 import { addReplayCommands } from './replay-commands.ts';
-import type { Output } from './output.ts';
-import { addParkedCommands } from './parked-commands.ts';
-import { addReadModelCommands } from './read-model-commands.ts';
-import { readPassword } from './read-password.ts';
-import { Report } from './report.ts';
-import { addResendCommand } from './resend.ts';
-import { withService } from './running-service.ts';
-import { addUserCommands } from './user-commands.ts';
-import { addWorkspaceCommands } from './workspace-commands.ts';
+import { addParkedCommands, addReadModelCommands } from './read-model-commands.ts';
+import { addResendCommand } from './public-api.ts';
+import { withService } from './administration-client.ts';
 
 const MISUSED = 2;
 /** As shells tell of a process that SIGINT ended. */

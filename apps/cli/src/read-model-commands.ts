@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ReadModelStatus } from '@tracking/contracts';
 import type { Command } from 'commander';
+import type { ParkedMessage, ParkedRetry, ParkedShipment, ReadModelStatus } from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
-import { RefusedError, UsageError } from './cli-error.ts';
+import { CliError, RefusedError, UsageError } from './config.ts';
 import type { Runner } from './invocation.ts';
-import type { Column } from './output.ts';
+import type { Column } from './terminal.ts';
 
 const POLL_MS = 100;
-
 const READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
   ['NAME', ({ name }) => name],
   ['GENERATION', ({ generation }) => generation],
@@ -15,6 +14,16 @@ const READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
   ['CAUGHT UP', ({ caught_up }) => (caught_up ? 'yes' : 'no')],
   ['PARKED', ({ parked }) => parked],
 ];
+const COLUMNS: readonly Column<ParkedItem>[] = [
+  ['ID', ({ id }) => id],
+  ['BY', (parked) => ('read_model' in parked ? parked.read_model : 'webhooks')],
+  ['REVISION', (parked) => ('revision' in parked ? parked.revision : null)],
+  ['EVENT', (parked) => ('event_type' in parked ? parked.event_type : null)],
+  ['SINCE', ({ parked_at }) => parked_at],
+  ['ATTEMPTS', (parked) => ('attempts' in parked ? parked.attempts : null)],
+  ['ERROR', ({ error }) => error],
+];
+
 export function addReadModelCommands(readModels: Command, run: Runner): void {
   readModels
     .command('list')
@@ -58,4 +67,30 @@ async function rebuilt(
     if (now.every(({ name, generation }) => generation >= (wanted.get(name) ?? 0))) return now;
     await pause(POLL_MS, undefined, { signal });
   }
+}
+
+type ParkedItem = ParkedShipment | ParkedMessage;
+
+export function addParkedCommands(parked: Command, run: Runner): void {
+  parked
+    .command('list')
+    .description(
+      'list, over all workspaces, shipments that wait because an event could not be applied, and messages that are none',
+    )
+    .action(
+      run(async ({ client, print }) => {
+        print.list((await client.get<{ data: ParkedItem[] }>('/parked')).data, COLUMNS);
+      }),
+    );
+  parked
+    .command('retry')
+    .argument('<id>', 'as listed')
+    .description('try again what was parked')
+    .action(
+      run(async ({ client, print, operand }) => {
+        const retried = await client.post<ParkedRetry>(`/parked/${encodeURIComponent(operand)}/retry`);
+        print.one(retried, ({ id, outcome }) => `${id} ${outcome}`);
+        if (retried.outcome === 'parked') throw new CliError(`${operand} could not be applied: see parked list`);
+      }),
+    );
 }

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { run } from '../test/run.ts';
 import { startAdministration } from '../test/stub-administration.ts';
 import type { Asked, StubAdministration } from '../test/stub-administration.ts';
-import { loadConfig } from './config.ts';
-import type { CliConfig } from './config.ts';
+import { type CliConfig, loadConfig } from './config.ts';
 
 describe('replays', () => {
   let folder: string;

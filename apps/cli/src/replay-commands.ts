@@ -1,13 +1,25 @@
-import { DELIVERY_ERROR_CODES } from '@tracking/contracts';
-import type { Page } from '@tracking/contracts';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { addWhere, whereOf } from './delivery-list.ts';
-import { addEventFilters, addLimit, queryOf } from './filters.ts';
-import type { Invocation, Runner } from './invocation.ts';
-import { noneIn } from './output.ts';
-import { REPLAY_COLUMNS, type ReplaySummary, ended, requireCompleted, requireServing } from './replay-progress.ts';
+import { DELIVERY_ERROR_CODES, type Page } from '@tracking/contracts';
+import { type AdministrationClient, isGone } from './administration-client.ts';
+import { CliError } from './config.ts';
+import { addWhere, whereOf } from './delivery-commands.ts';
+import { addEventFilters, addLimit, type Invocation, queryOf, type Runner } from './invocation.ts';
+import { type Column, noneIn } from './terminal.ts';
 
 const STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
+const POLL_MS = 1_000;
+export const REPLAY_COLUMNS: readonly Column<ReplaySummary>[] = [
+  ['ID', ({ id }) => id],
+  ['WORKSPACE', ({ workspace }) => workspace],
+  ['ENVIRONMENT', ({ environment }) => environment],
+  ['ENDPOINT', ({ endpoint_id }) => endpoint_id],
+  ['ACTION', ({ action }) => action],
+  ['STATUS', ({ status }) => status],
+  ['MATCHED', ({ matched }) => matched],
+  ['DONE', ({ done }) => done],
+  ['FAILED', ({ failed }) => failed],
+];
 
 interface ReplayPage extends Page<ReplaySummary> {
   /** Names of those looked at. */
@@ -94,4 +106,69 @@ function statuses(text: string): readonly string[] {
   const named = text.split(',');
   if (named.every((status) => STATUSES.some((known) => known === status))) return named;
   throw new InvalidArgumentError(`Allowed are ${STATUSES.join(', ')}.`);
+}
+
+/** A replay as the service lists it, as far as it is looked at here. */
+export interface ReplaySummary {
+  readonly id: string;
+  readonly workspace: string;
+  readonly environment: string;
+  readonly endpoint_id: string;
+  readonly action: 'replay' | 'discard';
+  readonly status: string;
+  readonly matched: number;
+  readonly done: number;
+  readonly failed: number;
+}
+
+/**
+ * Waits until they have ended, and tells meanwhile how far they are. Who gives up waiting ends none of them.
+ * @throws CliError where one was canceled
+ */
+export async function ended(
+  { client, note, signal }: Pick<Invocation, 'client' | 'note' | 'signal'>,
+  replays: readonly ReplaySummary[],
+): Promise<readonly ReplaySummary[]> {
+  let now = replays;
+  let told = '';
+  for (;;) {
+    // Its service may be started anew meanwhile: the jobs go on with it.
+    now = await latest(client, now).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+      return now;
+    });
+    const progress = progressOf(now);
+    if (progress !== told) note(progress);
+    told = progress;
+    if (now.every(({ status }) => status !== 'running')) return now;
+    await pause(POLL_MS, undefined, { signal });
+  }
+}
+
+function latest(client: AdministrationClient, replays: readonly ReplaySummary[]): Promise<readonly ReplaySummary[]> {
+  return Promise.all(
+    replays.map(async (replay) => {
+      const { id, workspace, environment, status } = replay;
+      return status === 'running' ? client.get<ReplaySummary>(`/replays/${id}`, { workspace, environment }) : replay;
+    }),
+  );
+}
+
+/** Where nothing runs, nobody would end what is waited for. @throws CliError */
+export function requireServing({ isServing }: Pick<Invocation, 'isServing'>): void {
+  const message = 'nothing runs that would do it: start the service, or leave out --wait';
+  if (!isServing) throw new CliError(message, 'unavailable');
+}
+
+/** @throws CliError */
+export function requireCompleted(replays: readonly ReplaySummary[]): void {
+  const canceled = replays.filter(({ status }) => status !== 'completed').length;
+  if (canceled > 0) throw new CliError(`${canceled} of ${replays.length} were canceled: see replays resume`);
+}
+
+function progressOf(replays: readonly ReplaySummary[]): string {
+  const sum = (of: (replay: ReplaySummary) => number) => replays.reduce((total, replay) => total + of(replay), 0);
+  const running = replays.filter(({ status }) => status === 'running').length;
+  const counts = `${sum(({ done }) => done)} of ${sum(({ matched }) => matched)} found so far are done`;
+  return `${counts}, ${sum(({ failed }) => failed)} failed; ${running} of ${replays.length} run`;
 }

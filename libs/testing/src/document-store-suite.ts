@@ -1,9 +1,8 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
-import { documentStoreClaimTests } from './document-store-claim-tests.ts';
-import { documentStoreQueryTests } from './document-store-query-tests.ts';
+import { documentStoreClaimTests, documentStoreQueryTests } from './document-store-query-tests.ts';
 import { documentStoreScanTests } from './document-store-scan-tests.ts';
 import { expectDuplicate, ids, thingsSpec, type Thing } from './document-store-samples.ts';
-import { itWhere, NO_CRASH, type AdapterSubject } from './subject.ts';
+import { type AdapterSubject, itWhere, NO_CRASH } from './subject.ts';
 
 /** Every promise of the `DocumentStore` port. */
 export function documentStoreConformance(name: string, subject: AdapterSubject<DocumentStore>): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import type { EventBatch, EventStore, NewEvent, Position, StoredEvent } from '@tracking/ports';
-import { patient } from './patience.ts';
+import { patient } from './eventually.ts';
 
 export function newEvent(data: JsonObject = {}): NewEvent {
   return { id: randomUUID(), type: 'thing.happened.v1', data, metadata: { command_id: randomUUID() } };

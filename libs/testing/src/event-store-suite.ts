@@ -9,8 +9,7 @@ import {
 } from '@tracking/ports';
 import { eventStoreCatchUpTests } from './event-store-catch-up-tests.ts';
 import { ids, newEvent, newEvents, newPrefix } from './event-store-samples.ts';
-import { IN_SOAK } from './rounds.ts';
-import { itWhere, NO_CRASH, type AdapterSubject } from './subject.ts';
+import { type AdapterSubject, IN_SOAK, itWhere, NO_CRASH } from './subject.ts';
 
 async function conflictOf(append: Promise<unknown>): Promise<VersionConflict> {
   const error: unknown = await append.then(

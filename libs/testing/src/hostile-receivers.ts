@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { RawBehaviour } from './receiver.ts';
-import { takeTime } from './scenario-time.ts';
+import { takeTime } from './eventually.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKS = `${OK}transfer-encoding: chunked\r\n\r\n`;

@@ -1,5 +1,5 @@
 import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
-import { takeTime } from './scenario-time.ts';
+import { takeTime } from './eventually.ts';
 
 /**
  * A document store whose single writes become readable, and resolve, `lagMs` after they took effect: guards see them at once.

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Lease, Leases } from '@tracking/ports';
 import { eventually } from './eventually.ts';
-import { itWhere, NO_CRASH, ONE_PROCESS, type AdapterSubject } from './subject.ts';
+import { type AdapterSubject, itWhere, NO_CRASH, ONE_PROCESS } from './subject.ts';
 
 /** Longer than any time to live, on a busy machine. */
 const TAKEN_OVER_MS = 40_000;

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync, readdirSync, type WriteStream } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { patient } from './patience.ts';
+import { patient } from './eventually.ts';
 
 /** How a process under test is started. */
 export interface ProcessSpec {

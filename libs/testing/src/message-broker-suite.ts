@@ -8,7 +8,7 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { itWhere, NO_CRASH, type AdapterSubject } from './subject.ts';
+import { type AdapterSubject, itWhere, NO_CRASH } from './subject.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { Memory } from './memory.ts';
-import { all, bytesOf, freshId, SourceGate, pieces } from './object-store-samples.ts';
-import { itWhere, NO_CRASH, ONE_PROCESS, type AdapterSubject } from './subject.ts';
+import { Memory } from './machine.ts';
+import { all, bytesOf, freshId, pieces, SourceGate } from './object-samples.ts';
+import { type AdapterSubject, itWhere, NO_CRASH, ONE_PROCESS } from './subject.ts';
 
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;

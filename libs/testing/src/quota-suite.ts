@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, Quota } from '@tracking/ports';
-import { itWhere, ONE_PROCESS, type AdapterSubject } from './subject.ts';
+import { type AdapterSubject, itWhere, ONE_PROCESS } from './subject.ts';
 
 /** A minute, and the bucket of a second that the oldest request may stand at the beginning of. */
 const FREE_AGAIN_MS = 61_000;

@@ -5,13 +5,21 @@ import streamsPb, {
   type AppendResp,
   type BatchAppendReq,
   type BatchAppendResp,
+  type DeleteReq,
+  type DeleteResp,
+  type TombstoneReq,
+  type TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
-import type { handleBidiStreamingCall, handleClientStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
+import type {
+  handleBidiStreamingCall,
+  handleClientStreamingCall,
+  handleUnaryCall,
+  ServerDuplexStream,
+} from '@grpc/grpc-js';
 import type { AppendResult } from '@tracking/ports';
 import { toAppendStatus, toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
-import { toIdentifier, toLogPosition, toNewEvent } from './records.ts';
-import { RequestRefused, type AppendExpectedRevision } from './request-refused.ts';
+import { type AppendExpectedRevision, RequestRefused, toIdentifier, toLogPosition, toNewEvent } from './records.ts';
 import type { StreamStore } from './stream-store.ts';
 
 /** An append that is still coming in. */
@@ -102,7 +110,7 @@ function begin(options: AppendReq.Options | BatchAppendReq.Options, revision: st
 }
 
 /** @param revision where the client names one; each request has its own word for it */
-export function expectedOf(
+function expectedOf(
   options: { hasNoStream(): boolean; hasStreamExists(): boolean },
   revision: string | undefined,
 ): AppendExpectedRevision {
@@ -130,4 +138,37 @@ function conflict(error: unknown): AppendResp {
   else if (expected === 'stream_exists') conflict.setExpectedStreamExists(new sharedPb.Empty());
   else conflict.setExpectedRevision(String(expected));
   return new streamsPb.AppendResp().setWrongExpectedVersion(conflict);
+}
+
+/** The calls `Delete` and `Tombstone`. */
+export function deleteCalls(streams: StreamStore, faults: FaultSwitches) {
+  async function perform(options: DeleteReq.Options | TombstoneReq.Options | undefined, tombstone: boolean) {
+    const stream = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
+    const revision = options?.hasRevision() ? options.getRevision() : undefined;
+    const { position } = await streams.delete(stream, options ? expectedOf(options, revision) : 'any', tombstone);
+    await faults.passGate();
+    return toLogPosition(position);
+  }
+
+  const softly: handleUnaryCall<DeleteReq, DeleteResp> = (call, callback) => {
+    perform(call.request.getOptions(), false).then(
+      (at) => {
+        const position = new streamsPb.DeleteResp.Position().setCommitPosition(at).setPreparePosition(at);
+        callback(null, new streamsPb.DeleteResp().setPosition(position));
+      },
+      (error: unknown) => callback(toServiceError(error)),
+    );
+  };
+
+  const tombstone: handleUnaryCall<TombstoneReq, TombstoneResp> = (call, callback) => {
+    perform(call.request.getOptions(), true).then(
+      (at) => {
+        const position = new streamsPb.TombstoneResp.Position().setCommitPosition(at).setPreparePosition(at);
+        callback(null, new streamsPb.TombstoneResp().setPosition(position));
+      },
+      (error: unknown) => callback(toServiceError(error)),
+    );
+  };
+
+  return { delete: softly, tombstone };
 }

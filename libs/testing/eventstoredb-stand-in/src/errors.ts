@@ -3,8 +3,7 @@ import statusPb from '@eventstore/db-client/generated/status_pb.js';
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
-import { toIdentifier } from './records.ts';
-import { RequestRefused, type AppendExpectedRevision, type RefusalReason } from './request-refused.ts';
+import { type AppendExpectedRevision, type RefusalReason, RequestRefused, toIdentifier } from './records.ts';
 
 /** How a node writes these where it wants a number. */
 const EXPECTED_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;

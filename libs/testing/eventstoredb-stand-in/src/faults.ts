@@ -1,4 +1,4 @@
-import { RequestRefused } from './request-refused.ts';
+import { RequestRefused } from './records.ts';
 
 /** What the stand-in is told to do wrong. Each is set by itself; what is not named stays as it is. */
 export interface Faults {

@@ -3,8 +3,13 @@
  * `@eventstore/db-client` 6.2 uses it, over the embedded event store, so that what is built for EventStoreDB runs and is
  * tested on a machine that has none. It shows what was observed on a real node (23.10), faults included: see its spec.
  */
-export { EventStoreDbStandIn } from './eventstoredb-stand-in.ts';
+export {
+  EventStoreDbStandIn,
+  NodeProcess,
+  startedNode,
+  type NodeStart,
+  standInCommand,
+  type StandInOptions,
+  type StandInPlace,
+} from './eventstoredb-stand-in.ts';
 export type { Faults } from './faults.ts';
-export { NodeProcess } from './node-process.ts';
-export { startedNode, type NodeStart } from './started-node.ts';
-export { standInCommand, type StandInOptions, type StandInPlace } from './stand-in-command.ts';

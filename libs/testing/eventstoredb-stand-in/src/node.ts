@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import gossipPb, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
 import serverFeaturesService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import serverFeaturesPb, { type SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import sharedPb, { type Empty } from '@eventstore/db-client/generated/shared_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js';
 import { EmbeddedEngine } from '@tracking/embedded';
 import type { Logger, Metrics } from '@tracking/ports';
-import { appendCalls } from './appends.ts';
-import { gossipCall, supportedMethodsCall } from './cluster.ts';
-import { deleteCalls } from './deletes.ts';
+import { appendCalls, deleteCalls } from './appends.ts';
 import { FaultSwitches } from './faults.ts';
 import { readCall } from './reads.ts';
-import { newEvent } from './records.ts';
-import { RequestRefused } from './request-refused.ts';
+import { newEvent, RequestRefused } from './records.ts';
 import { StreamStore } from './stream-store.ts';
 
 /** What a node takes is counted where it arrives; as it is stored here, bytes can be more. */
@@ -26,7 +26,7 @@ const FLUSH_MS = 100;
 /** As a node has it: events of this size may be read. */
 const MOST_BYTES = 17 * 1_024 * 1_024;
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly folder: string;
   readonly port: number;
   /** Whether it offers the call `BatchAppend`, as a node of today does. */
@@ -116,4 +116,31 @@ export class StandInNode {
     await write();
     this.stats = setInterval(() => void write(), statsEvery);
   }
+}
+
+const VERSION = '23.10.0.0';
+
+/** The call by which a client finds the leader among the nodes it was given: this one is a cluster of its own. */
+function gossipCall(port: number): handleUnaryCall<Empty, ClusterInfo> {
+  const instanceId = new sharedPb.UUID().setString(randomUUID());
+  return (_call, callback) => {
+    const member = new gossipPb.MemberInfo()
+      .setInstanceId(instanceId)
+      .setTimeStamp(String(Date.now()))
+      .setState(gossipPb.MemberInfo.VNodeState.LEADER)
+      .setIsAlive(true)
+      .setHttpEndPoint(new gossipPb.EndPoint().setAddress('127.0.0.1').setPort(port));
+    callback(null, new gossipPb.ClusterInfo().setMembersList([member]));
+  };
+}
+
+/** The call by which a client learns what the node can do. @param batchAppend without it each append is a call */
+function supportedMethodsCall(batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> {
+  const methods = ['read', 'append', 'delete', 'tombstone', ...(batchAppend ? ['batchappend'] : [])].map((name) =>
+    new serverFeaturesPb.SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name),
+  );
+  return (_call, callback) => {
+    const supported = new serverFeaturesPb.SupportedMethods().setEventStoreServerVersion(VERSION);
+    callback(null, supported.setMethodsList(methods));
+  };
 }

@@ -1,11 +1,9 @@
 import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall } from '@grpc/grpc-js';
 import type { FaultSwitches } from './faults.ts';
-import { eventsBackwards, eventsUntil, previous } from './log.ts';
-import { ResponseStream } from './response-stream.ts';
+import { eventsBackwards, eventsUntil, previous, type StreamStore } from './stream-store.ts';
+import { ResponseStream, subscribe, type SubscriptionLimits } from './subscribe.ts';
 import { fromLogPosition, toIdentifier, toReadResponse } from './records.ts';
-import type { StreamStore } from './stream-store.ts';
-import { subscribe, type SubscriptionLimits } from './subscribe.ts';
 
 /** The call `Read`: of a stream or of everything, once or as a subscription. */
 export function readCall(

@@ -5,7 +5,6 @@ import streamsPb, {
   type ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
 import type { NewEvent, Position, StoredEvent } from '@tracking/ports';
-import { RequestRefused } from './request-refused.ts';
 
 /** Positions of a node are byte offsets of its log: they grow in steps, and not every number is one. */
 const STEP = 64n;
@@ -104,4 +103,32 @@ function fromUuid(uuid: UUID | undefined): string {
   bytes.writeBigInt64BE(BigInt(structured.getMostSignificantBits()), 0);
   bytes.writeBigInt64BE(BigInt(structured.getLeastSignificantBits()), 8);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** The stream's last revision as a client expects it. */
+export type AppendExpectedRevision = number | 'no_stream' | 'any' | 'stream_exists';
+
+/** Why a node says no. */
+export type RefusalReason =
+  | {
+      readonly kind: 'wrong_expected_version';
+      readonly stream: string;
+      readonly expected: AppendExpectedRevision;
+      /** Undefined: there is no such stream. */
+      readonly current: number | undefined;
+    }
+  | { readonly kind: 'stream_deleted'; readonly stream: string }
+  | { readonly kind: 'append_too_large'; readonly limit: number }
+  | { readonly kind: 'consumer_too_slow' }
+  | { readonly kind: 'shutting_down' }
+  | { readonly kind: 'bad_request'; readonly message: string };
+
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused';
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason) {
+    super(reason.kind);
+    this.reason = reason;
+  }
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { once } from 'node:events';
+import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
+import { toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
-import { checkpoint, confirmation, type ResponseStream } from './response-stream.ts';
-import { fromLogPosition, toLogPosition, toReadResponse } from './records.ts';
+import { fromLogPosition, RequestRefused, toLogPosition, toReadResponse } from './records.ts';
 
 /** Events that a node looks at between two checkpoints where the client names no search window. */
 const DEFAULT_WINDOW = 32;
@@ -17,7 +19,7 @@ export interface SubscriptionLimits {
 }
 
 /** One subscription, to a stream or to everything. */
-export interface SubscribeCall {
+interface SubscribeCall {
   readonly store: EventStore;
   readonly faults: FaultSwitches;
   readonly limits: SubscriptionLimits;
@@ -131,4 +133,61 @@ function filterOf(filter: ReadReq.Options.FilterOptions | undefined): Omit<Selec
   const fits = (name: string) =>
     prefixes.length > 0 ? prefixes.some((prefix) => name.startsWith(prefix)) : regex.test(name);
   return { streamPrefixes: [''], matches: ({ stream, type }) => fits(byStream === undefined ? type : stream) };
+}
+
+/** How often a blocked subscription looks whether its consumer has fallen too far behind. */
+const LOOK_MS = 100;
+
+/** The answering side of one read call: waits for its client to take what was written. */
+export class ResponseStream {
+  private readonly ending = new AbortController();
+  private readonly call: ServerWritableStream<ReadReq, ReadResp>;
+
+  constructor(call: ServerWritableStream<ReadReq, ReadResp>) {
+    this.call = call;
+    call.on('cancelled', () => this.ending.abort());
+    call.on('error', () => this.ending.abort());
+  }
+
+  /** Aborts when the client has gone, or the call has failed. */
+  get signal(): AbortSignal {
+    return this.ending.signal;
+  }
+
+  /** @param isTooSlow asked while the client takes nothing: whether to give up on it */
+  async write(response: ReadResp, isTooSlow?: () => Promise<boolean>): Promise<void> {
+    this.signal.throwIfAborted();
+    if (this.call.write(response)) return;
+    const drained = once(this.call, 'drain', { signal: this.signal });
+    if (isTooSlow === undefined) {
+      await drained;
+      return;
+    }
+    const timer = setInterval(() => {
+      void isTooSlow().then((tooSlow) => {
+        if (tooSlow) this.fail(new RequestRefused({ kind: 'consumer_too_slow' }));
+      });
+    }, LOOK_MS);
+    await drained.finally(() => clearInterval(timer));
+  }
+
+  end(): void {
+    if (!this.signal.aborted) this.call.end();
+  }
+
+  fail(error: unknown): void {
+    if (this.signal.aborted) return;
+    this.call.emit('error', toServiceError(error));
+    this.ending.abort();
+  }
+}
+
+function confirmation(subscriptionId: string): ReadResp {
+  const confirmed = new streamsPb.ReadResp.SubscriptionConfirmation().setSubscriptionId(subscriptionId);
+  return new streamsPb.ReadResp().setConfirmation(confirmed);
+}
+
+function checkpoint(commit: string, prepare: string): ReadResp {
+  const reached = new streamsPb.ReadResp.Checkpoint().setCommitPosition(commit).setPreparePosition(prepare);
+  return new streamsPb.ReadResp().setCheckpoint(reached);
 }

@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../test/run.ts';
-import { startAdministration } from '../test/stub-administration.ts';
-import type { Asked, StubAdministration } from '../test/stub-administration.ts';
-import { loadConfig } from './config.ts';
-import type { CliConfig } from './config.ts';
+import { type Asked, startAdministration, type StubAdministration } from '../test/stub-administration.ts';
+import { type CliConfig, loadConfig } from './config.ts';
 
 const EMAIL = 'ann@example.com';
 const PASSWORD = ' a quiet harbour ';

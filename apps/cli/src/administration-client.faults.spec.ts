@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@tracking/testing';
 import { run } from '../test/run.ts';
-import { loadConfig } from './config.ts';
-import type { CliConfig } from './config.ts';
+import { type CliConfig, loadConfig } from './config.ts';
 
 const NONE = 'none in workspace default\n';
 

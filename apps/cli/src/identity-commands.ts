@@ -1,0 +1,171 @@
+import { Argument, type Command, Option } from 'commander';
+import {
+  type ApiKey,
+  type CreatedUser,
+  ENVIRONMENTS,
+  type NewApiKey,
+  type PasswordReset,
+  ROLES,
+  type User,
+  type Workspace,
+} from '@tracking/contracts';
+import { UsageError } from './config.ts';
+import type { Runner } from './invocation.ts';
+import { type Column, noneIn } from './terminal.ts';
+
+const WORKSPACE_COLUMNS: readonly Column<Workspace>[] = [
+  ['ID', ({ id }) => id],
+  ['NAME', ({ name }) => name],
+  ['CREATED', ({ created_at }) => created_at],
+];
+
+export function addWorkspaceCommands(workspaces: Command, run: Runner): void {
+  workspaces
+    .command('create')
+    .description('make a workspace, and print its id')
+    .requiredOption('--name <name>', 'unique, whatever its case')
+    .action(
+      run(async ({ client, print, options }) => {
+        print.one(await client.post<Workspace>('/workspaces', { name: options['name'] }), ({ id }) => id);
+      }),
+    );
+  workspaces
+    .command('list')
+    .description('list the workspaces')
+    .action(
+      run(async ({ client, print }) => {
+        print.list((await client.get<{ data: Workspace[] }>('/workspaces')).data, WORKSPACE_COLUMNS);
+      }),
+    );
+}
+
+const USER_COLUMNS: readonly Column<User>[] = [
+  ['ID', ({ id }) => id],
+  ['E-MAIL', ({ email }) => email],
+  ['NAME', ({ name }) => name],
+  ['ROLE', ({ role }) => role],
+  ['STATUS', ({ status }) => status],
+  ['CREATED', ({ created_at }) => created_at],
+  ['LAST SEEN', ({ last_seen_at }) => last_seen_at],
+];
+
+/** Users are named by their e-mail: in bodies, since a path shows up where bodies do not. */
+export function addUserCommands(users: Command, run: Runner): void {
+  users
+    .command('create')
+    .description('invite a user, and print the one-time link: it is never shown again')
+    .requiredOption('--email <email>', 'by which they sign in')
+    .addOption(new Option('--role <role>', 'what they may do').choices([...ROLES]).makeOptionMandatory())
+    .option('--password-stdin', 'take a password from standard input instead of inviting, and print the id')
+    .action(
+      run(
+        async ({ client, print, workspace, options, password }) => {
+          const { email, role } = options;
+          const given = options['passwordStdin'] === true && { password: await password() };
+          const created = await client.post<CreatedUser>('/users', { workspace, email, role, ...given });
+          print.one(created, ({ id, invitation_url }) => invitation_url ?? id);
+        },
+        async ({ options, password }) => {
+          if (options['passwordStdin'] === true) await password();
+        },
+      ),
+    );
+  users
+    .command('list')
+    .description('list the users of the workspace, deactivated ones too')
+    .action(
+      run(async ({ client, print, workspace }) => {
+        const { data } = await client.get<{ data: User[] }>('/users', { workspace });
+        print.list(data, USER_COLUMNS, noneIn([workspace]));
+      }),
+    );
+  users
+    .command('set-role')
+    .argument('<email>', 'e-mail of the user')
+    .addArgument(new Argument('<role>', 'what they may do from now on').choices([...ROLES]))
+    .description('give a user another role; their keys and sessions have it within 5 s')
+    .action(
+      run(async ({ client, print, workspace, operands: [email, role] }) => {
+        const changed = await client.post<User>('/users/set_role', { workspace, email, role });
+        print.one(changed, (user) => `${user.email} has the role ${user.role}`);
+      }),
+    );
+  users
+    .command('deactivate')
+    .argument('<email>', 'e-mail of the user')
+    .description('end the sessions and keys of a user')
+    .action(
+      run(async ({ client, print, workspace, operand: email }) => {
+        const ended = await client.post<User>('/users/deactivate', { workspace, email });
+        print.one(ended, (user) => `${user.email} is ${user.status}`);
+      }),
+    );
+  users
+    .command('reset-password')
+    .argument('<email>', 'e-mail of the user')
+    .description('print a one-time link where a user sets a new password: it is never shown again')
+    .action(
+      run(async ({ client, print, workspace, operand: email }) => {
+        const made = await client.post<PasswordReset>('/users/reset_password', { workspace, email });
+        print.one(made, ({ reset_url }) => reset_url);
+      }),
+    );
+}
+
+const KEY_COLUMNS: readonly Column<ApiKey>[] = [
+  ['ID', ({ id }) => id],
+  ['NAME', ({ name }) => name],
+  ['ENVIRONMENT', ({ environment }) => environment],
+  ['ROLE', ({ role }) => role],
+  ['KEY', ({ prefix, last_four }) => `${prefix}…${last_four}`],
+  ['OWNER', ({ owner }) => owner.id],
+  ['CREATED BY', ({ created_by }) => created_by.id],
+  ['CREATED', ({ created_at }) => created_at],
+  ['EXPIRES', ({ expires_at }) => expires_at],
+  ['LAST USED', ({ last_used_at }) => last_used_at],
+  ['REVOKED', ({ revoked_at }) => revoked_at],
+];
+
+export function addKeyCommands(keys: Command, run: Runner): void {
+  keys
+    .command('create')
+    .description('make an API key of a new service account or of a user, and print it: it is never shown again')
+    .requiredOption('--name <name>', 'what the key is for')
+    .addOption(
+      new Option('--environment <environment>', 'what the key sees').choices([...ENVIRONMENTS]).makeOptionMandatory(),
+    )
+    .addOption(new Option('--role <role>', 'role of the service account').choices([...ROLES]).conflicts('user'))
+    .option('--user <email>', 'whose key it is: it may do what they may do')
+    .action(
+      run(
+        async ({ client, print, workspace, options }) => {
+          const { name, environment, role, user } = options;
+          const created = await client.post<NewApiKey>('/keys', { workspace, name, environment, role, user });
+          print.one(created, ({ key }) => key);
+        },
+        ({ options: { role, user } }) => {
+          if (role === undefined && user === undefined)
+            throw new UsageError('name a role with --role or a user with --user');
+        },
+      ),
+    );
+  keys
+    .command('list')
+    .description('list the API keys of the workspace, revoked ones too')
+    .action(
+      run(async ({ client, print, workspace }) => {
+        const { data } = await client.get<{ data: ApiKey[] }>('/keys', { workspace });
+        print.list(data, KEY_COLUMNS, noneIn([workspace]));
+      }),
+    );
+  keys
+    .command('revoke')
+    .argument('<id>', 'id of the key, key_…')
+    .description('make an API key invalid for good')
+    .action(
+      run(async ({ client, print, workspace, operand }) => {
+        const revoked = await client.post<ApiKey>(`/keys/${encodeURIComponent(operand)}/revoke`, { workspace });
+        print.one(revoked, ({ id, revoked_at }) => `${id} revoked at ${String(revoked_at)}`);
+      }),
+    );
+}

@@ -1,0 +1,205 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { shipment } from './api.ts';
+import { drive, driveEvenly } from './load.ts';
+import { cpuSeconds } from './machine.ts';
+import { type ReceiverStats, WebhooksStage } from './webhooks-stage.ts';
+
+export const PER_SECOND = 100;
+
+export interface PartOptions {
+  /** Duration of the parts that have one, in seconds; each has its own default. Of the replay it is the number of events. */
+  readonly seconds: number | undefined;
+}
+
+export const say = (name: string, figures: string) => process.stdout.write(`${name.padEnd(42)} ${figures}\n`);
+export const each = (cpu: number, count: number) => `${((cpu * 1_000) / count).toFixed(2)} CPU s per 1,000`;
+export const latency = ({ p50, p99, greatest }: ReceiverStats) =>
+  `p50 ${p50} ms  p99 ${p99} ms  at most ${greatest} ms`.padEnd(44);
+
+/**
+ * From an event's creation to its arrival, so with the write, the read models and the publisher; and from the answer to
+ * the write, when it was stored but may not be published yet.
+ */
+export async function paced(
+  stage: WebhooksStage,
+  name: string,
+  seconds: number,
+  { rate = PER_SECOND, endpoints = 1 } = {},
+): Promise<void> {
+  await stage.reset(true);
+  const cpu = cpuSeconds(stage.server.pid);
+  const sent = await driveEvenly(stage.server, { rate, seconds, key: stage.keys[0] ?? '' }, shipment);
+  const { stats } = await stage.delivered(sent.length * endpoints);
+  say(name, `${latency(stats)}${each(cpuSeconds(stage.server.pid) - cpu, sent.length)}  (${sent.length} events)`);
+  // Of several endpoints, the first to have it.
+  const arrivals = (await (await fetch(`${stage.receiver.url}/arrivals`)).json()) as Record<string, number>;
+  const waits = sent
+    .map(({ request: { body = '{}' }, answeredAt }) => {
+      const { external_id } = JSON.parse(body) as { external_id: string };
+      return Math.max(0, (arrivals[external_id] ?? NaN) - answeredAt);
+    })
+    .sort((a, b) => a - b);
+  const at = (share: number) => waits[Math.floor(waits.length * share)] ?? NaN;
+  say('  from the answer to the write', `p50 ${at(0.5)} ms  p99 ${at(0.99)} ms`);
+}
+
+/** Has it served for a while, and be done with it. */
+export async function warm(stage: WebhooksStage): Promise<void> {
+  await drive(stage.server, { connections: 16, seconds: 3, key: stage.keys[0] ?? '' }, shipment);
+  await pause(1_000);
+}
+
+const SLOW = 12;
+/** By then each of the slow ones has had as many successes as it may have attempts at once. */
+const GROWN_MS = 60_000;
+const PENDING = 2_000;
+
+/** One workspace beside another whose receivers answer each delivery with success, after 9 s, and take all they can get. */
+export async function neighboursPart({ seconds = 30 }: PartOptions): Promise<void> {
+  await WebhooksStage.with(2, async (stage) => {
+    const [, neighbour = ''] = stage.keys;
+    await stage.endpoint('/ok/1');
+    await warm(stage);
+    await paced(stage, 'created to delivered, alone', seconds);
+    for (let n = 0; n < SLOW; n += 1) await stage.endpoint(`/slow/${n}`, neighbour, { max_concurrency: 100 });
+    await drive(stage.server, { connections: 16, seconds: 0, amount: PENDING, key: neighbour }, shipment);
+    await pause(GROWN_MS);
+    const underWay = await stage.metric('webhook_attempts_in_flight');
+    await paced(stage, `beside ${SLOW} that answer after 9 s`, seconds);
+    say('  attempts that those held', `${underWay} before, ${await stage.metric('webhook_attempts_in_flight')} after`);
+  });
+}
+
+const POSTS_PER_SECOND = 50;
+
+/** What one endpoint whose answers never end costs those who use the API, beside one that fails and beside none. */
+export async function hostilePart({ seconds = 20 }: PartOptions): Promise<void> {
+  await WebhooksStage.with(1, async (stage) => {
+    const { server, keys } = stage;
+    const measure = async (name: string) => {
+      const cpu = cpuSeconds(server.pid);
+      const sent = await driveEvenly(server, { rate: POSTS_PER_SECOND, seconds, key: keys[0] ?? '' }, shipment);
+      const sorted = sent.map(({ ms }) => ms).sort((a, b) => a - b);
+      const at = (share: number) => `${(sorted[Math.floor(sorted.length * share)] ?? NaN).toFixed(1)} ms`;
+      const used = each(cpuSeconds(server.pid) - cpu, sent.length);
+      say(
+        `POST, ${POSTS_PER_SECOND}/s, beside ${name}`,
+        `p50 ${at(0.5)}  p99 ${at(0.99)}  at most ${at(0.9999)}  ${used}`,
+      );
+    };
+    await warm(stage);
+    await measure('none');
+    const kinds = ['information103', 'chunkExtension', 'headers', 'chunks'].map((name) => `endless/${name}`);
+    for (const path of ['fail/1', ...kinds]) {
+      const id = await stage.endpoint(`/${path}`);
+      await measure(path);
+      await stage.disable(id);
+    }
+  });
+}
+
+const FAILING = 20;
+
+type MakeEndpoints = (stage: WebhooksStage, count: number) => Promise<readonly string[]>;
+
+const at =
+  (kind: string): MakeEndpoints =>
+  async (stage, count) => {
+    const made: string[] = [];
+    for (let n = 0; n < count; n += 1) made.push(await stage.endpoint(`/${kind}/${n}`));
+    return made;
+  };
+
+const KINDS: Readonly<Record<string, MakeEndpoints>> = {
+  'answer 500 at once': at('fail'),
+  'answer after 9 s': at('slow'),
+  'accept and reset': at('reset'),
+  'refuse the connection': (stage, count) => stage.refusing(count),
+  'flap, a second each': at('flap'),
+};
+
+/**
+ * A healthy endpoint beside 20 of each kind in turn, each on a server of its own, since what one kind left behind would be
+ * the next one's. Beside 20 that answer: what so many deliveries cost when all is well. Alone before and after: what the
+ * server's age and all that is stored by then do.
+ */
+export async function failingPart({ seconds = 30 }: PartOptions): Promise<void> {
+  for (const [name, make] of Object.entries({ 'answer well': at('also'), ...KINDS })) {
+    await WebhooksStage.with(1, async (stage) => {
+      await stage.endpoint('/ok/1');
+      await warm(stage);
+      await paced(stage, 'alone', seconds);
+      const made = await make(stage, FAILING);
+      await paced(stage, `beside ${FAILING} that ${name}`, seconds);
+      for (const id of made) await stage.disable(id);
+      await paced(stage, 'alone again', seconds);
+    });
+  }
+}
+
+const TURNS = 3;
+const EVENTS = 6_000;
+
+/** What one endpoint that fails takes of the full rate of a healthy one, by turns on one server for each kind. */
+export async function fullRatePart(): Promise<void> {
+  for (const [name, make] of Object.entries({ 'answers well': at('also'), ...KINDS })) {
+    await WebhooksStage.with(1, async (stage) => {
+      await stage.endpoint('/ok/1');
+      await drive(stage.server, { connections: 32, seconds: 0, amount: EVENTS, key: stage.keys[0] ?? '' }, shipment);
+      await stage.delivered(EVENTS);
+      for (let turn = 0; turn < TURNS; turn += 1) {
+        await fullRate(stage, 'full rate, alone');
+        const made = await make(stage, 1);
+        await fullRate(stage, `full rate beside one that ${singular(name)}`);
+        for (const id of made) await stage.disable(id);
+      }
+    });
+  }
+}
+
+const singular = (name: string) =>
+  name.replace(/^(answer|accept|refuse|flap)\b/, '$1s').replace('and reset', 'and resets');
+
+async function fullRate(stage: WebhooksStage, name: string): Promise<void> {
+  await stage.reset();
+  const [started, cpu] = [Date.now(), cpuSeconds(stage.server.pid)];
+  const load = { connections: 32, seconds: 0, amount: EVENTS, key: stage.keys[0] ?? '' };
+  const posted = drive(stage.server, load, shipment);
+  const { stats } = await stage.delivered(EVENTS);
+  await posted;
+  const rate = EVENTS / ((stats.last - started) / 1_000);
+  say(name, `${rate.toFixed(0)}/s  ${each(cpuSeconds(stage.server.pid) - cpu, EVENTS)}, writes included`);
+}
+
+/** Of live events, at a time. */
+const SECONDS = 20;
+
+interface Replay {
+  readonly id: string;
+  readonly status: string;
+  readonly matched: number;
+  readonly done: number;
+  readonly failed: number;
+}
+
+/** Live events beside a replay of all that an endpoint missed. The part's number is that of missed events. */
+export async function replayPart({ seconds: missed = 100_000 }: PartOptions): Promise<void> {
+  await WebhooksStage.with(1, async (stage) => {
+    const key = stage.keys[0] ?? '';
+    await drive(stage.server, { connections: 32, seconds: 0, amount: missed, key }, shipment);
+    const endpoint = await stage.endpoint('/ok/1');
+    await warm(stage);
+    await paced(stage, `created to delivered, ${PER_SECOND}/s`, SECONDS);
+    const asked = { statuses: ['missed'] };
+    let replay = await stage.call<Replay>('POST', `/v1/webhook_endpoints/${endpoint}/replay`, asked);
+    while (replay.status === 'running') {
+      const [done, began] = [replay.done, Date.now()];
+      await paced(stage, `the same beside a replay of ${missed}`, SECONDS);
+      replay = await stage.call<Replay>('GET', `/v1/webhook_replays/${replay.id}`);
+      const rate = ((replay.done - done) * 1_000) / (Date.now() - began);
+      const { status, matched, failed } = replay;
+      say('  replayed', `${rate.toFixed(0)}/s, ${replay.done} of ${matched} taken, ${failed} failed, ${status}`);
+    }
+    await paced(stage, 'the same alone again', SECONDS);
+  });
+}
