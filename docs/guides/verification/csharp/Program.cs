@@ -1,5 +1,5 @@
 // A webhook receiver: WEBHOOK_SECRET=whsec_… dotnet run
-// Its own test, of the vectors that all languages share: dotnet run -- ../vectors.tsv
+// Tests the vectors that all languages share: dotnet run -- ../vectors.tsv
 using System.Collections.Concurrent;
 using System.Text.Json;
 
@@ -8,7 +8,7 @@ if (args.Length == 1) return Vectors.Check(args[0]);
 var secret = Environment.GetEnvironmentVariable("WEBHOOK_SECRET");
 if (string.IsNullOrEmpty(secret)) throw new InvalidOperationException("set WEBHOOK_SECRET");
 
-// What was received. Yours is a table with the event's id as its key: it must outlive the process.
+// Ids of received events. In production, use a table with the event id as its key: it must outlive the process.
 var seen = new ConcurrentDictionary<string, bool>();
 
 var builder = WebApplication.CreateBuilder();

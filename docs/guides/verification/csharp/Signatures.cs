@@ -7,7 +7,7 @@ public static class Signatures
 {
     private const long MaxAgeSeconds = 300;
 
-    /// <summary>Whether a request was signed with the endpoint's secret, at most five minutes ago.</summary>
+    /// <summary>Reports whether a request was signed with the endpoint's secret, at most five minutes ago.</summary>
     /// <param name="header">The Service-Signature header, or null.</param>
     /// <param name="body">The raw body, byte for byte.</param>
     /// <param name="secret">The whole whsec_… string.</param>

@@ -19,7 +19,7 @@ import (
 
 const maxAge = 5 * time.Minute
 
-// Verify tells whether a request was signed with the endpoint's secret, at most five minutes ago.
+// Verify reports whether a request was signed with the endpoint's secret, at most five minutes ago.
 // header is the Service-Signature header, body the raw body, secret the whole whsec_… string.
 func Verify(header string, body []byte, secret string, now time.Time) bool {
 	timestamp := ""
@@ -60,7 +60,7 @@ type event struct {
 	} `json:"data"`
 }
 
-// What was received. Yours is a table with the event's id as its key: it must outlive the process.
+// Ids of received events. In production, use a table with the event id as its key: it must outlive the process.
 var seen sync.Map
 
 func receive(secret string) http.HandlerFunc {

@@ -12,7 +12,7 @@ final class Signatures {
   private Signatures() {}
 
   /**
-   * Whether a request was signed with the endpoint's secret, at most five minutes ago.
+   * Reports whether a request was signed with the endpoint's secret, at most five minutes ago.
    *
    * @param header the Service-Signature header, or null
    * @param body the raw body, byte for byte
@@ -30,7 +30,7 @@ final class Signatures {
     for (String part : parts) {
       if (!part.strip().startsWith("v1=")) continue;
       byte[] given = part.strip().substring(3).getBytes(StandardCharsets.UTF_8);
-      if (MessageDigest.isEqual(given, expected)) return true; // takes as long whatever differs
+      if (MessageDigest.isEqual(given, expected)) return true; // compares in constant time
     }
     return false;
   }

@@ -12,7 +12,7 @@ MAX_AGE_SECONDS = 300
 
 
 def verify(header: str, body: bytes, secret: str, now: float) -> bool:
-    """Whether a request was signed with the endpoint's secret, at most five minutes ago.
+    """Reports whether a request was signed with the endpoint's secret, at most five minutes ago.
 
     header: the Service-Signature header. body: the raw body, byte for byte.
     secret: the whole whsec_... string. now: epoch seconds.
@@ -27,7 +27,7 @@ def verify(header: str, body: bytes, secret: str, now: float) -> bool:
     )
 
 
-# What was received. Yours is a table with the event's id as its key: it must outlive the process.
+# Ids of received events. In production, use a table with the event id as its key: it must outlive the process.
 seen = set()
 
 

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 
 /** A webhook receiver with com.standardwebhooks:standardwebhooks 1.1.0 on the class path. */
 public final class Receiver {
-  /** What was received. Yours is a table with the event's id as its key: it must outlive the process. */
+  /** Ids of received events. In production, use a table with the event id as its key: it must outlive the process. */
   private static final Set<String> SEEN = ConcurrentHashMap.newKeySet();
 
   public static void main(String[] arguments) throws IOException {
@@ -54,7 +54,7 @@ public final class Receiver {
     exchange.close();
   }
 
-  // Java has no JSON parser of its own: use the one that your project has. The envelope's own fields come first in a body.
+  // Java has no JSON parser: use that of your project. The fields of the envelope come first in a body.
   private static String text(String json, String field) {
     return first(json, "\"" + field + "\":\"([^\"\\\\]*)\"");
   }

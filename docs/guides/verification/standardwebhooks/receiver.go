@@ -22,7 +22,7 @@ type event struct {
 	} `json:"data"`
 }
 
-// What was received. Yours is a table with the event's id as its key: it must outlive the process.
+// Ids of received events. In production, use a table with the event id as its key: it must outlive the process.
 var seen sync.Map
 
 func receive(webhook *standardwebhooks.Webhook) http.HandlerFunc {

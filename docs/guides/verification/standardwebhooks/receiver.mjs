@@ -7,10 +7,10 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 if (!env.WEBHOOK_SECRET) throw new Error('set WEBHOOK_SECRET');
 const webhook = new Webhook(env.WEBHOOK_SECRET);
 
-/** What was received. Yours is a table with the event's id as its key: it must outlive the process. */
+/** Ids of received events. In production, use a table with the event id as its key: it must outlive the process. */
 const seen = new Set();
 
-/** @returns what is answered. @throws WebhookVerificationError */
+/** @returns the response body. @throws WebhookVerificationError */
 async function receive(request) {
   const event = webhook.verify(await buffer(request), request.headers);
   if (event.type === 'endpoint.verification') return event.data.challenge;

@@ -12,7 +12,7 @@ if not os.environ.get("WEBHOOK_SECRET"):
     raise SystemExit("set WEBHOOK_SECRET")
 webhook = Webhook(os.environ["WEBHOOK_SECRET"])
 
-# What was received. Yours is a table with the event's id as its key: it must outlive the process.
+# Ids of received events. In production, use a table with the event id as its key: it must outlive the process.
 seen = set()
 
 
@@ -21,7 +21,7 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         try:
             event = webhook.verify(body, dict(self.headers))
-        except (WebhookVerificationError, ValueError):  # the package throws ValueError at what is no base64 or no UTF-8
+        except (WebhookVerificationError, ValueError):  # the package throws ValueError for invalid base64 or UTF-8
             return self.answer(400, "not signed with our secret")
         if event["type"] == "endpoint.verification":
             return self.answer(200, event["data"]["challenge"])

@@ -7,7 +7,7 @@ import { verify } from './signatures.ts';
 const secret = env['WEBHOOK_SECRET'] ?? '';
 if (secret === '') throw new Error('set WEBHOOK_SECRET');
 
-/** What was received. Yours is a table with the event's id as its key: it must outlive the process. */
+/** Ids of received events. In production, use a table with the event id as its key: it must outlive the process. */
 const seen = new Set<string>();
 
 async function answer(request: IncomingMessage): Promise<{ status: number; text: string }> {

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const MAX_AGE_SECONDS = 300;
 
 /**
- * Whether a request was signed with the endpoint's secret, at most five minutes ago.
+ * Reports whether a request was signed with the endpoint's secret, at most five minutes ago.
  * @param header the `Service-Signature` header
  * @param body the raw body, byte for byte
  * @param secret the whole `whsec_…` string
