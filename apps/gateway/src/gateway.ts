@@ -3,20 +3,20 @@ import { createAdministrationApi, guarded } from '@tracking/administration';
 import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
 import { DocumentsHttpModule } from '@tracking/documents-http';
-import { IdempotencyClaims, createHttpApi, currentRequest } from '@tracking/http';
+import { createHttpApi, currentRequest, IdempotencyClaims } from '@tracking/http';
 import { Identity, identitySweeper } from '@tracking/identity';
 import { IdentityHttpModule } from '@tracking/identity-http';
 import { loadPlaces } from '@tracking/places';
+import type { Logger } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { blaming, derivedKey, sealingKey } from '@tracking/runtime';
-import { Service, openMongo } from '@tracking/service';
-import { type ShipmentOperations, makeEventsBy } from '@tracking/shipments';
+import { blaming, derivedKey, makeFirstAdmin, sealingKey } from '@tracking/runtime';
+import { openMongo, Service } from '@tracking/service';
+import { makeEventsBy, type ShipmentOperations } from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
 import { SecretBox, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
-import { seeToFirstAdmin } from './first-admin.ts';
 
 /** The features of the public API, in the order of its description. */
 const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
@@ -144,4 +144,17 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   await blaming('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
   shutdown.add('api', () => api.close());
   service.ready({ url: baseUrl, docs: `${baseUrl}/docs` });
+}
+
+/** Makes the first admin of the settings, or says how one is made. @throws ConfigError, Unavailable */
+async function seeToFirstAdmin(
+  { firstAdmin }: Pick<Identity, 'firstAdmin'>,
+  { firstAdmin: given }: Pick<GatewayConfig, 'firstAdmin'>,
+  logger: Logger,
+): Promise<void> {
+  if (given) await makeFirstAdmin(given, (admin) => firstAdmin.ensure(admin));
+  else if (await firstAdmin.isMissing()) {
+    const make_one_with = 'users create --role admin --email';
+    logger.info({ make_one_with }, 'the workspace default has no admin: the command line makes one');
+  }
 }

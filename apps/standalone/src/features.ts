@@ -1,22 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
+import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
 import { Identity, identitySweeper } from '@tracking/identity';
-import type { Position } from '@tracking/ports';
+import { createOutboundHttp } from '@tracking/outbound-http';
+import { loadPlaces } from '@tracking/places';
+import type { Clock, DocumentStore, Leases, Logger, Metrics, ObjectStore, Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { derivedKey, type Shutdown } from '@tracking/runtime';
 import {
+  blaming,
+  ConfigError,
+  derivedKey,
+  PrometheusMetrics,
+  sealingKey,
+  secretsKeyRefused,
+  type SecretsKeySettings,
+  type Shutdown,
+} from '@tracking/runtime';
+import {
+  eventOperations,
+  makeEventsBy,
   Publisher,
   RecheckJob,
   ReleaseRecheck,
   RuleClock,
-  eventOperations,
-  makeEventsBy,
   shipmentsService,
+  type ShipmentsService,
 } from '@tracking/shipments';
-import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import { secretsKeyInUse, useSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
-import { documentJobs } from './document-jobs.ts';
-import type { Engines } from './engines.ts';
 
 /** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
 const CHECKPOINT_INTERVAL_MS = 100;
@@ -92,4 +107,109 @@ export async function startFeatures(
   const publisher = Publisher.start({ ...following, readModelsReached, addresses });
   shutdown.add('publisher', () => publisher.stop());
   return { identity, workspaceSettings, shipments, readModels, webhooks, events, publishedEvents };
+}
+
+interface DocumentJobsParts {
+  readonly objects: ObjectStore;
+  readonly documentStore: DocumentStore;
+  readonly leases: Leases;
+  readonly readModels: ReadModels;
+  readonly shipments: ShipmentsService;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What destroys bytes that no document needs. */
+function documentJobs({ readModels, shipments, ...parts }: DocumentJobsParts) {
+  const { documents } = readModels.queries;
+  const orphans = new OrphanSweep({
+    ...parts,
+    neededObjects: (shipment_id) => shipments.documentObjects({ shipment_id, now: parts.clock().toISOString() }),
+  });
+  const deleted = new DeletedDocuments({
+    ...parts,
+    deletedSince: (place, limit) => documents.deletedSince(place, limit),
+  });
+  return {
+    start(): void {
+      orphans.job.start();
+      void readModels.ready.then(() => deleted.job.start());
+    },
+    async stop(): Promise<void> {
+      await Promise.all([orphans.job.stop(), deleted.job.stop()]);
+    },
+  };
+}
+
+type Engines = Awaited<ReturnType<typeof openEngines>>;
+
+/** What all features run on. Closed after everything that is started later. */
+export async function openEngines(config: StandaloneConfig, logger: Logger, shutdown: Shutdown) {
+  const metrics = new PrometheusMetrics('standalone');
+  const clock: Clock = () => new Date();
+  const places = await loadPlaces({ file: config.placesFile });
+  const opening = EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
+  const engine = await blaming(`DATA_DIR ${config.dataDir}`, opening);
+  shutdown.add('engine', () => engine.close());
+  // Its folder is locked by now.
+  const objects = await blaming(`DATA_DIR ${config.dataDir}`, FileObjectStore.open(join(config.dataDir, 'objects')));
+  const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
+  const secrets = await blaming('SECRETS_KEY', secretsKey(config, documentStore));
+  const sealing = await sealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
+  const outbound = createOutboundHttp({ ...config.webhooks, metrics });
+  shutdown.add('outbound calls', () => outbound.close());
+  const storage = { eventStore, documentStore, broker, leases, objects };
+  return { engine, storage, quota, outbound, places, clock, logger, metrics, secrets, sealing };
+}
+
+/**
+ * The key under which secrets are kept at rest: the operator's own, else one made in the data folder at the first start,
+ * readable by its owner only. It appears under its name only when it is whole and on disk: a crash never leaves half a key.
+ * @throws ConfigError also where secrets are stored already: none is made in the place of the one they are sealed with
+ */
+export async function secretsKey(
+  config: Pick<StandaloneConfig, 'secretsKey' | 'lostSecretsKey' | 'dataDir'>,
+  store: DocumentStore,
+): Promise<SecretsKeySettings> {
+  const { secretsKey: given, lostSecretsKey, dataDir } = config;
+  if (given) return { secretsKey: given, lostSecretsKey };
+  const path = join(dataDir, 'secrets.key');
+  let stored = read(path);
+  if (stored === undefined) {
+    const inUse = await secretsKeyInUse(store);
+    const isGivenUp = inUse === undefined || inUse === lostSecretsKey;
+    if (!isGivenUp) throw secretsKeyRefused(`SECRETS_KEY is not set and ${path} is missing`, inUse);
+    stored = make(path, dataDir);
+  }
+  const key = Buffer.from(stored.trim(), 'base64');
+  if (key.length !== 32) throw new ConfigError(`SECRETS_KEY: ${path} does not hold 32 bytes as base64`);
+  return { secretsKey: key, lostSecretsKey, keyHolder: path };
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function make(path: string, dataDir: string): string {
+  const key = randomBytes(32).toString('base64');
+  const draft = `${path}.${process.pid}`;
+  const file = openSync(draft, 'w', 0o600);
+  try {
+    writeSync(file, `${key}\n`);
+    fsyncSync(file);
+    linkSync(draft, path);
+  } finally {
+    closeSync(file);
+    rmSync(draft, { force: true });
+  }
+  const folder = openSync(dataDir, 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+  return key;
 }

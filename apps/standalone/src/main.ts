@@ -4,7 +4,7 @@ import { PlacesFileError } from '@tracking/places';
 import { Unavailable, type Logger } from '@tracking/ports';
 import { ConfigError, createLogger, warnOfMisspelt } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
-import { sayListening } from './say-listening.ts';
+import { sayListening } from './first-start.ts';
 import { startStandalone } from './standalone.ts';
 
 /** What an operator did wrong is told in one line; anything else is a fault of ours and shows where. */

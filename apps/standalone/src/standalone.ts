@@ -11,8 +11,7 @@ import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http'
 import { SecretBox } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import type { StandaloneConfig } from './config.ts';
-import { openEngines } from './engines.ts';
-import { startFeatures } from './features.ts';
+import { openEngines, startFeatures } from './features.ts';
 
 /** The features of the public API, in the order of its description. */
 const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];

@@ -4,8 +4,7 @@ import { Shutdown } from '@tracking/runtime';
 import { eventually, silentLogger as logger, tempFolder } from '@tracking/testing';
 import { SecretBox } from '@tracking/webhooks';
 import { loadConfig } from '../src/config.ts';
-import { openEngines } from '../src/engines.ts';
-import { startFeatures } from '../src/features.ts';
+import { openEngines, startFeatures } from '../src/features.ts';
 
 const PAGE = new URL('../../../docs/reference/running.md', import.meta.url);
 const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
-import { firstKeyCommand, welcome } from '../src/welcome.ts';
+import { firstKeyCommand, welcome } from '../src/first-start.ts';
 import {
   cli,
   client,

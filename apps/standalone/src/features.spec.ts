@@ -5,7 +5,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { derivedKey, sealingKey } from '@tracking/runtime';
 import { secretsKeyInUse, useSecretsKey } from '@tracking/webhooks';
-import { secretsKey } from './secrets.ts';
+import { secretsKey } from './features.ts';
 
 const OWN = new Uint8Array(32).fill(1);
 
