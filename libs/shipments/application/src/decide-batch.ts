@@ -1,5 +1,5 @@
 import { DomainError, isInScope, type RuleSettings, type Warning } from '@tracking/contracts';
-import { bytesOf, type NewEvent, type Position, type StoredEvent } from '@tracking/ports';
+import { bytesOf, type EventStore, type NewEvent, type Position, type StoredEvent } from '@tracking/ports';
 import {
   type AnswerOf,
   type CommandResult,
@@ -16,7 +16,7 @@ import {
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import { partId } from './ids.ts';
-import { eventsOf, lastingCharacters, type LoadedShipment, toNewEvent } from './shipment-cache.ts';
+import { eventsOf, lastingCharacters, type LoadedShipment, slicesOf, toNewEvent } from './shipment-cache.ts';
 
 /** What became of one command of a batch, if its events are appended where they were decided. */
 type CommandOutcome =
@@ -141,25 +141,41 @@ function answerTo(
   return { ...handlerOf(type).answer(result, after), warnings };
 }
 
+/** The events of one command in a stream, and the shipment before them. */
+interface StoredOutcome {
+  readonly before: ShipmentState | undefined;
+  readonly events: readonly StoredEvent[];
+}
+
+/** @throws Unavailable; Error if the stream has no event of the command */
+export async function findOutcome(store: EventStore, stream: string, command: ShipmentCommand): Promise<StoredOutcome> {
+  const isOwn = (event: StoredEvent) => event.metadata['command_id'] === command.id;
+  let before: ShipmentState | undefined;
+  const found: StoredEvent[] = [];
+  for await (const events of slicesOf(store, stream)) {
+    const own = events.filter(isOwn);
+    if (found.length > 0 && own.length === 0) break;
+    const start = found.length > 0 ? 0 : events.findIndex(isOwn);
+    before = fold(events.slice(0, start === -1 ? events.length : start).map(toShipmentEvent), before);
+    found.push(...own);
+  }
+  if (found.length === 0) throw new Error(`${command.type} ${command.id} is not in its stream`);
+  return { before, events: found };
+}
+
 /**
  * The first answer to a command that is in the stream: what its events say, on the shipment as it was right after them,
  * whatever came later. The warnings are not stored; they are decided again on the shipment as it was before.
- * @param history the whole stream
  */
 export function rebuildAnswer(
   command: ShipmentCommand,
-  history: readonly StoredEvent[],
+  { before, events: stored }: StoredOutcome,
   context: DecideContext,
 ): Written<ShipmentAnswer> {
-  const isOwn = (event: StoredEvent | undefined) => event?.metadata['command_id'] === command.id;
-  const start = history.findIndex(isOwn);
-  const end = history.findLastIndex(isOwn);
-  const last = history[end];
-  if (last === undefined) throw new Error(`${command.type} ${command.id} is not in its stream`);
-  const before = fold(history.slice(0, start).map(toShipmentEvent));
-  const events = history.slice(start, end + 1).map(toShipmentEvent);
+  const events = stored.map(toShipmentEvent);
+  const last = stored.at(-1);
   const after = fold(events, before);
-  if (after === undefined) throw new Error(`${last.stream} is empty`);
+  if (last === undefined || after === undefined) throw new Error(`${command.type} ${command.id} has no events`);
   const result = handlerOf(command.type).resultOf(events, command);
   if (result === undefined) throw new Error(`${command.id} was the id of another command`);
   return { answer: answerTo(command, result, warningsOf(command, before, context), after), position: last.position };

@@ -1,7 +1,7 @@
 import { MANUAL_EXCEPTION_TYPES } from '@tracking/contracts';
-import { bytesOf } from '@tracking/ports';
+import { type EventStore, bytesOf } from '@tracking/ports';
 import { SHIPMENT_LIMITS } from '@tracking/shipments-domain';
-import { cancel, open, scope, upsert } from '../test/builders.ts';
+import { cancel, open, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
 import { eventMaker } from './publisher/event-maker.ts';
 
@@ -51,6 +51,58 @@ describe('a shipment with as many open exceptions as it may have, of the longest
       const { events } = await make([{ ...last, id: `evt_${last.id}` }], 1_000_000);
       const [published] = events;
       expect(published?.data['exception']).toMatchObject({ detail: LONG, status: 'resolved' });
+    } finally {
+      await engine.close();
+    }
+  });
+});
+
+describe('a shipment with the longest texts that is updated again and again', () => {
+  it('is read in slices of its stream, and its history in pages of some megabytes', async () => {
+    const engine = await TestEngine.open();
+    let mostAtOnce = 0;
+    const store = new Proxy(engine.store, {
+      get(of, name) {
+        if (name === 'read') {
+          return async (...range: Parameters<EventStore['read']>) => {
+            const events = await of.read(...range);
+            mostAtOnce = Math.max(mostAtOnce, events.length);
+            return events;
+          };
+        }
+        const member = Reflect.get(of, name, of) as unknown;
+        return typeof member === 'function' ? (member.bind(of) as unknown) : member;
+      },
+    });
+    try {
+      const references = (n: number) =>
+        Array.from({ length: 50 }, () => ({ type: LONG, value: `${n}${LONG.slice(3)}` }));
+      const first = replica(store);
+      const { answer } = await first.upsertShipment(upsert({ external_id: 'T-1' }));
+      const { id } = answer.shipment;
+      const updates = Array.from({ length: 40 }, (_, n) => patch(id, { references: references(n) }));
+      for (const update of updates) await first.patchShipment(update);
+
+      const other = replica(store);
+      const shipment_id = id;
+      const found = await other.getShipment({ ...scope, shipment_id });
+      expect(found?.record.version).toBe(41);
+      const as_of = new Date(Date.parse(updates.at(-1)!.at) + 1).toISOString();
+      expect(await other.getShipmentAt({ ...scope, shipment_id, as_of })).toEqual(found?.record);
+      const [begun] = updates;
+      expect((await other.patchShipment(begun!)).answer.shipment.references[0]?.value).toMatch(/^0貨/);
+
+      const versions: number[] = [];
+      let after: readonly (string | number)[] | undefined;
+      do {
+        const page = await other.listHistory({ ...scope, shipment_id, limit: 200, after });
+        expect(JSON.stringify(page?.items).length).toBeLessThan(5_000_000);
+        versions.push(...(page?.items ?? []).map(({ version }) => version));
+        after = page?.next ?? undefined;
+      } while (after !== undefined);
+      expect(versions).toHaveLength(41);
+      expect(versions).toEqual([...new Set(versions)].sort((one, next) => next - one));
+      expect(mostAtOnce).toBeLessThanOrEqual(35);
     } finally {
       await engine.close();
     }

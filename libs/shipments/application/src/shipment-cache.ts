@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tracking/contracts';
-import type { Counter, EventStore, NewEvent, Position } from '@tracking/ports';
+import type { Counter, EventStore, NewEvent, Position, StoredEvent } from '@tracking/ports';
 import {
   fold,
   type ShipmentCommand,
@@ -57,9 +57,28 @@ export function eventsOf(
   }));
 }
 
+/** Events of a stream read at once. An event has up to 1 MB, and several streams are read at the same time. */
+const SLICE = 32;
+
 /**
- * The shipment as its stream has it now; undefined when there is none. What is known of it already is not read again,
- * since a stream's past never changes; the same object comes back when nothing was added.
+ * The events of a stream from `from` up to and including `to`, in slices, so that a long stream is never in memory whole.
+ * @throws Unavailable
+ */
+export async function* slicesOf(
+  store: Pick<EventStore, 'read'>,
+  stream: string,
+  { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
+): AsyncIterable<readonly StoredEvent[]> {
+  for (let next = from; next <= to; next += SLICE) {
+    const events = await store.read(stream, { from: next, to: Math.min(to, next + SLICE - 1) });
+    if (events.length > 0) yield events;
+    if (events.length < SLICE) return;
+  }
+}
+
+/**
+ * The shipment as its stream has it now; undefined when there is none. Reads only what follows `known`, since a stream's
+ * past never changes; returns `known` itself when nothing was added.
  * @throws Unavailable
  */
 export async function readShipment(
@@ -67,11 +86,14 @@ export async function readShipment(
   stream: string,
   known?: LoadedShipment,
 ): Promise<LoadedShipment | undefined> {
-  const stored = await store.read(stream, { from: known === undefined ? 0 : known.revision + 1 });
-  const last = stored.at(-1);
+  let { state, characters = 0 }: Partial<LoadedShipment> = known ?? {};
+  let last: StoredEvent | undefined;
+  for await (const events of slicesOf(store, stream, { from: known === undefined ? 0 : known.revision + 1 })) {
+    state = fold(events.map(toShipmentEvent), state);
+    characters = events.reduce((sum, event) => sum + lastingCharacters(event), characters);
+    last = events.at(-1);
+  }
   if (last === undefined) return known;
-  const state = fold(stored.map(toShipmentEvent), known?.state);
-  const characters = stored.reduce((sum, event) => sum + lastingCharacters(event), known?.characters ?? 0);
   return state && { state, revision: last.revision, position: last.position, characters };
 }
 

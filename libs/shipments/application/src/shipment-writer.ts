@@ -17,6 +17,7 @@ import {
   contextFor,
   decideBatch,
   type DecisionBasis,
+  findOutcome,
   rebuildAnswer,
   type RuleSettingsReader,
   type ShipmentAnswer,
@@ -210,11 +211,11 @@ export class ShipmentWriter {
       else if (outcome?.kind === 'answered' && after) job.answer({ answer: outcome.answer, position: after.position });
       else repeated.push(job);
     }
-    if (repeated.length === 0) return;
-    const history = await this.store.read(stream);
     for (const { item, answer, fail } of repeated) {
+      const { command } = item;
       try {
-        answer(rebuildAnswer(item.command, history, contextFor(item.command, await this.basis(item.command))));
+        const outcome = await findOutcome(this.store, stream, command);
+        answer(rebuildAnswer(command, outcome, contextFor(command, await this.basis(command))));
       } catch (error) {
         fail(error);
       }

@@ -13,6 +13,7 @@ import {
   weightOfRecord,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
+import { slicesOf } from '../shipment-cache.ts';
 
 const STREAMS_AT_ONCE = 4;
 /** Events made before their size is known. */
@@ -126,9 +127,6 @@ function exceptionsAfter(before: Folded | undefined, event: ShipmentEvent): read
   ];
 }
 
-/** Events of a stream read at once. One may be a megabyte. */
-const PIECE = 50;
-
 interface FoldOn {
   /** What is folded already. */
   readonly before: Folded | undefined;
@@ -148,8 +146,8 @@ export async function foldOn(
   { before, to, seen }: FoldOn,
 ): Promise<Folded | undefined> {
   let folded = before;
-  for (let from = (before?.revision ?? -1) + 1; from <= to; from += PIECE) {
-    for (const stored of await store.read(stream, { from, to: Math.min(to, from + PIECE - 1) })) {
+  for await (const events of slicesOf(store, stream, { from: (before?.revision ?? -1) + 1, to })) {
+    for (const stored of events) {
       const event = toShipmentEvent(stored);
       folded = foldNext(folded, event);
       seen?.(stored, event, folded);

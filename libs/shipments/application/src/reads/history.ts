@@ -50,35 +50,46 @@ function slip(from: string | null, to: string | null): number | null {
   return Math.round(((Date.parse(to) - Date.parse(from)) / HOUR_MS) * 100) / 100;
 }
 
-/** Events read at a time. */
-const PIECE = 100;
+/** Events read at a time. An event has up to 1 MB. */
+const SLICE = 32;
 /** Most events read for one page: events that are not listed cost as much. */
 const PER_PAGE = 2_000;
+/** A page ends with the first item that makes its JSON longer than this. */
+const PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Makes a list item of an event; undefined for an event that is not listed. */
 export type ItemOf<T> = (event: StoredEvent) => T | undefined | Promise<T | undefined>;
 
-/** A page of items made of the events of a stream, the newest first. Reads only the part of the stream that the page covers. */
+/**
+ * A page of items made of the events of a stream, the newest first. Reads only the part of the stream that the page covers,
+ * and ends early where items are large.
+ */
 export async function pageBackwards<T>(
   store: EventStore,
   stream: string,
-  page: { readonly limit: number; readonly after?: PageEnd | undefined },
+  { limit, after }: { readonly limit: number; readonly after?: PageEnd | undefined },
   itemOf: ItemOf<T>,
 ): Promise<ReadPage<T>> {
-  const last = page.after === undefined ? await store.lastRevision(stream) : Number(page.after[0]) - 1;
+  const last = after === undefined ? await store.lastRevision(stream) : Number(after[0]) - 1;
   const items: T[] = [];
-  let place = last ?? -1;
-  const stop = place - PER_PAGE;
-  while (place >= 0 && place > stop) {
-    const first = Math.max(0, place - PIECE + 1);
-    const events = await store.read(stream, { from: first, to: place });
-    for (const event of events.toReversed()) {
-      const item = await itemOf(event);
-      if (item === undefined) continue;
+  let bytes = 0;
+  let next = last ?? -1;
+  const stop = next - PER_PAGE;
+  for await (const event of backwards(store, stream, next)) {
+    next = event.revision - 1;
+    const item = await itemOf(event);
+    if (item !== undefined) {
       items.push(item);
-      if (items.length === page.limit) return { items, next: event.revision > 0 ? [event.revision] : null };
+      bytes += Buffer.byteLength(JSON.stringify(item));
     }
-    place = first - 1;
+    if (items.length === limit || bytes > PAGE_BYTES || next <= stop) break;
   }
-  return { items, next: place >= 0 ? [place + 1] : null };
+  return { items, next: next >= 0 ? [next + 1] : null };
+}
+
+async function* backwards(store: EventStore, stream: string, last: number): AsyncIterable<StoredEvent> {
+  for (let to = last; to >= 0; to -= SLICE) {
+    const events = await store.read(stream, { from: Math.max(0, to - SLICE + 1), to });
+    yield* events.toReversed();
+  }
 }

@@ -22,6 +22,7 @@ import {
   readShipment,
   roughBytes,
   type ShipmentCache,
+  slicesOf,
 } from '../shipment-cache.ts';
 import { etaChange, historyEntry, pageBackwards, type ItemOf } from './history.ts';
 import type {
@@ -136,9 +137,6 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
   };
 }
 
-/** Events of a stream in memory at once: long streams are not held whole. */
-const PIECE = 500;
-
 /** Of shipments as of a time, those asked for last are kept: a listing asks for the same one with every page. */
 const KEPT = { shipments: 100, bytes: 16 * 1024 * 1024 };
 
@@ -171,11 +169,12 @@ class PastShipments {
   async at(stream: string, { workspace_id, environment }: Scope, at: Timestamp): Promise<ShipmentState | undefined> {
     const key = [workspace_id, environment, stream, at].join('/');
     let past: Past = this.kept.get(key) ?? NOTHING;
-    for (let hasMore = !past.isOver; hasMore;) {
-      const events = await this.store.read(stream, { from: past.events, to: past.events + PIECE - 1 });
-      if (past.events === 0 && !isOfScope(events[0], { workspace_id, environment })) return undefined;
-      if (events.length > 0) past = after(past, events, at);
-      hasMore = events.length === PIECE && !past.isOver;
+    if (!past.isOver) {
+      for await (const events of slicesOf(this.store, stream, { from: past.events })) {
+        if (past.events === 0 && !isOfScope(events[0], { workspace_id, environment })) return undefined;
+        past = after(past, events, at);
+        if (past.isOver) break;
+      }
     }
     const { state } = past;
     if (state !== undefined) this.kept.set(key, { ...past, state });
