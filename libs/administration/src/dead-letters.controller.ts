@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nest
 import { ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import { QueryOneOf, QueryText } from '@tracking/http';
-import { DeadLettersDto, DeadLetterSummaryDto, settleFilter, summaryFilter } from '@tracking/webhooks-http';
+import { DeadLetterSummaryDto, DeadLettersDto, settleFilter, summaryFilter } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
 import { InputPipe } from './input.pipe.ts';
 import { OperatedDeadLetters } from './operated-dead-letters.ts';

@@ -1,35 +1,38 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
-import { Audited, AuditTrail, fault, Identified, invalidRequest, OneOf, tellAudit, Text } from '@tracking/http';
+import { AuditTrail, Audited, Identified, OneOf, Text, fault, invalidRequest, tellAudit } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
-import { Takes } from './takes.ts';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
+import { InputPipe } from './input.pipe.ts';
 import { listAnswer } from './list-answer.ts';
 import type { ListAnswer } from './list-answer.ts';
-import { InputPipe } from './input.pipe.ts';
 import { OPERATOR } from './operator.ts';
+import { Takes } from './takes.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 class InWorkspaceDto {
-  @Text({ description: 'Name of the workspace.', required: true })
+  @Text({ description: 'Name of the workspace.' })
   workspace!: string;
 }
 class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
-  @Text({ description: 'What the key is for.', required: true })
+  @Text({ description: 'What the key is for.' })
   name!: string;
 
-  @OneOf(ENVIRONMENTS, { description: 'What the key sees.', required: true })
+  @OneOf(ENVIRONMENTS, { description: 'What the key sees.' })
   environment!: Environment;
 
-  @OneOf(ROLES, { description: 'Role of the service account that is made for the key; this or `user`.' })
+  @OneOf(ROLES, {
+    description: 'Role of the service account that is made for the key; this or `user`.',
+    nullable: true,
+  })
   role?: Role;
 
-  @Text({ description: 'E-mail of the user whose key it is.' })
+  @Text({ description: 'E-mail of the user whose key it is.', nullable: true })
   user?: string;
 }
 

@@ -1,18 +1,18 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment, EventEnvelope } from '@tracking/contracts';
-import { invalidRequest, QueryOneOf, QueryText } from '@tracking/http';
-import { eventFilter, ListEventsDto } from '@tracking/shipments-http';
-import { Takes } from './takes.ts';
+import { OneOf, Text, invalidRequest } from '@tracking/http';
+import { ListEventsDto, eventFilter } from '@tracking/shipments-http';
 import { IDENTITY, PUBLISHED_EVENTS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
+import { Takes } from './takes.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 class OperatedEventsDto extends ListEventsDto {
-  @QueryText({ description: 'Name of the workspace.', required: true })
+  @Text({ description: 'Name of the workspace.' })
   workspace!: string;
 
-  @QueryOneOf(ENVIRONMENTS, { description: 'Where it happened.', required: true })
+  @OneOf(ENVIRONMENTS, { description: 'Where it happened.' })
   environment!: Environment;
 }
 

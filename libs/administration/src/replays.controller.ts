@@ -2,10 +2,11 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import { QueryOneOf, QueryText } from '@tracking/http';
-import { ListReplaysDto, replayFilter, ReplayFilterDto } from '@tracking/webhooks-http';
+import { ListReplaysDto, ReplayFilterDto, replayFilter } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
 import { InputPipe } from './input.pipe.ts';
-import { type OperatedReplay, type OperatedReplays, ReplayOperations } from './operated-replays.ts';
+import { ReplayOperations } from './operated-replays.ts';
+import type { OperatedReplay, OperatedReplays } from './operated-replays.ts';
 import { IN_ENVIRONMENT, IN_WORKSPACE, WhereDto } from './operated-scopes.ts';
 import { placeOf } from './place.ts';
 import { Takes } from './takes.ts';

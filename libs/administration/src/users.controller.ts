@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { ROLES } from '@tracking/contracts';
 import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
-import { Audited, Identified, OneOf, Password, tellAudit, Text } from '@tracking/http';
+import { Audited, Identified, OneOf, Password, Text, tellAudit } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import { Email, linkAddress } from '@tracking/identity-http';
@@ -16,19 +16,19 @@ import { Takes } from './takes.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 class InWorkspaceDto {
-  @Text({ description: 'Name of the workspace.', required: true })
+  @Text({ description: 'Name of the workspace.' })
   workspace!: string;
 }
 class NamedUserDto extends InWorkspaceDto {
-  @Email({ description: 'Of the user.', required: true })
+  @Email({ description: 'Of the user.' })
   email!: string;
 }
 class UserRoleDto extends NamedUserDto {
-  @OneOf(ROLES, { description: 'What the user may do.', required: true })
+  @OneOf(ROLES, { description: 'What the user may do.' })
   role!: Role;
 }
 class CreateUserDto extends UserRoleDto implements UserToCreate {
-  @Password({ description: 'With one the user is active at once.', kept: true })
+  @Password({ description: 'With one the user is active at once.', required: false })
   password?: string;
 }
 

@@ -1,15 +1,15 @@
 import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import type { Workspace } from '@tracking/contracts';
 import { Text } from '@tracking/http';
-import { Takes } from './takes.ts';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
+import { InputPipe } from './input.pipe.ts';
 import { listAnswer } from './list-answer.ts';
 import type { ListAnswer } from './list-answer.ts';
-import { InputPipe } from './input.pipe.ts';
+import { Takes } from './takes.ts';
 
 class CreateWorkspaceDto {
-  @Text({ description: 'Unique, whatever its case.', required: true })
+  @Text({ description: 'Unique, whatever its case.' })
   name!: string;
 }
 

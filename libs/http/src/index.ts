@@ -11,7 +11,6 @@ export { eventSchemaName, type JsonSchema, pascalCase, schemaRef } from './docs/
 export { documentationPage, jsonBlock } from './docs/documentation-page.ts';
 export { ErrorDetailResource } from './docs/error.resource.ts';
 export { NO_VALUE } from './docs/examples.ts';
-export { FROM_TO, Shown, ShownTime, ShownWarnings } from './docs/shown.ts';
 export { errorBody } from './errors/error-answer.ts';
 export { ErrorFilter } from './errors/error-filter.ts';
 export { invalidRequest, notFound, RequestError, unauthenticated } from './errors/request-error.ts';
@@ -71,6 +70,7 @@ export {
   Cursor,
   field,
   type FieldOptions,
+  type FieldVariant,
   Flag,
   Forwarded,
   Id,
@@ -84,6 +84,7 @@ export {
   QueryOneOf,
   QueryText,
   QueryTime,
+  Resource,
   SomeListed,
   SomeOf,
   Text,
@@ -94,8 +95,8 @@ export {
   TimeZone,
   WholeNumber,
 } from './validation/fields.ts';
+export { FROM_TO, InputType, PageType, TIME, WithWarnings } from './validation/mapped-types.ts';
 export { NoParameters, readParameters } from './validation/parameters.ts';
 export { BodyPipe, NO_BODY, OptionalBodyPipe, type ReadBody } from './validation/read-body.ts';
-export { type DtoClass, readDto } from './validation/read-dto.ts';
+export { type DtoClass, fieldsOf, ignored, readDto, unknownFields } from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';
-export { ignored, unknownFields } from './validation/unknown-fields.ts';

@@ -1957,7 +1957,10 @@ export interface components {
              * @description When it was last used, to the minute; null: never. UTC with milliseconds.
              */
             last_used_at: string | null;
-            /** @description What the key is for. */
+            /**
+             * @description What the key is for.
+             * @example Nightly import
+             */
             name: string;
             /** @description Whose permissions the key has, at each request. */
             owner: components["schemas"]["ApiKeyOwner"];
@@ -2015,7 +2018,10 @@ export interface components {
              * @description When it was last used, to the minute; null: never. UTC with milliseconds.
              */
             last_used_at: string | null;
-            /** @description What the key is for. */
+            /**
+             * @description What the key is for.
+             * @example Nightly import
+             */
             name: string;
             /** @description Whose permissions the key has, at each request. */
             owner: components["schemas"]["ApiKeyOwner"];
@@ -2045,7 +2051,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
-             * @description From then on it is refused; never, unless told.
+             * @description From then on it is refused; null: never.
              */
             expires_at?: string | null;
             /**
@@ -2113,7 +2119,10 @@ export interface components {
              * @description When it was last used, to the minute; null: never. UTC with milliseconds.
              */
             last_used_at: string | null;
-            /** @description What the key is for. */
+            /**
+             * @description What the key is for.
+             * @example Nightly import
+             */
             name: string;
             /** @description Whose permissions the key has, at each request. */
             owner: components["schemas"]["ApiKeyOwner"];
@@ -2214,7 +2223,7 @@ export interface components {
              */
             booking_number?: string | null;
             /**
-             * @description `actual` unless said otherwise.
+             * @description Whether it happened, or is expected; `actual` unless said otherwise.
              * @example actual
              */
             classifier?: components["schemas"]["Classifier"] | null;
@@ -2252,7 +2261,7 @@ export interface components {
             note?: string | null;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When it happened, or is expected to.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at: string;
@@ -2264,7 +2273,7 @@ export interface components {
             /** @description Id of the shipment, `shp_…`. */
             shipment_id?: string | null;
             /**
-             * @description `manual` unless the key may post for feeds.
+             * @description Where the milestone comes from; `manual` unless the key may post for feeds.
              * @example manual
              */
             source?: components["schemas"]["MilestoneSource"] | null;
@@ -2353,6 +2362,7 @@ export interface components {
             /**
              * Format: date
              * @description Day by which it must be back empty, local to the place.
+             * @example 2027-01-04
              */
             empty_return_by: string | null;
             /**
@@ -2368,15 +2378,22 @@ export interface components {
             /**
              * Format: date
              * @description Last day without demurrage, a date local to the place.
+             * @example 2026-12-24
              */
             last_free_day: string | null;
             /** @description Its latest actual milestone. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
             /** @description Normalised number. */
             number: string;
-            /** @description Seal. */
+            /**
+             * @description Seal, or several of them.
+             * @example ML-CN4831977
+             */
             seal_number: string | null;
-            /** @description ISO 6346 size and type. */
+            /**
+             * @description Size and type: four letters or digits, as ISO 6346 writes them.
+             * @example 45G1
+             */
             size_type: string | null;
             /** @description Status of this container. */
             status: components["schemas"]["ShipmentStatus"];
@@ -2394,7 +2411,7 @@ export interface components {
             empty_return_by?: string | null;
             /**
              * Format: date
-             * @description Last day without demurrage, local to the place.
+             * @description Last day without demurrage, a date local to the place.
              * @example 2026-12-24
              */
             last_free_day?: string | null;
@@ -2428,6 +2445,7 @@ export interface components {
             /**
              * Format: date
              * @description Day by which it must be back empty, local to the place.
+             * @example 2027-01-04
              */
             empty_return_by: string | null;
             /**
@@ -2443,15 +2461,22 @@ export interface components {
             /**
              * Format: date
              * @description Last day without demurrage, a date local to the place.
+             * @example 2026-12-24
              */
             last_free_day: string | null;
             /** @description Its latest actual milestone. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
             /** @description Normalised number. */
             number: string;
-            /** @description Seal. */
+            /**
+             * @description Seal, or several of them.
+             * @example ML-CN4831977
+             */
             seal_number: string | null;
-            /** @description ISO 6346 size and type. */
+            /**
+             * @description Size and type: four letters or digits, as ISO 6346 writes them.
+             * @example 45G1
+             */
             size_type: string | null;
             /** @description Status of this container. */
             status: components["schemas"]["ShipmentStatus"];
@@ -2485,10 +2510,11 @@ export interface components {
             /** @description How exceptions open by themselves, by type. */
             exceptions: components["schemas"]["ExceptionSettingsByType"];
             /**
-             * @description Which documents a shipment of the mode needs.
+             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
              * @example {
              *       "ocean": [
-             *         "bill_of_lading"
+             *         "bill_of_lading",
+             *         "packing_list"
              *       ],
              *       "air": []
              *     }
@@ -2500,9 +2526,15 @@ export interface components {
         /** @enum {string} */
         DeliveryStatus: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
         Document: {
-            /** @description SHA-256 of the bytes, in lower-case hex. */
+            /**
+             * @description SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             checksum_sha256: string;
-            /** @description As told; once the bytes were judged, what they are. */
+            /**
+             * @description What the bytes are; they are judged when they come.
+             * @example application/pdf
+             */
             content_type: components["schemas"]["DocumentContentType"];
             /**
              * Format: date-time
@@ -2514,7 +2546,10 @@ export interface components {
              * @description Where its bytes are; null while there are none, and when they are gone.
              */
             download_url: string | null;
-            /** @description As its sender calls it, in any script; without a path. */
+            /**
+             * @description What it is called, in any script; a path before it is dropped.
+             * @example invoice-4711.pdf
+             */
             file_name: string;
             /** @description Service-assigned identifier. */
             id: string;
@@ -2522,7 +2557,7 @@ export interface components {
             rejection_reason: string | null;
             /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
             replaced_by_document_id: string | null;
-            /** @description The document that it replaces. */
+            /** @description A document of the shipment that this one takes the place of, once it is whole. */
             replaces_document_id: string | null;
             /**
              * Format: date-time
@@ -2533,11 +2568,17 @@ export interface components {
             reviewed_by: components["schemas"]["Actor"] | null;
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /** @description Size in bytes. */
+            /**
+             * @description How many bytes there are.
+             * @example 48213
+             */
             size_bytes: number;
             /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
             status: components["schemas"]["DocumentStatus"];
-            /** @description What it is. */
+            /**
+             * @description What it is.
+             * @example commercial_invoice
+             */
             type: components["schemas"]["DocumentType"];
             /**
              * Format: date-time
@@ -2665,9 +2706,15 @@ export interface components {
         /** @enum {string} */
         DocumentType: "bill_of_lading" | "house_bill" | "sea_waybill" | "air_waybill" | "commercial_invoice" | "packing_list" | "certificate_of_origin" | "booking_confirmation" | "shipping_instructions" | "arrival_notice" | "delivery_order" | "proof_of_delivery" | "customs_entry" | "verified_gross_mass" | "dangerous_goods_declaration" | "inspection_certificate" | "phytosanitary_certificate" | "insurance_certificate" | "freight_invoice" | "photo" | "other";
         DocumentUpload: {
-            /** @description SHA-256 of the bytes, in lower-case hex. */
+            /**
+             * @description SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             checksum_sha256: string;
-            /** @description As told; once the bytes were judged, what they are. */
+            /**
+             * @description What the bytes are; they are judged when they come.
+             * @example application/pdf
+             */
             content_type: components["schemas"]["DocumentContentType"];
             /**
              * Format: date-time
@@ -2679,7 +2726,10 @@ export interface components {
              * @description Where its bytes are; null while there are none, and when they are gone.
              */
             download_url: string | null;
-            /** @description As its sender calls it, in any script; without a path. */
+            /**
+             * @description What it is called, in any script; a path before it is dropped.
+             * @example invoice-4711.pdf
+             */
             file_name: string;
             /** @description Service-assigned identifier. */
             id: string;
@@ -2687,7 +2737,7 @@ export interface components {
             rejection_reason: string | null;
             /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
             replaced_by_document_id: string | null;
-            /** @description The document that it replaces. */
+            /** @description A document of the shipment that this one takes the place of, once it is whole. */
             replaces_document_id: string | null;
             /**
              * Format: date-time
@@ -2698,11 +2748,17 @@ export interface components {
             reviewed_by: components["schemas"]["Actor"] | null;
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /** @description Size in bytes. */
+            /**
+             * @description How many bytes there are.
+             * @example 48213
+             */
             size_bytes: number;
             /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
             status: components["schemas"]["DocumentStatus"];
-            /** @description What it is. */
+            /**
+             * @description What it is.
+             * @example commercial_invoice
+             */
             type: components["schemas"]["DocumentType"];
             /** @description How to send the bytes. */
             upload: components["schemas"]["Upload"];
@@ -2759,7 +2815,7 @@ export interface components {
         };
         DocumentUploadFields: {
             /**
-             * @description SHA-256 of the bytes, in hexadecimal digits.
+             * @description SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             checksum_sha256: string;
@@ -2787,9 +2843,15 @@ export interface components {
             type: components["schemas"]["DocumentType"];
         };
         DocumentWritten: {
-            /** @description SHA-256 of the bytes, in lower-case hex. */
+            /**
+             * @description SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             checksum_sha256: string;
-            /** @description As told; once the bytes were judged, what they are. */
+            /**
+             * @description What the bytes are; they are judged when they come.
+             * @example application/pdf
+             */
             content_type: components["schemas"]["DocumentContentType"];
             /**
              * Format: date-time
@@ -2801,7 +2863,10 @@ export interface components {
              * @description Where its bytes are; null while there are none, and when they are gone.
              */
             download_url: string | null;
-            /** @description As its sender calls it, in any script; without a path. */
+            /**
+             * @description What it is called, in any script; a path before it is dropped.
+             * @example invoice-4711.pdf
+             */
             file_name: string;
             /** @description Service-assigned identifier. */
             id: string;
@@ -2809,7 +2874,7 @@ export interface components {
             rejection_reason: string | null;
             /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
             replaced_by_document_id: string | null;
-            /** @description The document that it replaces. */
+            /** @description A document of the shipment that this one takes the place of, once it is whole. */
             replaces_document_id: string | null;
             /**
              * Format: date-time
@@ -2820,11 +2885,17 @@ export interface components {
             reviewed_by: components["schemas"]["Actor"] | null;
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /** @description Size in bytes. */
+            /**
+             * @description How many bytes there are.
+             * @example 48213
+             */
             size_bytes: number;
             /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
             status: components["schemas"]["DocumentStatus"];
-            /** @description What it is. */
+            /**
+             * @description What it is.
+             * @example commercial_invoice
+             */
             type: components["schemas"]["DocumentType"];
             /**
              * Format: date-time
@@ -2926,11 +2997,20 @@ export interface components {
              * @description When it was first acknowledged. UTC with milliseconds.
              */
             acknowledged_at: string | null;
-            /** @description Who is to deal with it, as you name people. */
+            /**
+             * @description Who is to deal with it, as you name people.
+             * @example kim@example.com
+             */
             assignee: string | null;
-            /** @description The container it is about; null for the shipment. */
+            /**
+             * @description A container of the shipment; without one it is about the shipment.
+             * @example CSQU3054383
+             */
             container_number: string | null;
-            /** @description What exactly is wrong, for people. */
+            /**
+             * @description What exactly is wrong, for people.
+             * @example The left door does not close.
+             */
             detail: string | null;
             /**
              * @description Who found it.
@@ -2943,14 +3023,17 @@ export interface components {
             metrics: {
                 [key: string]: unknown;
             };
-            /** @description The milestone that showed it. */
+            /** @description A milestone of the shipment that shows it. */
             milestone_id: string | null;
             /**
              * Format: date-time
              * @description When it was opened. UTC with milliseconds.
              */
             opened_at: string;
-            /** @description Why, by that milestone or whoever opened it. */
+            /**
+             * @description Why, by that milestone or whoever opened it.
+             * @example equipment_shortage
+             */
             reason_code: components["schemas"]["ReasonCode"] | null;
             /** @description How it was resolved; null until then. */
             resolution: components["schemas"]["ExceptionResolution"] | null;
@@ -2961,15 +3044,24 @@ export interface components {
             resolved_at: string | null;
             /** @description The rule that opened it; null where a person did. */
             rule: components["schemas"]["AutomaticExceptionType"] | null;
-            /** @description How grave it is. */
+            /**
+             * @description How grave it is; `medium` unless told.
+             * @example high
+             */
             severity: components["schemas"]["Severity"];
             /** @description The shipment it belongs to. */
             shipment_id: string;
             /** @description Whether somebody deals with it. */
             status: components["schemas"]["ExceptionStatus"];
-            /** @description What it is called. */
+            /**
+             * @description What it is called; by its type unless told.
+             * @example Door bent
+             */
             title: string;
-            /** @description What is wrong. */
+            /**
+             * @description What is wrong.
+             * @example container_damage
+             */
             type: components["schemas"]["ExceptionType"];
         };
         ExceptionAcknowledgement: {
@@ -3003,7 +3095,7 @@ export interface components {
             /** @description A milestone of the shipment that shows it. */
             milestone_id?: string | null;
             /**
-             * @description Why.
+             * @description Why, by that milestone or whoever opened it.
              * @example equipment_shortage
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
@@ -3142,7 +3234,7 @@ export interface components {
             /** @description So many hours before a day or time that was given; null where the type has no such time. */
             before_hours: number | null;
             /**
-             * @description Instead of `after_hours` for shipments of these modes.
+             * @description Instead of `after_hours` by mode: ocean, air, road, rail, barge, courier, multimodal.
              * @example {
              *       "air": 4,
              *       "road": 4
@@ -3187,14 +3279,18 @@ export interface components {
             no_update: components["schemas"]["ExceptionSettings"];
         };
         ExceptionSettingsChanges: {
-            /** @description After so many hours; of types that have it. */
+            /**
+             * @description After so many hours; null where the type has no such time.
+             * @example 24
+             */
             after_hours?: number | null;
-            /** @description So many hours before a day or time that was given; of types that have it. */
+            /** @description So many hours before a day or time that was given; null where the type has no such time. */
             before_hours?: number | null;
             /**
              * @description Instead of `after_hours` by mode: ocean, air, road, rail, barge, courier, multimodal.
              * @example {
-             *       "air": 4
+             *       "air": 4,
+             *       "road": 4
              *     }
              */
             by_mode?: {
@@ -3286,11 +3382,20 @@ export interface components {
              * @description When it was first acknowledged. UTC with milliseconds.
              */
             acknowledged_at: string | null;
-            /** @description Who is to deal with it, as you name people. */
+            /**
+             * @description Who is to deal with it, as you name people.
+             * @example kim@example.com
+             */
             assignee: string | null;
-            /** @description The container it is about; null for the shipment. */
+            /**
+             * @description A container of the shipment; without one it is about the shipment.
+             * @example CSQU3054383
+             */
             container_number: string | null;
-            /** @description What exactly is wrong, for people. */
+            /**
+             * @description What exactly is wrong, for people.
+             * @example The left door does not close.
+             */
             detail: string | null;
             /**
              * @description Who found it.
@@ -3303,14 +3408,17 @@ export interface components {
             metrics: {
                 [key: string]: unknown;
             };
-            /** @description The milestone that showed it. */
+            /** @description A milestone of the shipment that shows it. */
             milestone_id: string | null;
             /**
              * Format: date-time
              * @description When it was opened. UTC with milliseconds.
              */
             opened_at: string;
-            /** @description Why, by that milestone or whoever opened it. */
+            /**
+             * @description Why, by that milestone or whoever opened it.
+             * @example equipment_shortage
+             */
             reason_code: components["schemas"]["ReasonCode"] | null;
             /** @description How it was resolved; null until then. */
             resolution: components["schemas"]["ExceptionResolution"] | null;
@@ -3321,15 +3429,24 @@ export interface components {
             resolved_at: string | null;
             /** @description The rule that opened it; null where a person did. */
             rule: components["schemas"]["AutomaticExceptionType"] | null;
-            /** @description How grave it is. */
+            /**
+             * @description How grave it is; `medium` unless told.
+             * @example high
+             */
             severity: components["schemas"]["Severity"];
             /** @description The shipment it belongs to. */
             shipment_id: string;
             /** @description Whether somebody deals with it. */
             status: components["schemas"]["ExceptionStatus"];
-            /** @description What it is called. */
+            /**
+             * @description What it is called; by its type unless told.
+             * @example Door bent
+             */
             title: string;
-            /** @description What is wrong. */
+            /**
+             * @description What is wrong.
+             * @example container_damage
+             */
             type: components["schemas"]["ExceptionType"];
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
             warnings: components["schemas"]["Warning"][];
@@ -3565,27 +3682,47 @@ export interface components {
              * @description Actual departure. UTC with milliseconds.
              */
             atd: string | null;
-            /** @description Carrier code. */
+            /**
+             * @description Carrier: SCAC, or the two-character IATA code for air and courier.
+             * @example MAEU
+             */
             carrier_scac: string | null;
-            /** @description Port code. */
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example NLRTM
+             */
             destination_port: string | null;
             /**
              * Format: date-time
              * @description Estimated arrival. UTC with milliseconds.
+             * @example 2026-12-19T18:00:00.000Z
              */
             eta: string | null;
             /**
              * Format: date-time
              * @description Estimated departure. UTC with milliseconds.
+             * @example 2026-11-21T09:30:00.000Z
              */
             etd: string | null;
-            /** @description Transport mode. */
+            /**
+             * @description Transport mode of the leg.
+             * @example ocean
+             */
             mode: components["schemas"]["Mode"] | null;
-            /** @description Port code. */
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example CNSHA
+             */
             origin_port: string | null;
-            /** @description Name of the vessel. */
+            /**
+             * @description Name of the vessel.
+             * @example Maersk Honam
+             */
             vessel: string | null;
-            /** @description Voyage, flight, train or trip number. */
+            /**
+             * @description Voyage, flight, train or trip number.
+             * @example 412W
+             */
             voyage: string | null;
         };
         LegFields: {
@@ -3659,28 +3796,47 @@ export interface components {
         /** @enum {string} */
         ManualResolutionCode: "fixed" | "waived" | "false_positive" | "duplicate";
         Milestone: {
-            /** @description Whether it happened, or is expected. */
+            /**
+             * @description Whether it happened, or is expected; `actual` unless said otherwise.
+             * @example actual
+             */
             classifier: components["schemas"]["Classifier"];
-            /** @description Code of the catalog. */
+            /**
+             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @example vessel_departed
+             */
             code: components["schemas"]["CanonicalMilestoneCode"];
-            /** @description The container it is about; null for all. */
+            /**
+             * @description A container of the shipment; without one it counts for all.
+             * @example CSQU3054383
+             */
             container_number: string | null;
-            /** @description The client’s own reference. */
+            /**
+             * @description Your own reference: the same one again corrects that milestone.
+             * @example EVT-9981
+             */
             external_id: string | null;
             /** @description Service-assigned identifier. */
             id: string;
             /** @description The code for people. */
             label: string;
-            /** @description Free text or a UN/LOCODE. */
+            /**
+             * @description Free text; a UN/LOCODE is recognised.
+             * @example CNSHA
+             */
             location: string | null;
             /** @description A remark. */
             note: string | null;
             /**
              * Format: date-time
              * @description When it happened, or is expected to. UTC with milliseconds.
+             * @example 2026-11-21T01:30:00.000Z
              */
             occurred_at: string;
-            /** @description Why it was posted. */
+            /**
+             * @description Why it is posted.
+             * @example carrier_feed_unavailable
+             */
             reason_code: components["schemas"]["ReasonCode"] | null;
             /**
              * Format: date-time
@@ -3700,23 +3856,35 @@ export interface components {
             sequence: number;
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /** @description Where the milestone comes from. */
+            /**
+             * @description Where the milestone comes from; `manual` unless the key may post for feeds.
+             * @example manual
+             */
             source: components["schemas"]["MilestoneSource"];
             /**
              * Format: date-time
              * @description When a newer estimate replaced it. UTC with milliseconds.
              */
             superseded_at: string | null;
-            /** @description IANA time zone of the place, for display. */
+            /**
+             * @description IANA time zone of the place, for display.
+             * @example Asia/Shanghai
+             */
             timezone: string | null;
-            /** @description Name of the vessel. */
+            /**
+             * @description Name of the vessel.
+             * @example Maersk Honam
+             */
             vessel: string | null;
-            /** @description Voyage, flight, train or trip number. */
+            /**
+             * @description Voyage, flight, train or trip number.
+             * @example 412W
+             */
             voyage: string | null;
         };
         MilestoneChanges: {
             /**
-             * @description `actual` unless said otherwise.
+             * @description Whether it happened, or is expected; `actual` unless said otherwise.
              * @example actual
              */
             classifier?: components["schemas"]["Classifier"] | null;
@@ -3744,7 +3912,7 @@ export interface components {
             note?: string | null;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When it happened, or is expected to.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at?: string;
@@ -3819,7 +3987,7 @@ export interface components {
         };
         MilestoneFields: {
             /**
-             * @description `actual` unless said otherwise.
+             * @description Whether it happened, or is expected; `actual` unless said otherwise.
              * @example actual
              */
             classifier?: components["schemas"]["Classifier"] | null;
@@ -3847,7 +4015,7 @@ export interface components {
             note?: string | null;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When it happened, or is expected to.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at: string;
@@ -3857,7 +4025,7 @@ export interface components {
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
             /**
-             * @description `manual` unless the key may post for feeds.
+             * @description Where the milestone comes from; `manual` unless the key may post for feeds.
              * @example manual
              */
             source?: components["schemas"]["MilestoneSource"] | null;
@@ -3970,28 +4138,47 @@ export interface components {
         /** @enum {string} */
         MilestoneSource: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system";
         MilestoneWritten: {
-            /** @description Whether it happened, or is expected. */
+            /**
+             * @description Whether it happened, or is expected; `actual` unless said otherwise.
+             * @example actual
+             */
             classifier: components["schemas"]["Classifier"];
-            /** @description Code of the catalog. */
+            /**
+             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @example vessel_departed
+             */
             code: components["schemas"]["CanonicalMilestoneCode"];
-            /** @description The container it is about; null for all. */
+            /**
+             * @description A container of the shipment; without one it counts for all.
+             * @example CSQU3054383
+             */
             container_number: string | null;
-            /** @description The client’s own reference. */
+            /**
+             * @description Your own reference: the same one again corrects that milestone.
+             * @example EVT-9981
+             */
             external_id: string | null;
             /** @description Service-assigned identifier. */
             id: string;
             /** @description The code for people. */
             label: string;
-            /** @description Free text or a UN/LOCODE. */
+            /**
+             * @description Free text; a UN/LOCODE is recognised.
+             * @example CNSHA
+             */
             location: string | null;
             /** @description A remark. */
             note: string | null;
             /**
              * Format: date-time
              * @description When it happened, or is expected to. UTC with milliseconds.
+             * @example 2026-11-21T01:30:00.000Z
              */
             occurred_at: string;
-            /** @description Why it was posted. */
+            /**
+             * @description Why it is posted.
+             * @example carrier_feed_unavailable
+             */
             reason_code: components["schemas"]["ReasonCode"] | null;
             /**
              * Format: date-time
@@ -4011,18 +4198,30 @@ export interface components {
             sequence: number;
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /** @description Where the milestone comes from. */
+            /**
+             * @description Where the milestone comes from; `manual` unless the key may post for feeds.
+             * @example manual
+             */
             source: components["schemas"]["MilestoneSource"];
             /**
              * Format: date-time
              * @description When a newer estimate replaced it. UTC with milliseconds.
              */
             superseded_at: string | null;
-            /** @description IANA time zone of the place, for display. */
+            /**
+             * @description IANA time zone of the place, for display.
+             * @example Asia/Shanghai
+             */
             timezone: string | null;
-            /** @description Name of the vessel. */
+            /**
+             * @description Name of the vessel.
+             * @example Maersk Honam
+             */
             vessel: string | null;
-            /** @description Voyage, flight, train or trip number. */
+            /**
+             * @description Voyage, flight, train or trip number.
+             * @example 412W
+             */
             voyage: string | null;
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
             warnings: components["schemas"]["Warning"][];
@@ -4039,9 +4238,15 @@ export interface components {
             name: string;
         };
         Party: {
-            /** @description The client’s reference of the party. */
+            /**
+             * @description Your own reference of the party.
+             * @example CUST-1042
+             */
             external_id: string | null;
-            /** @description Name of the party. */
+            /**
+             * @description Name of the party.
+             * @example Acme Electronics Ltd
+             */
             name: string | null;
         };
         PartyFields: {
@@ -4185,10 +4390,11 @@ export interface components {
         };
         RequiredDocuments: {
             /**
-             * @description Which documents a shipment of the mode needs.
+             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
              * @example {
              *       "ocean": [
-             *         "bill_of_lading"
+             *         "bill_of_lading",
+             *         "packing_list"
              *       ],
              *       "air": []
              *     }
@@ -4236,7 +4442,10 @@ export interface components {
              * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Which system it is. */
+            /**
+             * @description Which system it is.
+             * @example TMS
+             */
             name: string;
             /** @description What it may do, with each of its keys. */
             role: components["schemas"]["Role"];
@@ -4256,7 +4465,7 @@ export interface components {
              * @example TMS
              */
             name?: string;
-            /** @description What it may do, with each of its keys, from now on. */
+            /** @description What it may do, with each of its keys. */
             role?: components["schemas"]["Role"];
         };
         ServiceAccountFields: {
@@ -4289,7 +4498,10 @@ export interface components {
              * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Which system it is. */
+            /**
+             * @description Which system it is.
+             * @example TMS
+             */
             name: string;
             /** @description What it may do, with each of its keys. */
             role: components["schemas"]["Role"];
@@ -4390,13 +4602,24 @@ export interface components {
              * @description Actual departure. UTC with milliseconds.
              */
             atd: string | null;
-            /** @description Booking number. */
+            /**
+             * @description Booking number of the carrier.
+             * @example BKG-55012
+             */
             booking_number: string | null;
-            /** @description Carrier code. */
+            /**
+             * @description Carrier: SCAC, or the two-character IATA code for air and courier.
+             * @example MAEU
+             */
             carrier_scac: string | null;
             /** @description Who receives. */
             consignee: components["schemas"]["Party"] | null;
-            /** @description Normalised container numbers. */
+            /**
+             * @description Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.
+             * @example [
+             *       "CSQU3054383"
+             *     ]
+             */
             container_numbers: string[];
             /** @description The containers with what is known of each. */
             containers: components["schemas"]["Container"][];
@@ -4405,23 +4628,34 @@ export interface components {
              * @description When it was created. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Port code. */
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example NLRTM
+             */
             destination_port: string | null;
             /** @description Documents that are uploaded, approved or rejected. */
             documents_count: number;
             /**
              * Format: date-time
              * @description Estimated arrival. UTC with milliseconds.
+             * @example 2026-12-19T18:00:00.000Z
              */
             eta: string | null;
             /**
              * Format: date-time
              * @description Estimated departure. UTC with milliseconds.
+             * @example 2026-11-21T09:30:00.000Z
              */
             etd: string | null;
-            /** @description The client’s own reference. */
+            /**
+             * @description Your own reference, unique per workspace and environment: the same one again updates that shipment.
+             * @example TMS-2026-000181
+             */
             external_id: string | null;
-            /** @description House bill reference. */
+            /**
+             * @description House bill reference.
+             * @example HBL-77120
+             */
             house_bill: string | null;
             /**
              * @description Service-assigned identifier.
@@ -4430,25 +4664,43 @@ export interface components {
             id: string;
             /** @description The latest actual milestone. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
-            /** @description The legs in order. */
+            /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
             legs: components["schemas"]["Leg"][];
-            /** @description How the cargo is loaded. */
+            /**
+             * @description How the cargo is loaded.
+             * @example fcl
+             */
             load_type: components["schemas"]["LoadType"] | null;
-            /** @description Master bill or air waybill. */
+            /**
+             * @description Master bill or air waybill.
+             * @example MAEU912345678
+             */
             master_bill: string | null;
-            /** @description The client’s own strings by name. */
+            /**
+             * @description Your own strings by name.
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
             metadata: {
                 [key: string]: string;
             } | null;
-            /** @description Transport mode. */
+            /**
+             * @description Transport mode; `sea`, `vessel` and `truck` are normalised.
+             * @example ocean
+             */
             mode: components["schemas"]["Mode"] | null;
             /** @description Exceptions that are not resolved. */
             open_exceptions_count: number;
-            /** @description Port code. */
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example CNSHA
+             */
             origin_port: string | null;
             /**
              * Format: date-time
-             * @description The first estimated arrival known. UTC with milliseconds.
+             * @description The first estimated arrival known; null in a patch sets the present one. UTC with milliseconds.
+             * @example 2026-12-19T18:00:00.000Z
              */
             original_eta: string | null;
             /** @description Further references. */
@@ -4709,7 +4961,7 @@ export interface components {
             origin_port?: string | null;
             /**
              * Format: date-time
-             * @description The first estimated arrival known; null: the present one.
+             * @description The first estimated arrival known; null in a patch sets the present one.
              * @example 2026-12-19T18:00:00Z
              */
             original_eta?: string | null;
@@ -4779,13 +5031,24 @@ export interface components {
              * @description Actual departure. UTC with milliseconds.
              */
             atd: string | null;
-            /** @description Booking number. */
+            /**
+             * @description Booking number of the carrier.
+             * @example BKG-55012
+             */
             booking_number: string | null;
-            /** @description Carrier code. */
+            /**
+             * @description Carrier: SCAC, or the two-character IATA code for air and courier.
+             * @example MAEU
+             */
             carrier_scac: string | null;
             /** @description Who receives. */
             consignee: components["schemas"]["Party"] | null;
-            /** @description Normalised container numbers. */
+            /**
+             * @description Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.
+             * @example [
+             *       "CSQU3054383"
+             *     ]
+             */
             container_numbers: string[];
             /** @description The containers with what is known of each. */
             containers: components["schemas"]["Container"][];
@@ -4794,23 +5057,34 @@ export interface components {
              * @description When it was created. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Port code. */
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example NLRTM
+             */
             destination_port: string | null;
             /** @description Documents that are uploaded, approved or rejected. */
             documents_count: number;
             /**
              * Format: date-time
              * @description Estimated arrival. UTC with milliseconds.
+             * @example 2026-12-19T18:00:00.000Z
              */
             eta: string | null;
             /**
              * Format: date-time
              * @description Estimated departure. UTC with milliseconds.
+             * @example 2026-11-21T09:30:00.000Z
              */
             etd: string | null;
-            /** @description The client’s own reference. */
+            /**
+             * @description Your own reference, unique per workspace and environment: the same one again updates that shipment.
+             * @example TMS-2026-000181
+             */
             external_id: string | null;
-            /** @description House bill reference. */
+            /**
+             * @description House bill reference.
+             * @example HBL-77120
+             */
             house_bill: string | null;
             /**
              * @description Service-assigned identifier.
@@ -4819,25 +5093,43 @@ export interface components {
             id: string;
             /** @description The latest actual milestone. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
-            /** @description The legs in order. */
+            /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
             legs: components["schemas"]["Leg"][];
-            /** @description How the cargo is loaded. */
+            /**
+             * @description How the cargo is loaded.
+             * @example fcl
+             */
             load_type: components["schemas"]["LoadType"] | null;
-            /** @description Master bill or air waybill. */
+            /**
+             * @description Master bill or air waybill.
+             * @example MAEU912345678
+             */
             master_bill: string | null;
-            /** @description The client’s own strings by name. */
+            /**
+             * @description Your own strings by name.
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
             metadata: {
                 [key: string]: string;
             } | null;
-            /** @description Transport mode. */
+            /**
+             * @description Transport mode; `sea`, `vessel` and `truck` are normalised.
+             * @example ocean
+             */
             mode: components["schemas"]["Mode"] | null;
             /** @description Exceptions that are not resolved. */
             open_exceptions_count: number;
-            /** @description Port code. */
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example CNSHA
+             */
             origin_port: string | null;
             /**
              * Format: date-time
-             * @description The first estimated arrival known. UTC with milliseconds.
+             * @description The first estimated arrival known; null in a patch sets the present one. UTC with milliseconds.
+             * @example 2026-12-19T18:00:00.000Z
              */
             original_eta: string | null;
             /** @description Further references. */
@@ -4926,7 +5218,10 @@ export interface components {
             created_at: string;
             /** @description Who invited them. */
             created_by: components["schemas"]["Actor"];
-            /** @description By which they sign in. */
+            /**
+             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @example jo@example.com
+             */
             email: string;
             /**
              * @description Service-assigned identifier.
@@ -4940,7 +5235,7 @@ export interface components {
             last_seen_at: string | null;
             /** @description What they are called; null until the invitation is accepted. */
             name: string | null;
-            /** @description What they may do. */
+            /** @description What they may do, with their sessions and keys. */
             role: components["schemas"]["Role"];
             /**
              * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
@@ -4958,17 +5253,17 @@ export interface components {
              * @example Jo Doe
              */
             name?: string;
-            /** @description What they may do, with their sessions and keys, from now on. */
+            /** @description What they may do, with their sessions and keys. */
             role?: components["schemas"]["Role"];
         };
         UserInvitation: {
             /**
              * Format: email
-             * @description Unique in the workspace, whatever its case.
+             * @description By which they sign in; unique in the workspace, whatever its case.
              * @example jo@example.com
              */
             email: string;
-            /** @description What they may do. */
+            /** @description What they may do, with their sessions and keys. */
             role: components["schemas"]["Role"];
         };
         UserInvited: {
@@ -4979,7 +5274,10 @@ export interface components {
             created_at: string;
             /** @description Who invited them. */
             created_by: components["schemas"]["Actor"];
-            /** @description By which they sign in. */
+            /**
+             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @example jo@example.com
+             */
             email: string;
             /**
              * @description Service-assigned identifier.
@@ -5003,7 +5301,7 @@ export interface components {
             last_seen_at: string | null;
             /** @description What they are called; null until the invitation is accepted. */
             name: string | null;
-            /** @description What they may do. */
+            /** @description What they may do, with their sessions and keys. */
             role: components["schemas"]["Role"];
             /**
              * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
@@ -5033,7 +5331,10 @@ export interface components {
             created_at: string;
             /** @description Who invited them. */
             created_by: components["schemas"]["Actor"];
-            /** @description By which they sign in. */
+            /**
+             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @example jo@example.com
+             */
             email: string;
             /**
              * @description Service-assigned identifier.
@@ -5057,7 +5358,7 @@ export interface components {
             last_seen_at: string | null;
             /** @description What they are called; null until the invitation is accepted. */
             name: string | null;
-            /** @description What they may do. */
+            /** @description What they may do, with their sessions and keys. */
             role: components["schemas"]["Role"];
             /**
              * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
@@ -5079,7 +5380,10 @@ export interface components {
             created_at: string;
             /** @description Who invited them. */
             created_by: components["schemas"]["Actor"];
-            /** @description By which they sign in. */
+            /**
+             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @example jo@example.com
+             */
             email: string;
             /**
              * @description Service-assigned identifier.
@@ -5093,7 +5397,7 @@ export interface components {
             last_seen_at: string | null;
             /** @description What they are called; null until the invitation is accepted. */
             name: string | null;
-            /** @description What they may do. */
+            /** @description What they may do, with their sessions and keys. */
             role: components["schemas"]["Role"];
             /**
              * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
@@ -5443,7 +5747,7 @@ export interface components {
         };
         WebhookEndpoint: {
             /**
-             * @description Version of the payloads.
+             * @description Version of the payloads; the newest when the endpoint is made, unless told.
              * @enum {string}
              */
             api_version: "2026-11-01";
@@ -5461,9 +5765,19 @@ export interface components {
             disabled_reason: "manual" | "gone" | null;
             /** @description Whose events it gets. */
             environment: components["schemas"]["Environment"];
-            /** @description What it gets; `*` is the six standard types. */
+            /**
+             * @description What it gets; `*` is the six standard types.
+             * @example [
+             *       "*"
+             *     ]
+             */
             event_types: components["schemas"]["SubscribableEventType"][];
-            /** @description Go with every delivery; values masked. */
+            /**
+             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @example {
+             *       "x-token": "secret"
+             *     }
+             */
             headers: {
                 [key: string]: string;
             };
@@ -5474,7 +5788,7 @@ export interface components {
             id: string;
             /** @description Outcome of the last challenge to this URL. */
             last_verification: components["schemas"]["WebhookVerification"] | null;
-            /** @description Most attempts at once. */
+            /** @description Most attempts at once; 16 unless told. */
             max_concurrency: number;
             /**
              * @description Only an enabled one gets live events.
@@ -5486,7 +5800,10 @@ export interface components {
              * @description When it last changed. UTC with milliseconds.
              */
             updated_at: string;
-            /** @description Where events are posted to. */
+            /**
+             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @example https://tms.example.com/webhooks
+             */
             url: string;
             /** @description Grows with every change. */
             version: number;
@@ -5526,7 +5843,7 @@ export interface components {
         };
         WebhookEndpointCreated: {
             /**
-             * @description Version of the payloads.
+             * @description Version of the payloads; the newest when the endpoint is made, unless told.
              * @enum {string}
              */
             api_version: "2026-11-01";
@@ -5544,9 +5861,19 @@ export interface components {
             disabled_reason: "manual" | "gone" | null;
             /** @description Whose events it gets. */
             environment: components["schemas"]["Environment"];
-            /** @description What it gets; `*` is the six standard types. */
+            /**
+             * @description What it gets; `*` is the six standard types.
+             * @example [
+             *       "*"
+             *     ]
+             */
             event_types: components["schemas"]["SubscribableEventType"][];
-            /** @description Go with every delivery; values masked. */
+            /**
+             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @example {
+             *       "x-token": "secret"
+             *     }
+             */
             headers: {
                 [key: string]: string;
             };
@@ -5557,7 +5884,7 @@ export interface components {
             id: string;
             /** @description Outcome of the last challenge to this URL. */
             last_verification: components["schemas"]["WebhookVerification"] | null;
-            /** @description Most attempts at once. */
+            /** @description Most attempts at once; 16 unless told. */
             max_concurrency: number;
             /**
              * @description Signs every request to it: the whole string is the HMAC key. No read shows it.
@@ -5574,7 +5901,10 @@ export interface components {
              * @description When it last changed. UTC with milliseconds.
              */
             updated_at: string;
-            /** @description Where events are posted to. */
+            /**
+             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @example https://tms.example.com/webhooks
+             */
             url: string;
             /** @description Grows with every change. */
             version: number;
@@ -5709,7 +6039,7 @@ export interface components {
         };
         WebhookEndpointWritten: {
             /**
-             * @description Version of the payloads.
+             * @description Version of the payloads; the newest when the endpoint is made, unless told.
              * @enum {string}
              */
             api_version: "2026-11-01";
@@ -5727,9 +6057,19 @@ export interface components {
             disabled_reason: "manual" | "gone" | null;
             /** @description Whose events it gets. */
             environment: components["schemas"]["Environment"];
-            /** @description What it gets; `*` is the six standard types. */
+            /**
+             * @description What it gets; `*` is the six standard types.
+             * @example [
+             *       "*"
+             *     ]
+             */
             event_types: components["schemas"]["SubscribableEventType"][];
-            /** @description Go with every delivery; values masked. */
+            /**
+             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @example {
+             *       "x-token": "secret"
+             *     }
+             */
             headers: {
                 [key: string]: string;
             };
@@ -5740,7 +6080,7 @@ export interface components {
             id: string;
             /** @description Outcome of the last challenge to this URL. */
             last_verification: components["schemas"]["WebhookVerification"] | null;
-            /** @description Most attempts at once. */
+            /** @description Most attempts at once; 16 unless told. */
             max_concurrency: number;
             /**
              * @description Only an enabled one gets live events.
@@ -5752,7 +6092,10 @@ export interface components {
              * @description When it last changed. UTC with milliseconds.
              */
             updated_at: string;
-            /** @description Where events are posted to. */
+            /**
+             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @example https://tms.example.com/webhooks
+             */
             url: string;
             /** @description Grows with every change. */
             version: number;
@@ -5857,7 +6200,12 @@ export interface components {
             done: number;
             /** @description Whose deliveries they are. */
             endpoint_id: string;
-            /** @description Only of events of these types; of all where null. */
+            /**
+             * @description Only of events of these types; of all that the endpoint subscribes to where null.
+             * @example [
+             *       "milestone.recorded"
+             *     ]
+             */
             event_types: components["schemas"]["EventType"][] | null;
             /** @description Of these, those whose first attempt failed again: they go on by their new schedule. */
             failed: number;
@@ -5868,11 +6216,17 @@ export interface components {
             id: string;
             /** @description Found so far; all of them once it is completed. */
             matched: number;
-            /** @description Only those whose `last_error` has one of these codes; all where null. */
+            /**
+             * @description Only those whose `last_error` has one of these codes; what was missed has none. All where null.
+             * @example [
+             *       "timeout"
+             *     ]
+             */
             reasons: string[] | null;
             /**
              * Format: date-time
              * @description Only of events created at this time or later; from the first one kept on where null. UTC with milliseconds.
+             * @example 2026-11-21T09:30:00.000Z
              */
             since: string | null;
             /**
@@ -5880,11 +6234,18 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "completed" | "canceled";
-            /** @description What came to one of these ends. */
+            /**
+             * @description What came to one of these ends; `missed` is what was never recorded for the endpoint, from before it was made too. dead_lettered and missed, unless told.
+             * @example [
+             *       "dead_lettered",
+             *       "missed"
+             *     ]
+             */
             statuses: ("dead_lettered" | "discarded" | "succeeded" | "missed")[];
             /**
              * Format: date-time
-             * @description Only of events created at this time or earlier. UTC with milliseconds.
+             * @description Only of events created at this time or earlier; all that there are, unless told, and no later ones. UTC with milliseconds.
+             * @example 2026-11-22T09:30:00.000Z
              */
             until: string;
             /** @description Grows with every change, progress among them. */
@@ -5892,14 +6253,14 @@ export interface components {
         };
         WebhookReplayFilter: {
             /**
-             * @description Only of events of these types; of all that the endpoint subscribes to, unless told.
+             * @description Only of events of these types; of all that the endpoint subscribes to where null.
              * @example [
              *       "milestone.recorded"
              *     ]
              */
             event_types?: components["schemas"]["EventType"][] | null;
             /**
-             * @description Only those whose `last_error` has one of these codes; what was missed has none.
+             * @description Only those whose `last_error` has one of these codes; what was missed has none. All where null.
              * @example [
              *       "timeout"
              *     ]
@@ -5907,12 +6268,12 @@ export interface components {
             reasons?: string[] | null;
             /**
              * Format: date-time
-             * @description Only of events created at this time or later; from the first one kept on, unless told.
+             * @description Only of events created at this time or later; from the first one kept on where null.
              * @example 2026-11-21T09:30:00Z
              */
             since?: string | null;
             /**
-             * @description What came to these ends; `missed` is what was never recorded for the endpoint, from before it was made too. dead_lettered and missed, unless told.
+             * @description What came to one of these ends; `missed` is what was never recorded for the endpoint, from before it was made too. dead_lettered and missed, unless told.
              * @example [
              *       "dead_lettered",
              *       "missed"
@@ -5964,7 +6325,12 @@ export interface components {
             done: number;
             /** @description Whose deliveries they are. */
             endpoint_id: string;
-            /** @description Only of events of these types; of all where null. */
+            /**
+             * @description Only of events of these types; of all that the endpoint subscribes to where null.
+             * @example [
+             *       "milestone.recorded"
+             *     ]
+             */
             event_types: components["schemas"]["EventType"][] | null;
             /** @description Of these, those whose first attempt failed again: they go on by their new schedule. */
             failed: number;
@@ -5975,11 +6341,17 @@ export interface components {
             id: string;
             /** @description Found so far; all of them once it is completed. */
             matched: number;
-            /** @description Only those whose `last_error` has one of these codes; all where null. */
+            /**
+             * @description Only those whose `last_error` has one of these codes; what was missed has none. All where null.
+             * @example [
+             *       "timeout"
+             *     ]
+             */
             reasons: string[] | null;
             /**
              * Format: date-time
              * @description Only of events created at this time or later; from the first one kept on where null. UTC with milliseconds.
+             * @example 2026-11-21T09:30:00.000Z
              */
             since: string | null;
             /**
@@ -5987,11 +6359,18 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "completed" | "canceled";
-            /** @description What came to one of these ends. */
+            /**
+             * @description What came to one of these ends; `missed` is what was never recorded for the endpoint, from before it was made too. dead_lettered and missed, unless told.
+             * @example [
+             *       "dead_lettered",
+             *       "missed"
+             *     ]
+             */
             statuses: ("dead_lettered" | "discarded" | "succeeded" | "missed")[];
             /**
              * Format: date-time
-             * @description Only of events created at this time or earlier. UTC with milliseconds.
+             * @description Only of events created at this time or earlier; all that there are, unless told, and no later ones. UTC with milliseconds.
+             * @example 2026-11-22T09:30:00.000Z
              */
             until: string;
             /** @description Grows with every change, progress among them. */
@@ -6060,10 +6439,11 @@ export interface components {
             /** @description Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`. */
             recheck: components["schemas"]["SettingsRecheck"] | null;
             /**
-             * @description Which documents a shipment of the mode needs.
+             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
              * @example {
              *       "ocean": [
-             *         "bill_of_lading"
+             *         "bill_of_lading",
+             *         "packing_list"
              *       ],
              *       "air": []
              *     }
@@ -6082,15 +6462,16 @@ export interface components {
             version: number;
         };
         WorkspaceSettingsChanges: {
-            /** @description How exceptions open, by type. */
+            /** @description How exceptions open by themselves, by type. */
             exceptions?: components["schemas"]["ExceptionSettingsChangesByType"] | null;
             /**
-             * @description Which documents a shipment of a mode needs; a list is replaced whole.
+             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
              * @example {
              *       "ocean": [
              *         "bill_of_lading",
              *         "packing_list"
-             *       ]
+             *       ],
+             *       "air": []
              *     }
              */
             required_documents?: {
@@ -6105,10 +6486,11 @@ export interface components {
             /** @description Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`. */
             recheck: components["schemas"]["SettingsRecheck"] | null;
             /**
-             * @description Which documents a shipment of the mode needs.
+             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
              * @example {
              *       "ocean": [
-             *         "bill_of_lading"
+             *         "bill_of_lading",
+             *         "packing_list"
              *       ],
              *       "air": []
              *     }
@@ -7988,13 +8370,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "data": [
                      *         {
                      *           "index": 1,
                      *           "status": 201
                      *         }
-                     *       ],
-                     *       "warnings": []
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["BulkMilestonesWritten"];
@@ -8078,7 +8460,8 @@ export interface operations {
                      * @example {
                      *       "required_documents": {
                      *         "ocean": [
-                     *           "bill_of_lading"
+                     *           "bill_of_lading",
+                     *           "packing_list"
                      *         ],
                      *         "air": []
                      *       },
@@ -8122,7 +8505,7 @@ export interface operations {
                      *         {
                      *           "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "name": "Acme Electronics Ltd",
+                     *           "name": "TMS",
                      *           "role": "viewer",
                      *           "status": "active",
                      *           "created_by": {
@@ -8192,7 +8575,7 @@ export interface operations {
                      * @example {
                      *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
+                     *       "name": "TMS",
                      *       "role": "viewer",
                      *       "status": "active",
                      *       "created_by": {
@@ -8242,7 +8625,7 @@ export interface operations {
                      * @example {
                      *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
+                     *       "name": "TMS",
                      *       "role": "viewer",
                      *       "status": "active",
                      *       "created_by": {
@@ -8311,7 +8694,7 @@ export interface operations {
                      * @example {
                      *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
+                     *       "name": "TMS",
                      *       "role": "viewer",
                      *       "status": "active",
                      *       "created_by": {
@@ -8376,7 +8759,7 @@ export interface operations {
                      * @example {
                      *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
+                     *       "name": "TMS",
                      *       "role": "viewer",
                      *       "status": "active",
                      *       "created_by": {
@@ -8441,7 +8824,7 @@ export interface operations {
                      * @example {
                      *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
+                     *       "name": "TMS",
                      *       "role": "viewer",
                      *       "status": "active",
                      *       "created_by": {
@@ -8606,9 +8989,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "deleted": true,
-                     *       "warnings": []
+                     *       "deleted": true
                      *     }
                      */
                     "application/json": components["schemas"]["SessionEnded"];
@@ -8730,8 +9113,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "changed_at": "2026-11-23T09:30:00.000Z",
-                     *       "warnings": []
+                     *       "warnings": [],
+                     *       "changed_at": "2026-11-23T09:30:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PasswordChanged"];
@@ -8826,9 +9209,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "deleted": true,
-                     *       "warnings": []
+                     *       "deleted": true
                      *     }
                      */
                     "application/json": components["schemas"]["SessionEnded"];
@@ -8969,7 +9352,8 @@ export interface operations {
                      *       },
                      *       "required_documents": {
                      *         "ocean": [
-                     *           "bill_of_lading"
+                     *           "bill_of_lading",
+                     *           "packing_list"
                      *         ],
                      *         "air": []
                      *       },
@@ -9096,7 +9480,8 @@ export interface operations {
                      *         },
                      *         "required_documents": {
                      *           "ocean": [
-                     *             "bill_of_lading"
+                     *             "bill_of_lading",
+                     *             "packing_list"
                      *           ],
                      *           "air": []
                      *         }
@@ -9282,7 +9667,8 @@ export interface operations {
                      *       },
                      *       "required_documents": {
                      *         "ocean": [
-                     *           "bill_of_lading"
+                     *           "bill_of_lading",
+                     *           "packing_list"
                      *         ],
                      *         "air": []
                      *       },
@@ -9409,7 +9795,8 @@ export interface operations {
                      *         },
                      *         "required_documents": {
                      *           "ocean": [
-                     *             "bill_of_lading"
+                     *             "bill_of_lading",
+                     *             "packing_list"
                      *           ],
                      *           "air": []
                      *         }
@@ -10525,8 +10912,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "commercial_invoice",
-                 *       "file": "The bytes of bill-of-lading.pdf",
-                 *       "replaces_document_id": "doc_sandbox2sandbox2sandbox2aa0"
+                 *       "replaces_document_id": "doc_sandbox2sandbox2sandbox2aa0",
+                 *       "file": "The bytes of bill-of-lading.pdf"
                  *     }
                  */
                 "multipart/form-data": components["schemas"]["DocumentForm"];
@@ -10838,11 +11225,11 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "container_number": "CSQU3054383",
                  *       "type": "container_damage",
                  *       "severity": "high",
                  *       "title": "Door bent",
                  *       "detail": "The left door does not close.",
-                 *       "container_number": "CSQU3054383",
                  *       "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
                  *       "reason_code": "equipment_shortage",
                  *       "assignee": "kim@example.com"
@@ -11175,17 +11562,17 @@ export interface operations {
                      *           "code": "vessel_departed",
                      *           "label": "Vessel departed",
                      *           "sequence": 55,
-                     *           "classifier": "actual",
                      *           "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *           "location": "CNSHA",
-                     *           "timezone": "Asia/Shanghai",
                      *           "source": "carrier",
                      *           "reason_code": null,
+                     *           "location": "CNSHA",
+                     *           "classifier": "actual",
                      *           "external_id": null,
                      *           "container_number": "CSQU3054383",
                      *           "vessel": "MSC SANDBOX",
                      *           "voyage": "123W",
                      *           "note": null,
+                     *           "timezone": "Asia/Shanghai",
                      *           "recorded_at": "2026-11-19T12:30:00.000Z",
                      *           "recorded_by": {
                      *             "type": "user",
@@ -11267,17 +11654,17 @@ export interface operations {
                      *       "code": "vessel_departed",
                      *       "label": "Vessel departed",
                      *       "sequence": 55,
-                     *       "classifier": "actual",
                      *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "location": "CNSHA",
-                     *       "timezone": "Asia/Shanghai",
                      *       "source": "carrier",
                      *       "reason_code": null,
+                     *       "location": "CNSHA",
+                     *       "classifier": "actual",
                      *       "external_id": null,
                      *       "container_number": "CSQU3054383",
                      *       "vessel": "MSC SANDBOX",
                      *       "voyage": "123W",
                      *       "note": null,
+                     *       "timezone": "Asia/Shanghai",
                      *       "recorded_at": "2026-11-19T12:30:00.000Z",
                      *       "recorded_by": {
                      *         "type": "user",
@@ -11305,17 +11692,17 @@ export interface operations {
                      *       "code": "vessel_departed",
                      *       "label": "Vessel departed",
                      *       "sequence": 55,
-                     *       "classifier": "actual",
                      *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "location": "CNSHA",
-                     *       "timezone": "Asia/Shanghai",
                      *       "source": "carrier",
                      *       "reason_code": null,
+                     *       "location": "CNSHA",
+                     *       "classifier": "actual",
                      *       "external_id": null,
                      *       "container_number": "CSQU3054383",
                      *       "vessel": "MSC SANDBOX",
                      *       "voyage": "123W",
                      *       "note": null,
+                     *       "timezone": "Asia/Shanghai",
                      *       "recorded_at": "2026-11-19T12:30:00.000Z",
                      *       "recorded_by": {
                      *         "type": "user",
@@ -11378,17 +11765,17 @@ export interface operations {
                      *       "code": "vessel_departed",
                      *       "label": "Vessel departed",
                      *       "sequence": 55,
-                     *       "classifier": "actual",
                      *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "location": "CNSHA",
-                     *       "timezone": "Asia/Shanghai",
                      *       "source": "carrier",
                      *       "reason_code": null,
+                     *       "location": "CNSHA",
+                     *       "classifier": "actual",
                      *       "external_id": null,
                      *       "container_number": "CSQU3054383",
                      *       "vessel": "MSC SANDBOX",
                      *       "voyage": "123W",
                      *       "note": null,
+                     *       "timezone": "Asia/Shanghai",
                      *       "recorded_at": "2026-11-19T12:30:00.000Z",
                      *       "recorded_by": {
                      *         "type": "user",
@@ -11455,17 +11842,17 @@ export interface operations {
                      *       "code": "vessel_departed",
                      *       "label": "Vessel departed",
                      *       "sequence": 55,
-                     *       "classifier": "actual",
                      *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "location": "CNSHA",
-                     *       "timezone": "Asia/Shanghai",
                      *       "source": "carrier",
                      *       "reason_code": null,
+                     *       "location": "CNSHA",
+                     *       "classifier": "actual",
                      *       "external_id": null,
                      *       "container_number": "CSQU3054383",
                      *       "vessel": "MSC SANDBOX",
                      *       "voyage": "123W",
                      *       "note": null,
+                     *       "timezone": "Asia/Shanghai",
                      *       "recorded_at": "2026-11-19T12:30:00.000Z",
                      *       "recorded_by": {
                      *         "type": "user",
@@ -11550,17 +11937,17 @@ export interface operations {
                      *       "code": "vessel_departed",
                      *       "label": "Vessel departed",
                      *       "sequence": 55,
-                     *       "classifier": "actual",
                      *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "location": "CNSHA",
-                     *       "timezone": "Asia/Shanghai",
                      *       "source": "carrier",
                      *       "reason_code": null,
+                     *       "location": "CNSHA",
+                     *       "classifier": "actual",
                      *       "external_id": null,
                      *       "container_number": "CSQU3054383",
                      *       "vessel": "MSC SANDBOX",
                      *       "voyage": "123W",
                      *       "note": null,
+                     *       "timezone": "Asia/Shanghai",
                      *       "recorded_at": "2026-11-19T12:30:00.000Z",
                      *       "recorded_by": {
                      *         "type": "user",
@@ -11810,13 +12197,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "data": [
                      *         {
                      *           "index": 1,
                      *           "status": 201
                      *         }
-                     *       ],
-                     *       "warnings": []
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["BulkShipmentsWritten"];
@@ -12035,8 +12422,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Jo Doe",
-                 *       "role": "viewer"
+                 *       "role": "viewer",
+                 *       "name": "Jo Doe"
                  *     }
                  */
                 "application/json": components["schemas"]["UserChanges"];
@@ -12254,9 +12641,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "reset_url": "https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP",
-                     *       "expires_at": "2026-11-23T09:30:00.000Z",
-                     *       "warnings": []
+                     *       "expires_at": "2026-11-23T09:30:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["PasswordReset"];
@@ -12317,16 +12704,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "data": [
                      *         {
                      *           "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
                      *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *           "action": "replay",
                      *           "since": "2026-11-21T09:30:00.000Z",
-                     *           "until": "2026-11-23T09:30:00.000Z",
+                     *           "until": "2026-11-22T09:30:00.000Z",
                      *           "event_types": null,
                      *           "statuses": [
-                     *             "dead_lettered"
+                     *             "dead_lettered",
+                     *             "missed"
                      *           ],
                      *           "reasons": null,
                      *           "delivery_ids": null,
@@ -12345,8 +12734,7 @@ export interface operations {
                      *           "code": "endpoint_not_enabled",
                      *           "message": "Deliveries are sent to enabled endpoints only: enable it first."
                      *         }
-                     *       ],
-                     *       "warnings": []
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookReplaysBegun"];
@@ -12407,16 +12795,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "data": [
                      *         {
                      *           "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
                      *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *           "action": "replay",
                      *           "since": "2026-11-21T09:30:00.000Z",
-                     *           "until": "2026-11-23T09:30:00.000Z",
+                     *           "until": "2026-11-22T09:30:00.000Z",
                      *           "event_types": null,
                      *           "statuses": [
-                     *             "dead_lettered"
+                     *             "dead_lettered",
+                     *             "missed"
                      *           ],
                      *           "reasons": null,
                      *           "delivery_ids": null,
@@ -12435,8 +12825,7 @@ export interface operations {
                      *           "code": "endpoint_not_enabled",
                      *           "message": "Deliveries are sent to enabled endpoints only: enable it first."
                      *         }
-                     *       ],
-                     *       "warnings": []
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookReplaysBegun"];
@@ -13057,9 +13446,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "deleted": true,
-                     *       "warnings": []
+                     *       "deleted": true
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookEndpointDeleted"];
@@ -13346,10 +13735,11 @@ export interface operations {
                      *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "action": "replay",
                      *       "since": "2026-11-21T09:30:00.000Z",
-                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "until": "2026-11-22T09:30:00.000Z",
                      *       "event_types": null,
                      *       "statuses": [
-                     *         "dead_lettered"
+                     *         "dead_lettered",
+                     *         "missed"
                      *       ],
                      *       "reasons": null,
                      *       "delivery_ids": null,
@@ -13412,6 +13802,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "warnings": [],
                      *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=",
                      *       "previous_secrets": [
@@ -13419,8 +13810,7 @@ export interface operations {
                      *           "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=",
                      *           "expires_at": "2026-11-23T09:30:00.000Z"
                      *         }
-                     *       ],
-                     *       "warnings": []
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookSecrets"];
@@ -13767,10 +14157,11 @@ export interface operations {
                      *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *           "action": "replay",
                      *           "since": "2026-11-21T09:30:00.000Z",
-                     *           "until": "2026-11-23T09:30:00.000Z",
+                     *           "until": "2026-11-22T09:30:00.000Z",
                      *           "event_types": null,
                      *           "statuses": [
-                     *             "dead_lettered"
+                     *             "dead_lettered",
+                     *             "missed"
                      *           ],
                      *           "reasons": null,
                      *           "delivery_ids": null,
@@ -13827,10 +14218,11 @@ export interface operations {
                      *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "action": "replay",
                      *       "since": "2026-11-21T09:30:00.000Z",
-                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "until": "2026-11-22T09:30:00.000Z",
                      *       "event_types": null,
                      *       "statuses": [
-                     *         "dead_lettered"
+                     *         "dead_lettered",
+                     *         "missed"
                      *       ],
                      *       "reasons": null,
                      *       "delivery_ids": null,
@@ -13898,10 +14290,11 @@ export interface operations {
                      *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "action": "replay",
                      *       "since": "2026-11-21T09:30:00.000Z",
-                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "until": "2026-11-22T09:30:00.000Z",
                      *       "event_types": null,
                      *       "statuses": [
-                     *         "dead_lettered"
+                     *         "dead_lettered",
+                     *         "missed"
                      *       ],
                      *       "reasons": null,
                      *       "delivery_ids": null,
@@ -13970,10 +14363,11 @@ export interface operations {
                      *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *       "action": "replay",
                      *       "since": "2026-11-21T09:30:00.000Z",
-                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "until": "2026-11-22T09:30:00.000Z",
                      *       "event_types": null,
                      *       "statuses": [
-                     *         "dead_lettered"
+                     *         "dead_lettered",
+                     *         "missed"
                      *       ],
                      *       "reasons": null,
                      *       "delivery_ids": null,

@@ -1,17 +1,16 @@
 import { Controller, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS } from '@tracking/contracts';
-import { BodyPipe, Command, Operation, refusal, SentBody, sizeOf } from '@tracking/http';
+import { BodyPipe, Command, Operation, SentBody, refusal, sizeOf } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
-import { SHIPMENT_ID, SHIPMENTS } from '@tracking/shipments-http';
+import { SHIPMENTS, SHIPMENT_ID } from '@tracking/shipments-http';
 import type { FastifyReply } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentWrites } from './document-writes.ts';
 import type { DocumentWithWarnings } from './document-writes.ts';
-import { AddDocumentDto } from './document.dto.ts';
-import { DocumentWrittenResource } from './document.resource.ts';
+import { AddDocumentDto, DocumentWrittenResource } from './document.resource.ts';
 import { DOCUMENT_FORM } from './receive-forms.ts';
 
 /** Takes a document with its file, in one request. */

@@ -1,15 +1,16 @@
 import { Controller, HttpCode, Inject, Param, Put, Req } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS } from '@tracking/contracts';
-import { commandIdentityOf, FILE_KIND, incoming, notFound, Operation, refusal, RequestError } from '@tracking/http';
-import { SHIPMENTS } from '@tracking/shipments-http';
+import { FILE_KIND, Operation, RequestError, commandIdentityOf, incoming, notFound, refusal } from '@tracking/http';
 import type { RouteBody } from '@tracking/http';
 import type { FoundDocument } from '@tracking/shipments';
+import { SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
-import { type DocumentIds, DOCUMENT_IDS } from './document-ids.pipe.ts';
+import { DOCUMENT_IDS } from './document-ids.pipe.ts';
+import type { DocumentIds } from './document-ids.pipe.ts';
 import { DocumentStorage } from './document-storage.ts';
-import { UploadTokenDto } from './document.dto.ts';
+import { UploadTokenDto } from './document.resource.ts';
 import { UploadThrottle } from './upload-throttle.ts';
 import type { UploadGrant } from './upload-urls.ts';
 

@@ -1,10 +1,10 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope, ShipmentDocument, Warning } from '@tracking/contracts';
-import { Audited, BodyPipe, Command, etagOf, NO_BODY, Operation, refusal, SentBody, tellAudit } from '@tracking/http';
-import { SHIPMENTS } from '@tracking/shipments-http';
+import { Audited, BodyPipe, Command, NO_BODY, Operation, SentBody, etagOf, refusal, tellAudit } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
+import { SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DOCUMENT_IDS } from './document-ids.pipe.ts';
@@ -13,8 +13,7 @@ import { DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentWrites } from './document-writes.ts';
 import type { DocumentWithWarnings } from './document-writes.ts';
-import { RejectDocumentDto } from './document.dto.ts';
-import { DocumentResource, DocumentWrittenResource } from './document.resource.ts';
+import { DocumentResource, DocumentWrittenResource, RejectDocumentDto } from './document.resource.ts';
 
 const OfId = (): MethodDecorator =>
   applyDecorators(

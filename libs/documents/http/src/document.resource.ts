@@ -1,89 +1,183 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { DOCUMENT_CONTENT_TYPES, DOCUMENT_STATUSES, DOCUMENT_TYPES } from '@tracking/contracts';
 import type * as wire from '@tracking/contracts';
-import { ActorResource, Shown, ShownTime, ShownWarnings } from '@tracking/http';
+import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import { DOCUMENT_CONTENT_TYPES, DOCUMENT_LIMITS, DOCUMENT_STATUSES, DOCUMENT_TYPES } from '@tracking/contracts';
+import {
+  ActorResource,
+  Id,
+  InputType,
+  OneOf,
+  PageType,
+  QueryText,
+  Resource,
+  TIME,
+  Text,
+  WithWarnings,
+  fault,
+  field,
+  inLowerCase,
+  oneOf,
+} from '@tracking/http';
+import type { FieldCheck } from '@tracking/http';
+import { MAX_FILE_NAME, fileName, normaliseFileName } from './file-name.ts';
+import { ReceivedFile } from './received-file.ts';
+
+/** Parameters of a media type say nothing here. */
+const mediaType = (value: unknown): unknown =>
+  inLowerCase(DOCUMENT_CONTENT_TYPES)(typeof value === 'string' ? value.split(';', 1)[0]?.trim() : value);
+
+const HEX = /^[0-9a-f]{64}$/;
+const checksum: FieldCheck = (value, param) => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  return HEX.test(value) ? [] : fault(param, 'invalid_value', 'Must be a SHA-256 of 64 hexadecimal digits.');
+};
+
+/** How large it may be, is answered apart: 413. */
+const size: FieldCheck = (value, param) => {
+  if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
+  return Number.isSafeInteger(value) && value >= 1
+    ? []
+    : fault(param, 'invalid_value', 'Must be a whole number from 1.');
+};
 
 @ApiSchema({ name: 'Document' })
-export class DocumentResource implements wire.ShipmentDocument {
-  @Shown(String, 'Service-assigned identifier.')
+export class DocumentResource extends Resource implements wire.ShipmentDocument {
+  @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
-  @Shown(String, 'The shipment it belongs to.')
+  @ApiProperty({ description: 'The shipment it belongs to.' })
   readonly shipment_id!: string;
-  @Shown(String, 'What it is.', { enum: [...DOCUMENT_TYPES] })
+  @OneOf(DOCUMENT_TYPES, { description: 'What it is.', example: 'commercial_invoice' })
   readonly type!: wire.DocumentType;
-  @Shown(
-    String,
-    '`pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone.',
-    {
-      enum: [...DOCUMENT_STATUSES],
-    },
-  )
+  @ApiProperty({
+    description: '`pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone.',
+    enum: DOCUMENT_STATUSES,
+  })
   readonly status!: wire.DocumentStatus;
-  @Shown(String, 'As its sender calls it, in any script; without a path.')
+  @field(
+    fileName,
+    { description: 'What it is called, in any script; a path before it is dropped.', example: 'invoice-4711.pdf' },
+    { type: String, minLength: 1, maxLength: MAX_FILE_NAME },
+    { normalise: normaliseFileName },
+  )
   readonly file_name!: string;
-  @Shown(String, 'As told; once the bytes were judged, what they are.', { enum: [...DOCUMENT_CONTENT_TYPES] })
+  @field(
+    oneOf(DOCUMENT_CONTENT_TYPES),
+    { description: 'What the bytes are; they are judged when they come.', example: 'application/pdf' },
+    { type: String, enum: [...DOCUMENT_CONTENT_TYPES] },
+    { normalise: mediaType },
+  )
   readonly content_type!: wire.DocumentContentType;
-  @Shown('integer', 'Size in bytes.')
+  @field(
+    size,
+    { description: 'How many bytes there are.', example: 48_213 },
+    { type: 'integer', minimum: 1, maximum: DOCUMENT_LIMITS.presignedBytes },
+  )
   readonly size_bytes!: number;
-  @Shown(String, 'SHA-256 of the bytes, in lower-case hex.')
+  @field(
+    checksum,
+    {
+      description: 'SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.',
+      example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    },
+    { type: String, pattern: '^[0-9A-Fa-f]{64}$' },
+    { normalise: (value) => (typeof value === 'string' ? value.toLowerCase() : value) },
+  )
   readonly checksum_sha256!: string;
-  @Shown(ActorResource, 'Who sent it, or asked for the URL to send it to.')
+  @ApiProperty({ type: ActorResource, description: 'Who sent it, or asked for the URL to send it to.' })
   readonly uploaded_by!: ActorResource;
-  @ShownTime('When it was made.')
+  @ApiProperty({ ...TIME, description: 'When it was made. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ShownTime('Since when it is whole.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Since when it is whole. UTC with milliseconds.' })
   readonly uploaded_at!: string | null;
-  @Shown(ActorResource, 'Who approved or rejected it.', { nullable: true })
+  @ApiProperty({ type: ActorResource, nullable: true, description: 'Who approved or rejected it.' })
   readonly reviewed_by!: ActorResource | null;
-  @ShownTime('When it was approved or rejected.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'When it was approved or rejected. UTC with milliseconds.' })
   readonly reviewed_at!: string | null;
-  @Shown(String, 'Why it was rejected.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'Why it was rejected.' })
   readonly rejection_reason!: string | null;
-  @Shown(String, 'The document that it replaces.', { nullable: true })
-  readonly replaces_document_id!: string | null;
-  @Shown(String, 'The one that replaces it, once that is whole: it satisfies no requirement any more.', {
+  @Id('doc', {
+    description: 'A document of the shipment that this one takes the place of, once it is whole.',
     nullable: true,
   })
-  readonly replaced_by_document_id!: string | null;
-  @Shown(String, 'Where its bytes are; null while there are none, and when they are gone.', {
+  readonly replaces_document_id!: string | null;
+  @ApiProperty({
+    type: String,
     nullable: true,
+    description: 'The one that replaces it, once that is whole: it satisfies no requirement any more.',
+  })
+  readonly replaced_by_document_id!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Where its bytes are; null while there are none, and when they are gone.',
     format: 'uri',
   })
   readonly download_url!: string | null;
 }
 
-@ApiSchema({ name: 'DocumentWritten' })
-export class DocumentWrittenResource extends DocumentResource {
-  @ShownWarnings()
-  readonly warnings!: wire.Warning[];
+const file: FieldCheck = (value, param) =>
+  value instanceof ReceivedFile ? [] : fault(param, 'invalid_type', 'Must be a file: a part with a filename.');
+
+@ApiSchema({ name: 'DocumentForm' })
+export class AddDocumentDto extends InputType(DocumentResource, {
+  required: ['type'],
+  optional: ['replaces_document_id'],
+}) {
+  @field(
+    file,
+    { description: 'The file itself, with its name. Parts may come in any order.' },
+    { type: String, format: 'binary' },
+  )
+  readonly file!: ReceivedFile;
 }
+
+@ApiSchema({ name: 'DocumentUploadFields' })
+export class RequestUploadDto extends InputType(DocumentResource, {
+  required: ['type', 'file_name', 'content_type', 'size_bytes', 'checksum_sha256'],
+  optional: ['replaces_document_id'],
+}) {}
+
+@ApiSchema({ name: 'DocumentRejection' })
+export class RejectDocumentDto {
+  @Text({
+    description: 'What is wrong with it, for whoever is to send a better one.',
+    example: 'Page 2 is missing.',
+  })
+  readonly reason!: string;
+}
+
+/** The query of an upload's URL. */
+export class UploadTokenDto {
+  @QueryText({ description: 'As it stands in the URL that was answered.' })
+  readonly token?: string;
+}
+
+@ApiSchema({ name: 'DocumentWritten' })
+export class DocumentWrittenResource extends IntersectionType(DocumentResource, WithWarnings) {}
 
 @ApiSchema({ name: 'Upload' })
 class UploadResource {
-  @Shown(String, 'How to send the bytes.', { enum: ['PUT'] })
+  @ApiProperty({ description: 'How to send the bytes.', enum: ['PUT'] })
   readonly method!: 'PUT';
-  @Shown(String, 'Where to; it needs no key. Whoever has it can send the bytes of this document, and nothing else.', {
+  @ApiProperty({
+    description: 'Where to; it needs no key. Whoever has it can send the bytes of this document, and nothing else.',
     format: 'uri',
   })
   readonly url!: string;
-  @Shown('object', 'Headers to send along.', { additionalProperties: { type: 'string' } })
+  @ApiProperty({ type: 'object', description: 'Headers to send along.', additionalProperties: { type: 'string' } })
   readonly headers!: Readonly<Record<string, string>>;
-  @ShownTime('Until when it may be used.')
+  @ApiProperty({ ...TIME, description: 'Until when it may be used. UTC with milliseconds.' })
   readonly expires_at!: string;
 }
 
 @ApiSchema({ name: 'DocumentUpload' })
 export class DocumentUploadResource extends DocumentWrittenResource {
-  @Shown(UploadResource, 'How to send the bytes.')
+  @ApiProperty({ type: UploadResource, description: 'How to send the bytes.' })
   readonly upload!: UploadResource;
 }
 
 @ApiSchema({ name: 'DocumentPage' })
-export class DocumentPageResource implements wire.Page<wire.ShipmentDocument> {
-  @Shown([DocumentResource], 'The documents of this page.')
-  readonly data!: DocumentResource[];
-  @Shown(String, 'Send it as `cursor` for the next page.', { nullable: true })
-  readonly next_cursor!: string | null;
-  @Shown(Boolean, 'Whether there is a next page.')
-  readonly has_more!: boolean;
-}
+export class DocumentPageResource extends PageType(
+  DocumentResource,
+  'The documents of this page.',
+  'Send it as `cursor` for the next page.',
+) {}

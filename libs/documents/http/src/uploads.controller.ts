@@ -1,17 +1,17 @@
 import { Controller, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS } from '@tracking/contracts';
-import { BodyPipe, Command, Operation, refusal, RequestError, SentBody, sizeOf } from '@tracking/http';
+import { BodyPipe, Command, Operation, RequestError, SentBody, refusal, sizeOf } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
-import { SHIPMENT_ID, SHIPMENTS } from '@tracking/shipments-http';
+import { SHIPMENTS, SHIPMENT_ID } from '@tracking/shipments-http';
 import type { FastifyReply } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentWrites } from './document-writes.ts';
 import type { DocumentWithWarnings } from './document-writes.ts';
-import { RequestUploadDto } from './document.dto.ts';
-import { DocumentUploadResource } from './document.resource.ts';
-import { type Upload, UploadUrls } from './upload-urls.ts';
+import { DocumentUploadResource, RequestUploadDto } from './document.resource.ts';
+import { UploadUrls } from './upload-urls.ts';
+import type { Upload } from './upload-urls.ts';
 
 /** Makes documents whose bytes come later, to a URL of their own. */
 @ApiTags('Documents')

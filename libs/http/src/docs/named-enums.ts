@@ -1,9 +1,14 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
 import * as contracts from '@tracking/contracts';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { objectsIn, schemaRef } from './described.ts';
 import type { JsonSchema } from './described.ts';
 
-/** Enumerations that have a name of their own in the description: generators make one type of each. */
+/**
+ * Enumerations that have a name of their own in the description, so that generators make one type of each.
+ *
+ * The `enumName` of @nestjs/swagger does not give the same result: it describes the enumeration with the text of the
+ * first property that uses it, and puts each reference into an `allOf`.
+ */
 const ENUMS: Readonly<Record<string, readonly string[]>> = {
   AuditType: contracts.AUDIT_TYPES,
   AutomaticExceptionType: contracts.AUTOMATIC_EXCEPTION_TYPES,
@@ -38,7 +43,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
 };
 const NAMES = new Map(Object.entries(ENUMS).map(([name, values]) => [values.join(), name]));
 
-/** Wherever the values of a named enumeration stand, its name stands instead. */
+/** Replaces the values of each named enumeration with a reference to it. */
 export function nameEnums(document: OpenAPIObject): void {
   const used = new Map<string, JsonSchema>();
   for (const schema of objectsIn([document.paths, document.components])) {

@@ -1,19 +1,21 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { Shown } from '../docs/shown.ts';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 
 @ApiSchema({ name: 'Liveness' })
 export class LivenessResource {
-  @Shown(String, 'Always `live`.', { enum: ['live'] })
+  @ApiProperty({ description: 'Always `live`.', enum: ['live'] })
   readonly status!: 'live';
 }
 
 @ApiSchema({ name: 'Readiness' })
 export class ReadinessResource {
-  @Shown(String, '`degraded`: an engine is lost, and what works without it is answered.', {
+  @ApiProperty({
+    description: '`degraded`: an engine is lost, and what works without it is answered.',
     enum: ['starting', 'ready', 'degraded', 'draining'],
   })
   readonly status!: string;
-  @Shown('object', 'By engine, `ok` or why it does not answer.', {
+  @ApiProperty({
+    type: 'object',
+    description: 'By engine, `ok` or why it does not answer.',
     additionalProperties: { type: 'string' },
     example: { storage: 'ok' },
   })

@@ -1,8 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '@tracking/contracts';
-import { IsDefined, ValidateBy, ValidateIf } from 'class-validator';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '@tracking/contracts';
+import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
+import type { ValidationArguments } from 'class-validator';
 import {
+  MAX_LISTED,
   MAX_TEXT,
   count,
   date,
@@ -10,7 +12,6 @@ import {
   idOf,
   inLowerCase,
   isObject,
-  MAX_LISTED,
   list,
   listOf,
   oneOf,
@@ -24,152 +25,217 @@ import {
   wholeNumber,
 } from './checks.ts';
 import type { FieldCheck } from './checks.ts';
-import { nested, pick, reporting } from './read-dto.ts';
-import type { DtoClass } from './read-dto.ts';
-import { declareField } from './shape.ts';
-import type { FieldShape } from './shape.ts';
+import { nested, pick } from './read-dto.ts';
+import type { DtoClass, FieldContext } from './read-dto.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 /**
- * Decorators of DTO fields. Each declares, in one place, how a field is validated (one class-validator constraint, which
- * reports every fault under its element and path) and how OpenAPI describes it. A field is optional, and null clears
- * it, unless `required` is set; one that is `kept` can be left out, but not cleared.
+ * Base of the classes that responses show. The field decorators describe a field of a resource as responses have it,
+ * without the limits of what may be sent. `InputType` derives the request from the resource and adds the limits.
+ */
+export abstract class Resource {}
+
+/**
+ * Options of the field decorators. Each decorator declares how a field is validated (one class-validator constraint,
+ * which reports every fault under its element and path) and how OpenAPI describes it. In a request, a field is required
+ * unless an option says otherwise.
  */
 export interface FieldOptions {
   readonly description: string;
   readonly example?: unknown;
-  readonly required?: true;
-  readonly kept?: true;
+  /** The value can be null, and a request may omit it. */
+  readonly nullable?: true;
+  /** False: a request may omit the field, but not send null. */
+  readonly required?: false;
 }
 
-export const Text = (options: FieldOptions, shape?: FieldShape): PropertyDecorator =>
-  field(text, options, { type: String, maxLength: MAX_TEXT, minLength: 1, ...clearable(options) }, shape);
+/** How a field differs from what its check alone says. */
+export interface FieldVariant extends Pick<FieldContext, 'nested' | 'normalise'> {
+  /** Properties of the OpenAPI description that differ in responses. */
+  readonly answer?: ApiPropertyOptions;
+}
+
+export const Text = (options: FieldOptions): PropertyDecorator => field(text, options, TEXT);
+
+const TEXT: ApiPropertyOptions = { type: String, maxLength: MAX_TEXT, minLength: 1 };
 
 /** A password, blank or not. */
-export const Password = (options: FieldOptions): PropertyDecorator =>
-  field(password, options, { type: String, maxLength: MAX_TEXT, minLength: 1, ...clearable(options) });
+export const Password = (options: FieldOptions): PropertyDecorator => field(password, options, TEXT);
 
-/** Text in a query, where there is no null. */
-export const QueryText = (options: FieldOptions): PropertyDecorator =>
-  field(text, options, { type: String, maxLength: MAX_TEXT, minLength: 1 });
+/** Maps other names of values to the values. */
+type Aliases = Readonly<Record<string, string>>;
 
-/** The id of a resource in a query. */
-export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorator =>
+/** A value of an enumeration, in any case. `aliases` are other names that a request may use. */
+export const OneOf = (values: readonly string[], options: FieldOptions, aliases: Aliases = {}): PropertyDecorator => {
+  const accepted = [...values, ...Object.keys(aliases)];
+  const canonical = new Map(accepted.map((name) => [name.toLowerCase(), aliases[name] ?? name]));
+  return field(
+    oneOf(accepted),
+    options,
+    { type: String, enum: accepted },
+    {
+      normalise: (value) => (typeof value === 'string' ? (canonical.get(value.toLowerCase()) ?? value) : value),
+      answer: { enum: [...values] },
+    },
+  );
+};
+
+export const Id = (prefix: string, options: FieldOptions): PropertyDecorator =>
   field(idOf(prefix), options, { type: String });
 
-/** A query's values, separated by commas, each as the check says. */
-export const QueryList = (one: FieldCheck, most: number, options: FieldOptions): PropertyDecorator =>
-  field(separated(one, most), options, {
-    type: 'array',
-    items: { type: 'string' },
-    minItems: 1,
-    maxItems: most,
-  } as ApiPropertyOptions);
-
-export const OneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  field(oneOf(values), options, { type: String, enum: [...values], ...clearable(options) }, anyCase(values));
-
-/** The id of a resource in a body. */
-export const Id = (prefix: string, options: FieldOptions): PropertyDecorator =>
-  field(idOf(prefix), options, { type: String, ...clearable(options) });
-
-/** A whole number in a body. */
 export const WholeNumber = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
-  field(wholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum, ...clearable(options) });
+  field(wholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
 
-/** One of an enumeration in a query. */
-export const QueryOneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  field(oneOf(values), options, { type: String, enum: [...values] }, anyCase(values));
+/** A day of the calendar, local to some place. */
+export const CalendarDate = (options: FieldOptions): PropertyDecorator =>
+  field(date, options, { type: String, format: 'date' });
 
-/** A query's values of an enumeration, separated by commas. */
-export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
+/** An RFC 3339 time with any offset. Its canonical form is UTC with milliseconds. */
+export const Timestamp = (options: FieldOptions): PropertyDecorator =>
   field(
-    separated(oneOf(values)),
-    { ...options, example: options.example === undefined ? undefined : String(options.example).split(',') },
-    { type: 'array', items: { type: 'string', enum: [...values] }, minItems: 1 } as ApiPropertyOptions,
-    anyCase(values, ','),
+    timestamp,
+    options,
+    { type: String, format: 'date-time' },
+    {
+      normalise: inUtc,
+      answer: {
+        description: `${options.description} UTC with milliseconds.`,
+        ...(options.example !== undefined && { example: inUtc(options.example) }),
+      },
+    },
   );
 
-/** A day local to some place. */
-export const CalendarDate = (options: FieldOptions): PropertyDecorator =>
-  field(date, options, { type: String, format: 'date', ...clearable(options) });
+function inUtc(value: unknown): unknown {
+  return typeof value === 'string' ? (parseTimestamp(value) ?? value) : value;
+}
 
-export const Timestamp = (options: FieldOptions): PropertyDecorator =>
-  field(timestamp, options, { type: String, format: 'date-time', ...clearable(options) });
+export const TimeZone = (options: FieldOptions): PropertyDecorator => field(timeZone, options, { type: String });
 
-/** A time in a query. */
-export const QueryTime = (options: FieldOptions): PropertyDecorator =>
-  field(timestamp, options, { type: String, format: 'date-time' });
-
-export const TimeZone = (options: FieldOptions): PropertyDecorator =>
-  field(timeZone, options, { type: String, ...clearable(options) });
-
+/** An object of strings. */
 export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =>
-  field(textMap(max), options, {
-    type: 'object',
-    additionalProperties: { type: 'string', maxLength: MAX_TEXT },
-    maxProperties: max,
-    ...clearable(options),
-  });
+  field(
+    textMap(max),
+    options,
+    { type: 'object', additionalProperties: { type: 'string', maxLength: MAX_TEXT }, maxProperties: max },
+    { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
+  );
 
-/** What is merged into a map of strings. */
+/** A merge patch of an object of strings: null removes a string. */
 export const TextMapPatch = (max: number, options: FieldOptions): PropertyDecorator =>
   field(textMap(max, true), options, {
     type: 'object',
     additionalProperties: { type: ['string', 'null'], maxLength: MAX_TEXT },
     maxProperties: max,
-    ...clearable(options),
-  } as ApiPropertyOptions);
+  } as unknown as ApiPropertyOptions);
 
 export const TextList = (max: number, options: FieldOptions): PropertyDecorator =>
-  field(list(text, max), options, { type: [String], maxItems: max, ...clearable(options) });
+  field(list(text, max), options, { type: [String], maxItems: max });
 
-/** Some of an enumeration in a body, one at least. */
-export const SomeListed = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  field(
+/** One or more values of an enumeration, in any case. */
+export const SomeListed = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
+  const lower = inLowerCase(values);
+  return field(
     listOf(values),
     options,
-    { type: [String], enum: [...values], minItems: 1, maxItems: MAX_LISTED, ...clearable(options) },
-    { normalise: (listed) => (Array.isArray(listed) ? listed.map(inLowerCase(values)) : listed) },
+    { type: [String], enum: [...values], minItems: 1, maxItems: MAX_LISTED },
+    { normalise: (listed) => (Array.isArray(listed) ? listed.map(lower) : listed) },
+  );
+};
+
+/** An object: `dto` is its class in requests, `resource` in responses. */
+export const Nested = (dto: DtoClass, options: FieldOptions, resource = dto): PropertyDecorator =>
+  field(
+    nested(dto),
+    options,
+    { type: dto },
+    { nested: dto, normalise: (value) => picked(dto, value), answer: { type: resource } },
   );
 
-export const Nested = (dto: DtoClass, options: FieldOptions): PropertyDecorator =>
-  field(nested(dto), options, { type: dto, ...clearable(options) }, { nested: dto, normalise: picked(dto) });
-
-export const NestedList = (dto: DtoClass, max: number, options: FieldOptions): PropertyDecorator =>
+/** A list of objects: `dto` is their class in requests, `resource` in responses. */
+export const NestedList = (dto: DtoClass, max: number, options: FieldOptions, resource = dto): PropertyDecorator =>
   field(
     list(nested(dto), max),
     options,
-    { type: [dto], maxItems: max, ...clearable(options) },
+    { type: [dto], maxItems: max },
     {
       nested: dto,
-      // One that is too long is not looked into.
-      normalise: (value) => (Array.isArray(value) && value.length <= max ? value.map(picked(dto)) : value),
+      // A list that is too long is not looked into.
+      normalise: (value) =>
+        Array.isArray(value) && value.length <= max ? value.map((item) => picked(dto, item)) : value,
+      answer: { type: [resource] },
     },
   );
 
+function picked(dto: DtoClass, value: unknown): unknown {
+  return isObject(value) ? pick(dto, value) : value;
+}
+
 /**
- * A field that the feature behind judges, so that all its faults come together. Here only what no engine could store is
- * refused, and `required` is only documented.
+ * A field that the feature behind judges, so that it reports all its faults together. Here only what no engine can store
+ * is refused. Null and an absent field pass.
  */
-export const Forwarded = (schema: ApiPropertyOptions, options: FieldOptions, shape?: FieldShape): PropertyDecorator => {
-  const { required = false, ...described } = options;
-  return field(storable, described, { ...schema, required } as ApiPropertyOptions, shape);
+export const Forwarded = (
+  schema: ApiPropertyOptions,
+  options: FieldOptions,
+  variant?: FieldVariant,
+): PropertyDecorator => {
+  return (target, property) => {
+    field(storable, options, schema, variant)(target, property);
+    IsOptional()(target, property);
+  };
+};
+
+/** Text in a query. */
+export const QueryText = (options: FieldOptions): PropertyDecorator => Text({ ...options, required: false });
+
+/** The id of a resource in a query. */
+export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorator =>
+  Id(prefix, { ...options, required: false });
+
+/** A time in a query. */
+export const QueryTime = (options: FieldOptions): PropertyDecorator => Timestamp({ ...options, required: false });
+
+/** A value of an enumeration in a query. */
+export const QueryOneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
+  OneOf(values, { ...options, required: false });
+
+/** Values in a query, separated by commas. */
+export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): PropertyDecorator =>
+  field(
+    separated(one, max),
+    { ...options, required: false },
+    { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max },
+  );
+
+/** Values of an enumeration in a query, separated by commas. */
+export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
+  const lower = inLowerCase(values);
+  return field(
+    separated(oneOf(values)),
+    {
+      ...options,
+      example: options.example === undefined ? undefined : String(options.example).split(','),
+      required: false,
+    },
+    { type: 'array', items: { type: 'string', enum: [...values] }, minItems: 1 },
+    { normalise: (value) => (typeof value === 'string' ? value.split(',').map(lower).join(',') : value) },
+  );
 };
 
 /** `true` or `false` in a query. */
 export const Flag = (options: FieldOptions): PropertyDecorator =>
-  field(oneOf(['true', 'false']), options, { type: Boolean }, anyCase(['true', 'false']));
+  field(
+    oneOf(['true', 'false']),
+    { ...options, required: false },
+    { type: Boolean },
+    { normalise: inLowerCase(['true', 'false']) },
+  );
 
 export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
   field(
     count(1, MAX_PAGE_SIZE),
-    { description: 'Most items of the page.' },
-    {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_PAGE_SIZE,
-      default: defaultSize,
-    },
+    { description: 'Most items of the page.', required: false },
+    { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: defaultSize },
   );
 
 /** An opaque value that the API issued. The list itself refuses all others, with a code of its own. */
@@ -177,39 +243,63 @@ const sealed: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : fault(param, 'invalid_type', 'Must be given once.');
 
 export const Cursor = (): PropertyDecorator =>
-  field(sealed, { description: '`next_cursor` of the page before, with the same filters.' }, { type: String });
+  field(
+    sealed,
+    { description: '`next_cursor` of the page before, with the same filters.', required: false },
+    { type: String },
+  );
 
-/** Of a body: null clears what is not required. */
-function clearable({ required, kept }: FieldOptions): { readonly nullable: boolean } {
-  return { nullable: !required && !kept };
-}
-
-/** Values of an enumeration, one or separated, whatever their case. */
-function anyCase(values: readonly string[], separator?: string): FieldShape {
-  const one = inLowerCase(values);
-  if (separator === undefined) return { normalise: one };
-  return {
-    normalise: (value) => (typeof value === 'string' ? value.split(separator).map(one).join(separator) : value),
-  };
-}
-
-function picked(dto: DtoClass): (value: unknown) => unknown {
-  return (value) => (isObject(value) ? pick(dto, value) : value);
-}
-
-/** A field with a check of its own. */
+/** A field with a check of its own. `schema` describes it in requests. */
 export function field(
   check: FieldCheck,
   options: FieldOptions,
   schema: ApiPropertyOptions,
-  shape: FieldShape = {},
+  { answer, nested, normalise }: FieldVariant = {},
 ): PropertyDecorator {
-  const { required = false, kept = false, ...documented } = options;
+  const { nullable = false, required = true, ...described } = options;
+  const present: FieldCheck = (value, param) =>
+    value === undefined || value === null ? fault(param, 'required', 'Is required.') : check(value, param);
+  const input = { ...schema, ...described, nullable } as ApiPropertyOptions;
+  const context: FieldContext = { input, nested, normalise };
   return (target, property) => {
-    declareField(target.constructor, String(property), shape);
-    ValidateBy({ name: 'field', validator: reporting(check) })(target, property);
-    if (required || kept) IsDefined()(target, property);
-    if (kept) ValidateIf((value: object) => value[property as keyof object] !== undefined)(target, property);
-    ApiProperty({ required, ...schema, ...documented } as ApiPropertyOptions)(target, property);
+    ValidateBy({ name: 'field', constraints: [present], validator: VALIDATOR }, { context })(target, property);
+    if (nullable) IsOptional()(target, property);
+    else if (!required) ValidateIf(isPresent)(target, property);
+    const shown = target instanceof Resource;
+    ApiProperty(
+      shown
+        ? ({ ...withoutLimits(schema), ...described, ...answer, nullable } as ApiPropertyOptions)
+        : ({ ...input, required: required && !nullable } as ApiPropertyOptions),
+    )(target, property);
   };
+}
+
+/** Runs the check of a field for class-validator itself, which is not how requests are read; see `fieldsOf`. */
+const VALIDATOR = {
+  validate: (value: unknown, args: ValidationArguments) => firstFault(value, args) === undefined,
+  defaultMessage: (args: ValidationArguments) => firstFault(args.value, args)?.message ?? '',
+};
+
+function firstFault(value: unknown, { constraints, property }: ValidationArguments) {
+  return (constraints as [FieldCheck])[0](value, property)[0];
+}
+
+export function isPresent(_: unknown, value: unknown): boolean {
+  return value !== undefined;
+}
+
+const LIMITS = [
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'maxProperties',
+  'minimum',
+  'exclusiveMinimum',
+  'maximum',
+  'pattern',
+];
+
+function withoutLimits(schema: ApiPropertyOptions): ApiPropertyOptions {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !LIMITS.includes(keyword)));
 }

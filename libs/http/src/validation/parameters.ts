@@ -2,9 +2,8 @@ import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
 import { fault } from './checks.ts';
-import { readDto } from './read-dto.ts';
+import { describedNames, readDto } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
-import { shapeOf } from './shape.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -40,10 +39,10 @@ const MOST = 100;
 const MAX_NAME = 200;
 
 function unknownNames(names: readonly string[], parameters: DtoClass): readonly FieldError[] {
-  const known = shapeOf(parameters);
-  const all = known.size === 0 ? 'it has none' : `it has ${[...known.keys()].join(', ')}`;
+  const known = describedNames(parameters);
+  const all = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
   const message = `Is not a parameter of this operation: ${all}.`;
-  const unknown = names.filter((name) => !known.has(name)).slice(0, MOST);
+  const unknown = names.filter((name) => !known.includes(name)).slice(0, MOST);
   return unknown.flatMap((name) => fault(name.slice(0, MAX_NAME), 'unknown_parameter', message));
 }
 

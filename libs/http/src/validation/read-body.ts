@@ -3,9 +3,8 @@ import type { Warning } from '@tracking/contracts';
 import { invalidRequest } from '../errors/request-error.ts';
 import type { Sent } from '../server/request-decorators.ts';
 import { isObject } from './checks.ts';
-import { readDto } from './read-dto.ts';
+import { ignored, readDto, unknownFields } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
-import { ignored, unknownFields } from './unknown-fields.ts';
 
 /** What a body sets, and which of its fields were ignored. */
 export interface ReadBody<T> {

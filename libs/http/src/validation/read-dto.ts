@@ -1,23 +1,64 @@
-import type { FieldError } from '@tracking/contracts';
-import { getMetadataStorage, validateSync } from 'class-validator';
-import type { ValidationArguments, ValidatorConstraintInterface } from 'class-validator';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
+import type { FieldError, Warning } from '@tracking/contracts';
+import { ValidationTypes, getMetadataStorage } from 'class-validator';
 import { RequestError } from '../errors/request-error.ts';
 import { fault, isObject } from './checks.ts';
 import type { FieldCheck } from './checks.ts';
-import { shapeOf } from './shape.ts';
 
 export type DtoClass<T extends object = object> = new () => T;
 
-/** What a client sent, as its DTO. Where `faults` name a field, its value is as it was sent: anything. */
+/** The `context` that a field decorator stores with its class-validator constraint. */
+export interface FieldContext {
+  /** OpenAPI description of the field in a request. */
+  readonly input: ApiPropertyOptions;
+  /** The class of the object, or of the objects in the list, that the field holds. */
+  readonly nested?: DtoClass | undefined;
+  /** Converts a value to its canonical form. Leaves a value that it cannot convert to the check. */
+  readonly normalise?: ((value: unknown) => unknown) | undefined;
+}
+
+interface Field extends FieldContext {
+  readonly name: string;
+  readonly check: FieldCheck;
+  readonly conditions: readonly ((object: object, value: unknown) => boolean)[];
+}
+
+const fieldsByClass = new Map<object, ReadonlyMap<string, Field>>();
+
+/**
+ * The fields that a class declares or inherits, by name, from the metadata that class-validator keeps.
+ *
+ * Requests are read by the functions below instead of `validateSync`, for two reasons. class-validator keeps one message
+ * per field, but a list with several faulty elements needs a fault for each index. And it searches the metadata of every
+ * class at each call: a full shipment takes 52 µs of processor time, here 14 µs.
+ */
+export function fieldsOf(dto: object): ReadonlyMap<string, Field> {
+  const known = fieldsByClass.get(dto);
+  if (known) return known;
+  const fields = new Map<string, Field>();
+  const metadata = getMetadataStorage().getTargetValidationMetadatas(dto as DtoClass, '', false, false);
+  for (const { propertyName: name, type, constraints, context } of metadata) {
+    if (type !== ValidationTypes.CUSTOM_VALIDATION || fields.has(name)) continue;
+    const [check] = constraints as [FieldCheck];
+    const conditions = metadata
+      .filter((other) => other.propertyName === name && other.type === ValidationTypes.CONDITIONAL_VALIDATION)
+      .map((condition) => (condition.constraints as [Field['conditions'][number]])[0]);
+    fields.set(name, { ...(context as FieldContext), name, check, conditions });
+  }
+  fieldsByClass.set(dto, fields);
+  return fields;
+}
+
+/** The result of reading a request. A field that `faults` name has the value that was sent, of any type. */
 export interface ReadDto<T> {
   readonly value: T;
   readonly faults: readonly FieldError[];
 }
 
 /**
- * Reads and validates an object once, all its faults together. Only declared fields are looked at, however deep the rest
- * goes.
- * @throws RequestError when it is not an object at all
+ * Reads and validates an object, and reports all faults at once. Only declared fields are visited, so that the cost does
+ * not depend on what else the input holds.
+ * @throws RequestError when the input is not an object
  */
 export function readDto<T extends object>(dto: DtoClass<T>, input: unknown): ReadDto<T> {
   if (!isObject(input)) throw new RequestError('validation_failed', 'The body must be a JSON object.');
@@ -25,62 +66,109 @@ export function readDto<T extends object>(dto: DtoClass<T>, input: unknown): Rea
   return { value, faults: faultsOf(value, '') };
 }
 
-/** The check of a field that holds an object of its own. */
+/** The check of a field that holds an object of the class. */
 export function nested(dto: DtoClass): FieldCheck {
   return (value, param) =>
     isObject(value) ? faultsOf(pick(dto, value), param) : fault(param, 'invalid_type', 'Must be an object.');
 }
 
-/** An instance with the declared fields alone: no other key, whatever its name, reaches the code behind. */
+/**
+ * Copies the declared fields to an instance, in their canonical form. No other key of the input is copied.
+ *
+ * The instance is made without its constructor: those of Nest's mapped types instantiate every class that they derive
+ * from, and request classes have no initial values.
+ */
 export function pick<T extends object>(dto: DtoClass<T>, input: Readonly<Record<string, unknown>>): T {
   if (input instanceof dto) return input;
-  const value = new dto();
-  for (const [property, { normalise }] of shapeOf(dto)) {
-    if (!Object.hasOwn(input, property)) continue;
-    (value as Record<string, unknown>)[property] = normalise ? normalise(input[property]) : input[property];
+  const value = Object.create(dto.prototype as object) as Record<string, unknown>;
+  for (const { name, normalise } of fieldsOf(dto).values()) {
+    if (!Object.hasOwn(input, name)) continue;
+    value[name] = normalise ? normalise(input[name]) : input[name];
   }
-  return value;
+  return value as T;
 }
 
-/** What the constraints of an object found, by property: class-validator itself keeps one text for each field. */
-const reported = new WeakMap<object, Map<string, readonly FieldError[]>>();
-
-/** A constraint of class-validator that tells all faults of a field, also those of its elements. */
-export function reporting(check: FieldCheck): ValidatorConstraintInterface {
-  return {
-    validate(value: unknown, { object, property }: ValidationArguments): boolean {
-      const faults = check(value, property);
-      if (faults.length === 0) return true;
-      reported.set(object, (reported.get(object) ?? new Map<string, readonly FieldError[]>()).set(property, faults));
-      return false;
-    },
-  };
+function faultsOf(object: object, parent: string): readonly FieldError[] {
+  const faults: FieldError[] = [];
+  for (const { name, check, conditions } of fieldsOf(object.constructor).values()) {
+    const value = object[name as keyof object] as unknown;
+    if (!conditions.every((condition) => condition(object, value))) continue;
+    faults.push(...check(value, parent === '' ? name : `${parent}.${name}`));
+  }
+  return faults;
 }
 
-/** `skipMissingProperties`: what is absent or null costs nothing, unless it is required. */
-const OPTIONS = { skipMissingProperties: true, validationError: { target: false } };
+/** Limits the unknown fields that are reported, whose number the client chooses. */
+const MAX_UNKNOWN = 100;
+/** Characters of an unknown field's path. */
+const MAX_PATH = 200;
+
+/** A fault that is a warning under lenient handling. */
+type UnknownField = FieldError & { readonly code: 'unknown_field' | 'read_only_field' };
 
 /**
- * At each validation class-validator looks through all classes there are for what one inherits: a third of its time. What
- * decorators declared does not change, and all that is validated here is validated with the same options.
+ * The fields of a body that its class does not declare, including those inside objects and lists.
+ * @param answer class of the operation's response; a field that only the response has is reported as read-only
  */
-function rememberDeclarations(): void {
-  const storage = getMetadataStorage();
-  const lookUp = storage.getTargetValidationMetadatas.bind(storage);
-  const known = new Map<unknown, ReturnType<typeof lookUp>>();
-  storage.getTargetValidationMetadatas = (target, ...options) => {
-    const declared = known.get(target) ?? lookUp(target, ...options);
-    known.set(target, declared);
-    return declared;
-  };
+export function unknownFields(dto: DtoClass, answer: DtoClass | undefined, input: unknown): readonly UnknownField[] {
+  const found: UnknownField[] = [];
+  collectUnknown({ known: dto, answered: answer }, input, '', found);
+  return found;
 }
-rememberDeclarations();
 
-function faultsOf(value: object, parent: string): readonly FieldError[] {
-  // A class without fields class-validator takes for a mistake.
-  if (shapeOf(value.constructor).size === 0) return [];
-  const faults = validateSync(value, OPTIONS).flatMap(
-    ({ property }) => reported.get(value)?.get(property) ?? fault(property, 'required', 'Is required.'),
-  );
-  return parent === '' ? faults : faults.map((each) => ({ ...each, param: `${parent}.${each.param}` }));
+/** The warnings of a response about fields that were ignored. */
+export function ignored(unknown: readonly UnknownField[]): readonly Warning[] {
+  return unknown.map(({ param, code, message }) => ({ param, code, message: `${message} It was ignored.` }));
+}
+
+interface Classes {
+  readonly known: DtoClass;
+  readonly answered: DtoClass | undefined;
+}
+
+function collectUnknown({ known, answered }: Classes, input: unknown, parent: string, found: UnknownField[]): void {
+  if (!isObject(input)) return;
+  const fields = fieldsOf(known);
+  for (const name of Object.keys(input)) {
+    if (found.length >= MAX_UNKNOWN) return;
+    const param = parent === '' ? name : `${parent}.${name}`;
+    const field = fields.get(name);
+    if (!field) {
+      found.push(
+        unknown(param.slice(0, MAX_PATH), answered !== undefined && describedType(answered, name) !== undefined),
+      );
+    } else if (field.nested) {
+      const inner = { known: field.nested, answered: answered && describedClass(answered, name) };
+      const value = input[name];
+      if (Array.isArray(value)) value.forEach((item, at) => collectUnknown(inner, item, `${param}[${at}]`, found));
+      else collectUnknown(inner, value, param, found);
+    }
+  }
+}
+
+function unknown(param: string, isReadOnly: boolean): UnknownField {
+  return isReadOnly
+    ? { param, code: 'read_only_field', message: 'Is set by the service.' }
+    : { param, code: 'unknown_field', message: 'Is not known here.' };
+}
+
+/** The metadata keys of `@ApiProperty`; the package does not export them. */
+const API_PROPERTIES = 'swagger/apiModelPropertiesArray';
+const API_PROPERTY = 'swagger/apiModelProperties';
+
+/** The names of the fields that OpenAPI describes, in its order. */
+export function describedNames(owner: DtoClass): readonly string[] {
+  const names = (Reflect.getMetadata(API_PROPERTIES, owner.prototype as object) ?? []) as readonly string[];
+  return names.map((name) => name.slice(1));
+}
+
+/** The type that OpenAPI describes a field of a class with; undefined if there is no such field. */
+function describedType(owner: DtoClass, name: string): unknown {
+  const property = Reflect.getMetadata(API_PROPERTY, owner.prototype as object, name) as ApiPropertyOptions | undefined;
+  return property?.type;
+}
+
+function describedClass(owner: DtoClass, name: string): DtoClass | undefined {
+  const type = describedType(owner, name);
+  return typeof type === 'function' ? (type as DtoClass) : undefined;
 }

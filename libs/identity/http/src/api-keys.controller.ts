@@ -5,35 +5,35 @@ import {
   Audited,
   BodyPipe,
   Cursors,
-  etagOf,
-  fault,
-  invalidRequest,
   NO_BODY,
   Operation,
   OptionalBodyPipe,
   PageDto,
-  parseTimestamp,
+  SETTINGS,
+  SentBody,
+  etagOf,
+  fault,
+  invalidRequest,
   principalOf,
   recordPage,
   refusal,
   scopeOf,
-  SentBody,
-  SETTINGS,
 } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import { keyReachOf } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IDENTITY } from './dependencies.ts';
-import { ApiKeyDto, RotateApiKeyDto } from './api-key.dto.ts';
 import {
   ApiKeyCreatedResource,
+  ApiKeyDto,
   ApiKeyPageResource,
   ApiKeyResource,
   ApiKeyWrittenResource,
+  RotateApiKeyDto,
 } from './api-key.resource.ts';
+import type { IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityWrites } from './identity-writes.ts';
 import type { WithWarnings } from './identity-writes.ts';
+import { IDENTITY } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such key in this workspace, or none that you may see.');
 const FIELDS = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource);
@@ -70,7 +70,7 @@ export class ApiKeysController {
       name,
       environment,
       owner: ownerOf(principal, service_account_id),
-      expires_at: (expires_at && parseTimestamp(expires_at)) || null,
+      expires_at: expires_at ?? null,
     };
     const made = await this.writes.write<NewApiKey>(reply, warnings, (command) =>
       this.identity.keys.create(command, keyReachOf(principal), request),

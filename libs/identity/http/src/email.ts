@@ -1,3 +1,4 @@
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { fault, field } from '@tracking/http';
 import type { FieldCheck, FieldOptions } from '@tracking/http';
 import { MAX_EMAIL_LENGTH, emailFault } from '@tracking/identity';
@@ -8,6 +9,11 @@ const email: FieldCheck = (value, param) => {
   return wrong ? fault(param, wrong.code, wrong.message) : [];
 };
 
-/** An address of a person, as class-validator knows them. */
+/** The e-mail address of a person. */
 export const Email = (options: FieldOptions): PropertyDecorator =>
-  field(email, options, { type: String, format: 'email', maxLength: MAX_EMAIL_LENGTH, nullable: !options.required });
+  field(
+    email,
+    options,
+    { type: String, format: 'email', maxLength: MAX_EMAIL_LENGTH },
+    { answer: { format: undefined } as unknown as ApiPropertyOptions },
+  );

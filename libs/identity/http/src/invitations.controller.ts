@@ -4,25 +4,24 @@ import type { User } from '@tracking/contracts';
 import {
   Audited,
   BodyPipe,
-  etagOf,
   Identified,
-  json,
   MayBeUnavailable,
   Operation,
   ReadYourWrites,
-  refusal,
-  SentBody,
   STRANGERS_BODY_LIMIT,
+  SentBody,
+  etagOf,
+  json,
+  refusal,
   tellAudit,
 } from '@tracking/http';
 import type { CommandIdentity, ReadBody } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IDENTITY } from './dependencies.ts';
 import type { WithWarnings } from './identity-writes.ts';
-import { LinkUseDto } from './invitation.dto.ts';
-import { InvitationResource } from './invitation.resource.ts';
+import { InvitationResource, LinkUseDto } from './invitation.resource.ts';
 import { UserWrittenResource } from './user.resource.ts';
+import { IDENTITY } from './dependencies.ts';
 
 const NotGood = () => refusal(404, 'The link was used or replaced, is older than 7 days, or never was.');
 const USE = new BodyPipe(LinkUseDto, UserWrittenResource);

@@ -1,40 +1,41 @@
-import { ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { ROLES } from '@tracking/contracts';
-import type { Page, Role, ServiceAccount, Warning } from '@tracking/contracts';
-import { ActorResource, Shown, ShownTime, ShownWarnings } from '@tracking/http';
+import type { Role, ServiceAccount } from '@tracking/contracts';
+import { ActorResource, InputType, OneOf, PageType, Resource, TIME, Text, WithWarnings } from '@tracking/http';
 
 @ApiSchema({ name: 'ServiceAccount' })
-export class ServiceAccountResource implements ServiceAccount {
-  @Shown(String, 'Service-assigned identifier.', { example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
+export class ServiceAccountResource extends Resource implements ServiceAccount {
+  @ApiProperty({ description: 'Service-assigned identifier.', example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @Shown(String, 'Its workspace.')
+  @ApiProperty({ description: 'Its workspace.' })
   readonly workspace_id!: string;
-  @Shown(String, 'Which system it is.')
+  @Text({ description: 'Which system it is.', example: 'TMS' })
   readonly name!: string;
-  @Shown(String, 'What it may do, with each of its keys.', { enum: [...ROLES] })
+  @OneOf(ROLES, { description: 'What it may do, with each of its keys.' })
   readonly role!: Role;
-  @Shown(String, 'Its keys are valid only while it is active.', { enum: ['active', 'deactivated'] })
+  @ApiProperty({ description: 'Its keys are valid only while it is active.', enum: ['active', 'deactivated'] })
   readonly status!: ServiceAccount['status'];
-  @Shown(ActorResource, 'Who made it.')
+  @ApiProperty({ type: ActorResource, description: 'Who made it.' })
   readonly created_by!: ActorResource;
-  @ShownTime('When it was made.')
+  @ApiProperty({ ...TIME, description: 'When it was made. UTC with milliseconds.' })
   readonly created_at!: string;
-  @Shown('integer', 'Grows with every change.')
+  @ApiProperty({ type: 'integer', description: 'Grows with every change.' })
   readonly version!: number;
 }
 
+@ApiSchema({ name: 'ServiceAccountFields' })
+export class ServiceAccountDto extends InputType(ServiceAccountResource, { required: ['name', 'role'] }) {}
+
+/** What is left out stays as it is. */
+@ApiSchema({ name: 'ServiceAccountChanges' })
+export class ServiceAccountChangesDto extends InputType(ServiceAccountResource, { kept: ['name', 'role'] }) {}
+
 @ApiSchema({ name: 'ServiceAccountWritten' })
-export class ServiceAccountWrittenResource extends ServiceAccountResource {
-  @ShownWarnings()
-  readonly warnings!: Warning[];
-}
+export class ServiceAccountWrittenResource extends IntersectionType(ServiceAccountResource, WithWarnings) {}
 
 @ApiSchema({ name: 'ServiceAccountPage' })
-export class ServiceAccountPageResource implements Page<ServiceAccount> {
-  @Shown([ServiceAccountResource], 'The service accounts of this page.')
-  readonly data!: ServiceAccountResource[];
-  @Shown(String, 'Send it as `cursor` for the next page.', { nullable: true })
-  readonly next_cursor!: string | null;
-  @Shown(Boolean, 'Whether there is a next page.')
-  readonly has_more!: boolean;
-}
+export class ServiceAccountPageResource extends PageType(
+  ServiceAccountResource,
+  'The service accounts of this page.',
+  'Send it as `cursor` for the next page.',
+) {}

@@ -6,27 +6,28 @@ import {
   BodyPipe,
   CurrentScope,
   Cursors,
-  etagOf,
   NO_BODY,
   Operation,
   PageDto,
+  SETTINGS,
+  SentBody,
+  etagOf,
   recordPage,
   refusal,
-  SentBody,
-  SETTINGS,
 } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IDENTITY } from './dependencies.ts';
 import { IdentityWrites } from './identity-writes.ts';
 import type { WithWarnings } from './identity-writes.ts';
-import { ServiceAccountChangesDto, ServiceAccountDto } from './service-account.dto.ts';
 import {
+  ServiceAccountChangesDto,
+  ServiceAccountDto,
   ServiceAccountPageResource,
   ServiceAccountResource,
   ServiceAccountWrittenResource,
 } from './service-account.resource.ts';
+import { IDENTITY } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such service account in this workspace.');
 const FIELDS = new BodyPipe(ServiceAccountDto, ServiceAccountWrittenResource);

@@ -5,36 +5,38 @@ import type { CredentialsHolder, Principal, Timestamp, Warning } from '@tracking
 import {
   Audited,
   BodyPipe,
+  MayBeUnavailable,
+  NO_BODY,
+  Operation,
+  ReadYourWrites,
+  STRANGERS_BODY_LIMIT,
+  SentBody,
+  SessionCookie,
   commandIdentityOf,
   environmentOf,
   etagOfContent,
   invalidRequest,
   json,
-  MayBeUnavailable,
-  NO_BODY,
   notFound,
-  Operation,
   principalOf,
-  ReadYourWrites,
   refusal,
-  SentBody,
-  SessionCookie,
-  STRANGERS_BODY_LIMIT,
   tellAudit,
   unauthenticated,
 } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IDENTITY } from './dependencies.ts';
-import { OwnNameDto, PasswordChangeDto, SignInDto } from './session.dto.ts';
 import {
   CredentialsHolderResource,
+  OwnNameDto,
+  PasswordChangeDto,
   PasswordChangedResource,
   SessionEndedResource,
+  SignInDto,
   SignedInResource,
 } from './session.resource.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
+import { IDENTITY } from './dependencies.ts';
 
 interface Ended {
   readonly id: string;

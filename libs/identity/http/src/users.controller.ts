@@ -6,31 +6,32 @@ import {
   BodyPipe,
   CurrentScope,
   Cursors,
-  etagOf,
   NO_BODY,
   Operation,
   PageDto,
+  SETTINGS,
+  SentBody,
+  etagOf,
   recordPage,
   refusal,
-  SentBody,
-  SETTINGS,
 } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IDENTITY } from './dependencies.ts';
 import { IdentityWrites } from './identity-writes.ts';
 import type { WithWarnings } from './identity-writes.ts';
 import { linkAddress } from './link-address.ts';
-import { UserChangesDto, UserDto } from './user.dto.ts';
 import {
   PasswordResetResource,
+  UserChangesDto,
+  UserDto,
   UserInvitedResource,
   UserPageResource,
   UserReactivatedResource,
   UserResource,
   UserWrittenResource,
 } from './user.resource.ts';
+import { IDENTITY } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such user in this workspace.');
 const LastAdmin = () => refusal(409, 'It is the only active admin of the workspace.');

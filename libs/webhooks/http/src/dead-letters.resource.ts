@@ -1,30 +1,48 @@
-import { ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { DELIVERY_ERROR_CODES, EVENT_TYPES } from '@tracking/contracts';
-import type { Warning } from '@tracking/contracts';
-import { Shown, ShownWarnings } from '@tracking/http';
-import type { DeadLetterCount, DeadLetterSummary, SettledDeadLetters } from '@tracking/webhooks';
+import { Id, QueryId, QueryTime, SomeListed, SomeOf, TextList, Timestamp, WithWarnings } from '@tracking/http';
+import type {
+  DeadLetterCount,
+  DeadLetterFilter,
+  DeadLetterSummary,
+  SettleDeadLetters,
+  SettledDeadLetters,
+} from '@tracking/webhooks';
 import { ReplayResource } from './replay.resource.ts';
 
+/** Most deliveries that one request names. */
+const MOST_NAMED = 200;
+
 class CountResource implements DeadLetterCount {
-  @Shown('integer', 'How many.', { example: 120 })
+  @ApiProperty({ type: 'integer', description: 'How many.', example: 120 })
   readonly count!: number;
-  @Shown(Boolean, 'Otherwise there are at least so many: no more were counted.', { example: true })
+  @ApiProperty({ description: 'Otherwise there are at least so many: no more were counted.', example: true })
   readonly is_exact!: boolean;
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersByReason' })
 class ReasonResource extends CountResource {
-  @Shown(String, 'Code of their `last_error`.', { example: 'timeout', enum: [...DELIVERY_ERROR_CODES, 'unknown'] })
+  @ApiProperty({
+    description: 'Code of their `last_error`.',
+    example: 'timeout',
+    enum: [...DELIVERY_ERROR_CODES, 'unknown'],
+  })
   readonly reason!: string;
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersByEndpoint' })
 class EndpointCountResource extends CountResource {
-  @Shown(String, 'Where they were to go.')
+  @ApiProperty({ description: 'Where they were to go.' })
   readonly endpoint_id!: string;
-  @Shown(String, 'Its URL as it is now.', { nullable: true, example: 'https://tms.example.com/webhooks' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Its URL as it is now.',
+    example: 'https://tms.example.com/webhooks',
+  })
   readonly url!: string | null;
-  @Shown(String, 'They are delivered again where it is `enabled`.', {
+  @ApiProperty({
+    description: 'They are delivered again where it is `enabled`.',
     enum: ['pending_verification', 'verified', 'enabled', 'disabled', 'deleted'],
     example: 'enabled',
   })
@@ -33,27 +51,30 @@ class EndpointCountResource extends CountResource {
 
 @ApiSchema({ name: 'WebhookDeadLettersByEventType' })
 class EventTypeResource extends CountResource {
-  @Shown(String, 'Type of their events.', { enum: [...EVENT_TYPES] })
+  @ApiProperty({ description: 'Type of their events.', enum: EVENT_TYPES })
   readonly event_type!: string;
 }
 
 @ApiSchema({ name: 'WebhookDeadLetterSummary' })
 export class DeadLetterSummaryResource extends CountResource implements DeadLetterSummary {
-  @Shown([ReasonResource], 'The largest count first, as in the other two.')
+  @ApiProperty({ type: [ReasonResource], description: 'The largest count first, as in the other two.' })
   readonly by_reason!: ReasonResource[];
-  @Shown([EndpointCountResource], 'By endpoint, deleted ones too.')
+  @ApiProperty({ type: [EndpointCountResource], description: 'By endpoint, deleted ones too.' })
   readonly by_endpoint!: EndpointCountResource[];
-  @Shown([EventTypeResource], 'By type of the event.')
+  @ApiProperty({ type: [EventTypeResource], description: 'By type of the event.' })
   readonly by_event_type!: EventTypeResource[];
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersRefused' })
 class RefusedResource {
-  @Shown(String, 'The endpoint.')
+  @ApiProperty({ description: 'The endpoint.' })
   readonly endpoint_id!: string;
-  @Shown(String, 'Stable code.', { example: 'endpoint_not_enabled' })
+  @ApiProperty({ description: 'Stable code.', example: 'endpoint_not_enabled' })
   readonly code!: string;
-  @Shown(String, 'For people.', { example: 'Deliveries are sent to enabled endpoints only: enable it first.' })
+  @ApiProperty({
+    description: 'For people.',
+    example: 'Deliveries are sent to enabled endpoints only: enable it first.',
+  })
   readonly message!: string;
 }
 
@@ -64,11 +85,92 @@ export interface BegunReplays {
 }
 
 @ApiSchema({ name: 'WebhookReplaysBegun' })
-export class BegunReplaysResource implements BegunReplays {
-  @Shown([ReplayResource], 'One for each endpoint that has such; get each for how far it is.')
+export class BegunReplaysResource extends WithWarnings implements BegunReplays {
+  @ApiProperty({
+    type: [ReplayResource],
+    description: 'One for each endpoint that has such; get each for how far it is.',
+  })
   readonly data!: ReplayResource[];
-  @Shown([RefusedResource], 'Endpoints that have such, and why none was begun for them.')
+  @ApiProperty({ type: [RefusedResource], description: 'Endpoints that have such, and why none was begun for them.' })
   readonly refused!: RefusedResource[];
-  @ShownWarnings()
-  readonly warnings!: Warning[];
+}
+
+export class DeadLetterSummaryDto {
+  @QueryId('whe', { description: 'Only those of this endpoint.' })
+  endpoint_id?: string;
+
+  @SomeOf(EVENT_TYPES, { description: 'Only those of such events; several separated by commas.' })
+  event_type?: string;
+
+  @SomeOf(DELIVERY_ERROR_CODES, {
+    description: 'Only those with such a code of their `last_error`; several separated by commas.',
+    example: 'timeout',
+  })
+  reason?: string;
+
+  @QueryTime({ description: 'Only those of events created at this time or later.' })
+  since?: string;
+
+  @QueryTime({ description: 'Only those of events created at this time or earlier.' })
+  until?: string;
+}
+
+@ApiSchema({ name: 'WebhookDeadLetters' })
+export class DeadLettersDto {
+  @Id('whe', { description: 'Only those of this endpoint.', nullable: true })
+  endpoint_id?: string | null;
+
+  @SomeListed(EVENT_TYPES, { description: 'Only those of such events.', example: ['shipment.updated'], nullable: true })
+  event_types?: string[] | null;
+
+  @SomeListed(DELIVERY_ERROR_CODES, {
+    description: 'Only those with such a code of their `last_error`.',
+    example: ['timeout', 'connection_refused'],
+    nullable: true,
+  })
+  reasons?: string[] | null;
+
+  @Timestamp({ description: 'Only those of events created at this time or later.', nullable: true })
+  since?: string | null;
+
+  @Timestamp({
+    description: 'Only those of events created at this time or earlier; all that there are, unless told.',
+    nullable: true,
+  })
+  until?: string | null;
+
+  @TextList(MOST_NAMED, {
+    description: 'Only these deliveries.',
+    example: ['dlv_9c1e2k7qv3n5xw6yz2aabbccdd'],
+    nullable: true,
+  })
+  delivery_ids?: string[] | null;
+}
+
+export function summaryFilter({
+  endpoint_id,
+  event_type,
+  reason,
+  since,
+  until,
+}: DeadLetterSummaryDto): DeadLetterFilter {
+  return {
+    ...(endpoint_id && { endpoint_id }),
+    ...(event_type && { event_types: event_type.split(',') }),
+    ...(reason && { reasons: reason.split(',') }),
+    ...(since && { since }),
+    ...(until && { until }),
+  };
+}
+
+export function settleFilter(dto: DeadLettersDto): SettleDeadLetters['filter'] {
+  const { endpoint_id, event_types, reasons, delivery_ids, since, until } = dto;
+  return {
+    ...(endpoint_id && { endpoint_id }),
+    ...(event_types && { event_types }),
+    ...(reasons && { reasons }),
+    ...(delivery_ids && { delivery_ids }),
+    ...(since && { since }),
+    ...(until && { until }),
+  };
 }

@@ -1,95 +1,93 @@
-import { ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { DELIVERY_STATUSES, EVENT_TYPES } from '@tracking/contracts';
-import type { JsonValue, Page, Warning } from '@tracking/contracts';
-import { Shown, ShownTime, ShownWarnings } from '@tracking/http';
+import type { JsonValue } from '@tracking/contracts';
+import { PageType, TIME, WithWarnings } from '@tracking/http';
 import type { WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { WebhookErrorResource } from './endpoint.resource.ts';
 
 @ApiSchema({ name: 'WebhookDelivery' })
 export class DeliveryResource implements WebhookDelivery {
-  @Shown(String, 'Service-assigned identifier: one for an event and an endpoint.', {
+  @ApiProperty({
+    description: 'Service-assigned identifier: one for an event and an endpoint.',
     example: 'dlv_9c1e2k7qv3n5xw6yz2aabbccdd',
   })
   readonly id!: string;
-  @Shown(String, 'Where it goes.')
+  @ApiProperty({ description: 'Where it goes.' })
   readonly endpoint_id!: string;
-  @Shown(String, 'What it brings.')
+  @ApiProperty({ description: 'What it brings.' })
   readonly event_id!: string;
-  @Shown(String, 'Type of the event.', { enum: [...EVENT_TYPES] })
+  @ApiProperty({ description: 'Type of the event.', enum: EVENT_TYPES })
   readonly event_type!: string;
-  @Shown(String, 'How far it is.', { enum: [...DELIVERY_STATUSES] })
+  @ApiProperty({ description: 'How far it is.', enum: DELIVERY_STATUSES })
   readonly status!: WebhookDelivery['status'];
-  @Shown(Boolean, 'Whether the event was made for a test.')
+  @ApiProperty({ description: 'Whether the event was made for a test.' })
   readonly sandbox!: boolean;
-  @ShownTime('When it was recorded.')
+  @ApiProperty({ ...TIME, description: 'When it was recorded. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ShownTime('The next attempt by the schedule.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'The next attempt by the schedule. UTC with milliseconds.' })
   readonly next_attempt_at!: string | null;
-  @ShownTime('When it came to its end.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'When it came to its end. UTC with milliseconds.' })
   readonly completed_at!: string | null;
-  @Shown('integer', 'Attempts made.')
+  @ApiProperty({ type: 'integer', description: 'Attempts made.' })
   readonly attempts_count!: number;
-  @Shown(WebhookErrorResource, 'Why the last attempt failed.', { nullable: true })
+  @ApiProperty({ type: WebhookErrorResource, nullable: true, description: 'Why the last attempt failed.' })
   readonly last_error!: WebhookErrorResource | null;
-  @Shown('integer', 'Grows with every change, attempts among them.')
+  @ApiProperty({ type: 'integer', description: 'Grows with every change, attempts among them.' })
   readonly version!: number;
 }
 
 @ApiSchema({ name: 'WebhookDeliveryWritten' })
-export class DeliveryWrittenResource extends DeliveryResource {
-  @ShownWarnings()
-  readonly warnings!: Warning[];
-}
+export class DeliveryWrittenResource extends IntersectionType(DeliveryResource, WithWarnings) {}
 
 @ApiSchema({ name: 'WebhookResponse' })
 class ResponseResource {
-  @Shown('object', 'Headers, names in lower case.', { additionalProperties: { type: 'string' } })
+  @ApiProperty({
+    type: 'object',
+    description: 'Headers, names in lower case.',
+    additionalProperties: { type: 'string' },
+  })
   readonly headers!: Record<string, string>;
-  @Shown(String, 'The body, at most 16 KiB of it.')
+  @ApiProperty({ description: 'The body, at most 16 KiB of it.' })
   readonly body!: string;
 }
 
 @ApiSchema({ name: 'WebhookAttempt' })
 export class AttemptResource implements WebhookAttempt {
-  @Shown('integer', 'From 1. Of very many the first and the latest fifty are kept.')
+  @ApiProperty({ type: 'integer', description: 'From 1. Of very many the first and the latest fifty are kept.' })
   readonly number!: number;
-  @ShownTime('When it began.')
+  @ApiProperty({ ...TIME, description: 'When it began. UTC with milliseconds.' })
   readonly at!: string;
-  @Shown('integer', 'From name resolution to the last byte, in milliseconds.')
+  @ApiProperty({ type: 'integer', description: 'From name resolution to the last byte, in milliseconds.' })
   readonly duration_ms!: number;
-  @Shown('integer', 'What the endpoint answered with.', { nullable: true })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'What the endpoint answered with.' })
   readonly status_code!: number | null;
-  @Shown(WebhookErrorResource, 'Why it failed.', { nullable: true })
+  @ApiProperty({ type: WebhookErrorResource, nullable: true, description: 'Why it failed.' })
   readonly error!: WebhookErrorResource | null;
-  @Shown(ResponseResource, 'What the endpoint answered.', { nullable: true })
+  @ApiProperty({ type: ResponseResource, nullable: true, description: 'What the endpoint answered.' })
   readonly response!: ResponseResource | null;
-  @Shown(Boolean, 'Whether a person asked for it.')
+  @ApiProperty({ description: 'Whether a person asked for it.' })
   readonly manual!: boolean;
-  @Shown(
-    Boolean,
-    'Its kept-alive connection was found closed, and it was sent once more on a new one; else not there.',
-    {
-      required: false,
-      enum: [true],
-    },
-  )
+  @ApiProperty({
+    type: Boolean,
+    description: 'Its kept-alive connection was found closed, and it was sent once more on a new one; else not there.',
+    required: false,
+    enum: [true],
+  })
   readonly resent?: true;
 }
 
 @ApiSchema({ name: 'WebhookDeliveryDetail' })
 export class DeliveryDetailResource extends DeliveryResource implements WebhookDeliveryDetail {
-  @Shown('object', 'The body, as it was and will be sent.', { additionalProperties: true, nullable: true })
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    description: 'The body, as it was and will be sent.',
+    additionalProperties: true,
+  })
   readonly payload!: JsonValue;
-  @Shown([AttemptResource], 'Every attempt.')
+  @ApiProperty({ type: [AttemptResource], description: 'Every attempt.' })
   readonly attempts!: AttemptResource[];
 }
 
 @ApiSchema({ name: 'WebhookDeliveryPage' })
-export class DeliveryPageResource implements Page<WebhookDelivery> {
-  @Shown([DeliveryResource], 'The deliveries of this page.')
-  readonly data!: DeliveryResource[];
-  @Shown(String, 'Send it as `cursor` for the next page, with the same filters.', { nullable: true })
-  readonly next_cursor!: string | null;
-  @Shown(Boolean, 'Whether there is a next page.')
-  readonly has_more!: boolean;
-}
+export class DeliveryPageResource extends PageType(DeliveryResource, 'The deliveries of this page.') {}

@@ -1,17 +1,16 @@
 import { Controller, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Warning } from '@tracking/contracts';
-import { Audited, NO_BODY, Operation, refusal, SentBody } from '@tracking/http';
+import { Audited, NO_BODY, Operation, SentBody, refusal } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { NewWebhookEndpoint, RevealedSecret } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
-import { WEBHOOKS } from './dependencies.ts';
-import { ROTATION, RotateSecretDto } from './endpoint-secrets.dto.ts';
-import { EndpointSecretsResource } from './endpoint-secrets.resource.ts';
+import { EndpointSecretsResource, ROTATION, RotateSecretDto } from './endpoint-secrets.resource.ts';
 import { EndpointCreatedResource } from './endpoint.resource.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
+import { WEBHOOKS } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such endpoint in this workspace and environment.');
 

@@ -1,17 +1,24 @@
 import { Controller, Get, HttpCode, Inject, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope } from '@tracking/contracts';
-import { Audited, BodyPipe, CurrentScope, Operation, refusal, SentBody } from '@tracking/http';
+import { Audited, BodyPipe, CurrentScope, Operation, SentBody, refusal } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { DeadLetterSummary, SettleDeadLetters, SettledDeadLetters } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
+import {
+  BegunReplaysResource,
+  DeadLetterSummaryDto,
+  DeadLetterSummaryResource,
+  DeadLettersDto,
+  settleFilter,
+  summaryFilter,
+} from './dead-letters.resource.ts';
+import type { BegunReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
-import { WEBHOOKS } from './dependencies.ts';
-import { DeadLetterSummaryDto, DeadLettersDto, settleFilter, summaryFilter } from './dead-letters.dto.ts';
-import { type BegunReplays, BegunReplaysResource, DeadLetterSummaryResource } from './dead-letters.resource.ts';
 import { settleAudited } from './settlement-audit.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
+import { WEBHOOKS } from './dependencies.ts';
 
 const WHICH = new BodyPipe(DeadLettersDto, BegunReplaysResource);
 const Unknown = () => refusal(404, 'No such endpoint or delivery in this workspace and environment.');

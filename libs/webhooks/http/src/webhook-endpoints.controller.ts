@@ -6,35 +6,37 @@ import {
   BodyPipe,
   CurrentScope,
   Cursors,
-  etagOf,
   NO_BODY,
   Operation,
   PageDto,
+  SETTINGS,
+  SentBody,
+  etagOf,
   recordPage,
   refusal,
   scopeOf,
-  SentBody,
-  SETTINGS,
   tellAudit,
 } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint, WebhookStats } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
-import type { WebhooksHttpDependencies } from './dependencies.ts';
-import { WEBHOOKS } from './dependencies.ts';
 import { DeliveryWrittenResource } from './delivery.resource.ts';
-import { ENDPOINT_FIELDS, EndpointChangesDto, EndpointDto, TestEndpointDto } from './endpoint.dto.ts';
+import type { WebhooksHttpDependencies } from './dependencies.ts';
+import { EndpointStatsDto, EndpointStatsResource, statsPeriod } from './endpoint-stats.resource.ts';
 import {
+  ENDPOINT_FIELDS,
+  EndpointChangesDto,
   EndpointCreatedResource,
   EndpointDeletedResource,
+  EndpointDto,
   EndpointPageResource,
   EndpointResource,
   EndpointWrittenResource,
+  TestEndpointDto,
 } from './endpoint.resource.ts';
-import { EndpointStatsDto, statsPeriod } from './endpoint-stats.dto.ts';
-import { EndpointStatsResource } from './endpoint-stats.resource.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
+import { WEBHOOKS } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such endpoint in this workspace and environment.');
 const Unverified = () => refusal(409, 'The endpoint is not verified.');

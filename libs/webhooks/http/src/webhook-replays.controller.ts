@@ -5,24 +5,30 @@ import {
   Audited,
   CurrentScope,
   Cursors,
-  etagOf,
   NO_BODY,
   Operation,
   OptionalBodyPipe,
+  SentBody,
+  etagOf,
   recordPage,
   refusal,
-  SentBody,
 } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { WebhookReplay } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
-import { WEBHOOKS } from './dependencies.ts';
-import { ListReplaysDto, ReplayFilterDto, replayFilter } from './replay.dto.ts';
-import { ReplayPageResource, ReplayResource, ReplayWrittenResource } from './replay.resource.ts';
+import {
+  ListReplaysDto,
+  ReplayFilterDto,
+  ReplayPageResource,
+  ReplayResource,
+  ReplayWrittenResource,
+  replayFilter,
+} from './replay.resource.ts';
 import { changeAudited, tellReplayed } from './settlement-audit.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
+import { WEBHOOKS } from './dependencies.ts';
 
 const FILTER = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
 const Unknown = () => refusal(404, 'No such replay in this workspace and environment.');

@@ -6,22 +6,26 @@ import {
   Audited,
   Command,
   CurrentScope,
-  etagOf,
   IfMatch,
-  isObject,
-  mergePatch,
   Operation,
   ReadYourWrites,
   SentBody,
+  etagOf,
+  isObject,
+  mergePatch,
   tellAudit,
 } from '@tracking/http';
 import type { CommandContext, ReadBody } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from '../dependencies.ts';
-import { WORKSPACE_SETTINGS } from '../dependencies.ts';
-import { SETTINGS_PATCH, WorkspaceSettingsChangesDto } from './settings.dto.ts';
-import { WorkspaceSettingsResource, WorkspaceSettingsWrittenResource } from './settings.resource.ts';
+import {
+  SETTINGS_PATCH,
+  WorkspaceSettingsChangesDto,
+  WorkspaceSettingsResource,
+  WorkspaceSettingsWrittenResource,
+} from './settings.resource.ts';
 import type { SettingsWithDefaults } from './settings.resource.ts';
+import { WORKSPACE_SETTINGS } from '../dependencies.ts';
 
 @ApiTags('Settings')
 @Controller('v1/settings')

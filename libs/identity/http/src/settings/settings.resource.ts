@@ -1,72 +1,116 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { AUTOMATIC_EXCEPTION_TYPES, DOCUMENT_TYPES, RECHECK_STATES, SEVERITIES } from '@tracking/contracts';
+import type { PipeTransform } from '@nestjs/common';
+import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
+import { AUTOMATIC_EXCEPTION_TYPES, DOCUMENT_TYPES, MODES, RECHECK_STATES, SEVERITIES } from '@tracking/contracts';
 import type {
   ExceptionSettings,
+  JsonObject,
   RecheckState,
   RuleSettings,
   SettingsRecheck,
   Severity,
-  Warning,
   WorkspaceSettings,
 } from '@tracking/contracts';
-import { ActorResource, Shown, ShownTime, ShownWarnings } from '@tracking/http';
+import { ActorResource, BodyPipe, InputType, Resource, TIME, WithWarnings, field } from '@tracking/http';
+import type { FieldOptions, FieldVariant, ReadBody, Sent } from '@tracking/http';
+
+const HOURS = { type: 'number', exclusiveMinimum: 0, maximum: 8_760 } as unknown as ApiPropertyOptions;
+
+/** A field that the settings judge, so that they report all its faults together. Null brings back the default. */
+const Settable = (schema: ApiPropertyOptions, options: FieldOptions, variant?: FieldVariant): PropertyDecorator =>
+  field(() => [], options, schema, variant);
 
 @ApiSchema({ name: 'ExceptionSettings' })
-class ExceptionSettingsResource implements ExceptionSettings {
-  @Shown(Boolean, 'Whether exceptions of the type open by themselves.')
+class ExceptionSettingsResource extends Resource implements ExceptionSettings {
+  @Settable({ type: Boolean }, { description: 'Whether exceptions of the type open by themselves.' })
   readonly enabled!: boolean;
-  @Shown(Number, 'After so many hours; null where the type has no such time.', { nullable: true, example: 24 })
-  readonly after_hours!: number | null;
-  @Shown('object', 'Instead of `after_hours` for shipments of these modes.', {
-    additionalProperties: { type: 'number' },
-    example: { air: 4, road: 4 },
+  @Settable(HOURS, {
+    description: 'After so many hours; null where the type has no such time.',
+    example: 24,
+    nullable: true,
   })
+  readonly after_hours!: number | null;
+  @Settable(
+    { type: 'object', additionalProperties: { ...HOURS, type: ['number', 'null'] } } as unknown as ApiPropertyOptions,
+    { description: `Instead of \`after_hours\` by mode: ${MODES.join(', ')}.`, example: { air: 4, road: 4 } },
+    { answer: { additionalProperties: { type: 'number' } } as ApiPropertyOptions },
+  )
   readonly by_mode!: ExceptionSettings['by_mode'];
-  @Shown(Number, 'So many hours before a day or time that was given; null where the type has no such time.', {
+  @Settable(HOURS, {
+    description: 'So many hours before a day or time that was given; null where the type has no such time.',
     nullable: true,
   })
   readonly before_hours!: number | null;
-  @Shown(String, 'With which it opens.', { enum: [...SEVERITIES] })
+  @Settable({ type: String, enum: [...SEVERITIES] }, { description: 'With which it opens.' })
   readonly severity!: Severity;
 }
 
+@ApiSchema({ name: 'ExceptionSettingsChanges' })
+class ExceptionSettingsDto extends InputType(ExceptionSettingsResource, {
+  optional: ['enabled', 'after_hours', 'by_mode', 'before_hours', 'severity'],
+}) {}
+
 @ApiSchema({ name: 'ExceptionSettingsByType' })
 class ExceptionSettingsByTypeResource {}
+@ApiSchema({ name: 'ExceptionSettingsChangesByType' })
+class ExceptionSettingsByTypeDto {}
 for (const type of AUTOMATIC_EXCEPTION_TYPES) {
-  Shown(ExceptionSettingsResource, `Of \`${type}\`.`)(ExceptionSettingsByTypeResource.prototype, type);
+  const description = `Of \`${type}\`.`;
+  ApiProperty({ type: ExceptionSettingsResource, description })(ExceptionSettingsByTypeResource.prototype, type);
+  const isChanged = Settable(
+    { type: ExceptionSettingsDto },
+    { description, nullable: true },
+    { nested: ExceptionSettingsDto },
+  );
+  isChanged(ExceptionSettingsByTypeDto.prototype, type);
 }
 
 @ApiSchema({ name: 'SettingsRecheck' })
 class SettingsRecheckResource implements SettingsRecheck {
-  @Shown(String, '`pending` until every replica knows the settings.', { enum: [...RECHECK_STATES] })
+  @ApiProperty({ description: '`pending` until every replica knows the settings.', enum: RECHECK_STATES })
   readonly state!: RecheckState;
-  @Shown('integer', 'Shipments so far, of live and test.')
+  @ApiProperty({ type: 'integer', description: 'Shipments so far, of live and test.' })
   readonly checked!: number;
-  @ShownTime('When it began.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'When it began. UTC with milliseconds.' })
   readonly started_at!: string | null;
-  @ShownTime('When the last shipment was checked.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'When the last shipment was checked. UTC with milliseconds.' })
   readonly finished_at!: string | null;
 }
 
-const ShownRequired = () =>
-  Shown('object', 'Which documents a shipment of the mode needs.', {
-    additionalProperties: { type: 'array', items: { type: 'string', enum: [...DOCUMENT_TYPES] } },
-    example: { ocean: ['bill_of_lading'], air: [] },
-  });
+/** Required documents by mode. In a change, null brings back the default of a mode. */
+const RequiredDocuments = (): PropertyDecorator =>
+  Settable(
+    {
+      type: 'object',
+      additionalProperties: { type: ['array', 'null'], items: DOCUMENT_TYPE },
+    } as unknown as ApiPropertyOptions,
+    {
+      description: 'Which documents a shipment of a mode needs. A change replaces the list of a mode.',
+      example: { ocean: ['bill_of_lading', 'packing_list'], air: [] },
+    },
+    { answer: { additionalProperties: { type: 'array', items: DOCUMENT_TYPE } } as ApiPropertyOptions },
+  );
+const DOCUMENT_TYPE = { type: 'string', enum: [...DOCUMENT_TYPES] };
 
 @ApiSchema({ name: 'RequiredDocuments' })
-export class RequiredDocumentsResource implements Pick<WorkspaceSettings, 'required_documents' | 'version'> {
-  @ShownRequired()
+export class RequiredDocumentsResource
+  extends Resource
+  implements Pick<WorkspaceSettings, 'required_documents' | 'version'>
+{
+  @RequiredDocuments()
   readonly required_documents!: WorkspaceSettings['required_documents'];
-  @Shown('integer', 'Of the settings: grows with every change of them; 1 before the first.')
+  @ApiProperty({
+    type: 'integer',
+    description: 'Of the settings: grows with every change of them; 1 before the first.',
+  })
   readonly version!: number;
 }
 
 @ApiSchema({ name: 'DefaultSettings' })
-class DefaultSettingsResource implements RuleSettings {
-  @Shown(ExceptionSettingsByTypeResource, 'How exceptions open by themselves, by type.')
+class DefaultSettingsResource extends Resource implements RuleSettings {
+  @ApiProperty({ type: ExceptionSettingsByTypeResource, description: 'How exceptions open by themselves, by type.' })
   readonly exceptions!: RuleSettings['exceptions'];
-  @ShownRequired()
+  @RequiredDocuments()
   readonly required_documents!: RuleSettings['required_documents'];
 }
 
@@ -76,29 +120,47 @@ export interface SettingsWithDefaults extends WorkspaceSettings {
 }
 
 @ApiSchema({ name: 'WorkspaceSettings' })
-export class WorkspaceSettingsResource implements SettingsWithDefaults {
-  @Shown(ExceptionSettingsByTypeResource, 'How exceptions open by themselves, by type.')
-  readonly exceptions!: WorkspaceSettings['exceptions'];
-  @ShownRequired()
-  readonly required_documents!: WorkspaceSettings['required_documents'];
-  @Shown('integer', 'Grows with every change; 1 before the first.')
-  readonly version!: number;
-  @ShownTime('When they last changed.', { nullable: true })
-  readonly updated_at!: string | null;
-  @Shown(ActorResource, 'Who changed them last.', { nullable: true })
-  readonly updated_by!: ActorResource | null;
-  @Shown(
-    SettingsRecheckResource,
-    'Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`.',
-    { nullable: true },
+export class WorkspaceSettingsResource extends Resource implements SettingsWithDefaults {
+  @Settable(
+    { type: ExceptionSettingsByTypeDto },
+    { description: 'How exceptions open by themselves, by type.' },
+    { nested: ExceptionSettingsByTypeDto, answer: { type: ExceptionSettingsByTypeResource } },
   )
+  readonly exceptions!: WorkspaceSettings['exceptions'];
+  @RequiredDocuments()
+  readonly required_documents!: WorkspaceSettings['required_documents'];
+  @ApiProperty({ type: 'integer', description: 'Grows with every change; 1 before the first.' })
+  readonly version!: number;
+  @ApiProperty({ ...TIME, nullable: true, description: 'When they last changed. UTC with milliseconds.' })
+  readonly updated_at!: string | null;
+  @ApiProperty({ type: ActorResource, nullable: true, description: 'Who changed them last.' })
+  readonly updated_by!: ActorResource | null;
+  @ApiProperty({
+    type: SettingsRecheckResource,
+    nullable: true,
+    description:
+      'Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`.',
+  })
   readonly recheck!: SettingsRecheckResource | null;
-  @Shown(DefaultSettingsResource, 'What holds where nothing is set: null brings it back.')
+  @ApiProperty({ type: DefaultSettingsResource, description: 'What holds where nothing is set: null brings it back.' })
   readonly defaults!: DefaultSettingsResource;
 }
 
+/** What is left out stays as it is; null brings back the default. */
+@ApiSchema({ name: 'WorkspaceSettingsChanges' })
+export class WorkspaceSettingsChangesDto extends InputType(WorkspaceSettingsResource, {
+  optional: ['exceptions', 'required_documents'],
+}) {}
+
 @ApiSchema({ name: 'WorkspaceSettingsWritten' })
-export class WorkspaceSettingsWrittenResource extends WorkspaceSettingsResource {
-  @ShownWarnings()
-  readonly warnings!: Warning[];
-}
+export class WorkspaceSettingsWrittenResource extends IntersectionType(WorkspaceSettingsResource, WithWarnings) {}
+
+const body = new BodyPipe(WorkspaceSettingsChangesDto, WorkspaceSettingsWrittenResource);
+
+/** The merge patch as it was sent. */
+export const SETTINGS_PATCH: PipeTransform<Sent, ReadBody<JsonObject>> = {
+  transform(sent) {
+    const { value, warnings } = body.transform(sent);
+    return { value: { ...value } as JsonObject, warnings };
+  },
+};

@@ -1,21 +1,20 @@
 import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Milestone, Places } from '@tracking/contracts';
-import { BodyPipe, Command, Operation, principalOf, requirePermission, SentBody } from '@tracking/http';
+import { BodyPipe, Command, Operation, SentBody, principalOf, requirePermission } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { PLACES, SHIPMENTS } from '../dependencies.ts';
 import { BulkAnswers, NOT_ATOMIC } from './bulk-answers.ts';
 import { BulkRequest } from './bulk-request.ts';
 import type { CarriedOut } from './bulk-request.ts';
-import { BulkMilestonesDto } from './bulk.dto.ts';
-import { BulkMilestonesWrittenResource } from './bulk.resource.ts';
+import { BulkMilestonesDto, BulkMilestonesWrittenResource } from './bulk.resource.ts';
 import { BULK_BODY, sizeOfBody } from './items.ts';
 import { readBulkMilestone } from './read-bulk-milestone.ts';
 import type { ReadBulkMilestone } from './read-bulk-milestone.ts';
 import { ShipmentFinder } from './shipment-finder.ts';
+import { PLACES, SHIPMENTS } from '../dependencies.ts';
 
 @ApiTags('Milestones')
 @Controller('v1/milestones')

@@ -6,15 +6,14 @@ import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { PLACES, SHIPMENTS } from '../dependencies.ts';
 import { readShipmentFields } from '../shipments/read-shipment-fields.ts';
 import type { ReadShipmentFields } from '../shipments/read-shipment-fields.ts';
 import { ShipmentWrites } from '../shipments/shipment-writes.ts';
 import { BulkAnswers, NOT_ATOMIC } from './bulk-answers.ts';
 import { BulkRequest } from './bulk-request.ts';
-import { BulkShipmentsDto } from './bulk.dto.ts';
-import { BulkShipmentsWrittenResource } from './bulk.resource.ts';
+import { BulkShipmentsDto, BulkShipmentsWrittenResource } from './bulk.resource.ts';
 import { BULK_BODY, sizeOfBody } from './items.ts';
+import { PLACES, SHIPMENTS } from '../dependencies.ts';
 
 @ApiTags('Shipments')
 @Controller('v1/shipments')

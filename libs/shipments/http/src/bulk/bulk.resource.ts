@@ -1,42 +1,83 @@
-import { ApiSchema } from '@nestjs/swagger';
 import type * as wire from '@tracking/contracts';
-import { ErrorDetailResource, Shown, ShownWarnings } from '@tracking/http';
-import { MilestoneWrittenResource } from '../milestones/milestone.resource.ts';
-import { ShipmentWrittenResource } from '../shipments/shipment.resource.ts';
+import { ApiExtraModels, ApiProperty, ApiSchema, OmitType } from '@nestjs/swagger';
+import { ErrorDetailResource, Text, WithWarnings } from '@tracking/http';
+import { MilestoneWrittenResource, RecordMilestoneDto } from '../milestones/milestone.resource.ts';
+import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipment.resource.ts';
+import { Items } from './items.ts';
 
 class BulkItemResource {
-  @Shown('integer', 'Place of the item in the request, from 0.')
+  @ApiProperty({ type: 'integer', description: 'Place of the item in the request, from 0.' })
   readonly index!: number;
-  @Shown('integer', 'The status that the single call answers.', { example: 201 })
+  @ApiProperty({ type: 'integer', description: 'The status that the single call answers.', example: 201 })
   readonly status!: number;
-  @Shown(ErrorDetailResource, 'Of an item that was refused.', { required: false })
+  @ApiProperty({ type: ErrorDetailResource, description: 'Of an item that was refused.', required: false })
   readonly error?: wire.ErrorBody['error'];
 }
 
 @ApiSchema({ name: 'BulkShipmentItem' })
 export class BulkShipmentItemResource extends BulkItemResource {
-  @Shown(ShipmentWrittenResource, 'Of an item that was carried out.', { required: false })
+  @ApiProperty({ type: ShipmentWrittenResource, description: 'Of an item that was carried out.', required: false })
   readonly shipment?: ShipmentWrittenResource;
 }
 
 @ApiSchema({ name: 'BulkShipmentsWritten' })
-export class BulkShipmentsWrittenResource {
-  @Shown([BulkShipmentItemResource], 'An answer for each item, in their order.')
+export class BulkShipmentsWrittenResource extends WithWarnings {
+  @ApiProperty({ type: [BulkShipmentItemResource], description: 'An answer for each item, in their order.' })
   readonly data!: BulkShipmentItemResource[];
-  @ShownWarnings()
-  readonly warnings!: wire.Warning[];
 }
 
 @ApiSchema({ name: 'BulkMilestoneItem' })
 export class BulkMilestoneItemResource extends BulkItemResource {
-  @Shown(MilestoneWrittenResource, 'Of an item that was carried out.', { required: false })
+  @ApiProperty({ type: MilestoneWrittenResource, description: 'Of an item that was carried out.', required: false })
   readonly milestone?: MilestoneWrittenResource;
 }
 
 @ApiSchema({ name: 'BulkMilestonesWritten' })
-export class BulkMilestonesWrittenResource {
-  @Shown([BulkMilestoneItemResource], 'An answer for each item, in their order.')
+export class BulkMilestonesWrittenResource extends WithWarnings {
+  @ApiProperty({ type: [BulkMilestoneItemResource], description: 'An answer for each item, in their order.' })
   readonly data!: BulkMilestoneItemResource[];
-  @ShownWarnings()
-  readonly warnings!: wire.Warning[];
+}
+
+@ApiSchema({ name: 'BulkShipments' })
+@ApiExtraModels(UpsertShipmentDto)
+export class BulkShipmentsDto {
+  @Items(UpsertShipmentDto, 'Each as `POST /v1/shipments` takes it.')
+  shipments!: unknown[];
+}
+
+/** Exactly one of `shipment_id`, `external_id`, `master_bill`, `booking_number` and `container_number` names the shipment. */
+@ApiSchema({ name: 'BulkMilestone' })
+export class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'container_number']) {
+  @Text({ description: 'Your own reference of the shipment.', example: 'TMS-2026-000181', nullable: true })
+  external_id?: string | null;
+
+  @Text({
+    description: 'The container that it is about; where nothing else names the shipment, it is the one that has it.',
+    example: 'CSQU3054383',
+    nullable: true,
+  })
+  container_number?: string | null;
+
+  @Text({ description: 'Id of the shipment, `shp_…`.', nullable: true })
+  shipment_id?: string | null;
+
+  @Text({ description: 'The shipment’s master bill or air waybill.', example: 'MAEU912345678', nullable: true })
+  master_bill?: string | null;
+
+  @Text({ description: 'The shipment’s booking number.', example: 'BKG-55012', nullable: true })
+  booking_number?: string | null;
+
+  @Text({
+    description: 'Your own reference of the milestone: the same one again corrects that milestone.',
+    example: 'EVT-9981',
+    nullable: true,
+  })
+  milestone_external_id?: string | null;
+}
+
+@ApiSchema({ name: 'BulkMilestones' })
+@ApiExtraModels(BulkMilestoneDto)
+export class BulkMilestonesDto {
+  @Items(BulkMilestoneDto, 'Each as `POST /v1/shipments/{id}/milestones` takes it, with what names its shipment.')
+  milestones!: unknown[];
 }

@@ -1,5 +1,6 @@
+import { getSchemaPath } from '@nestjs/swagger';
 import { DomainError } from '@tracking/contracts';
-import { fault, field, isLargerThan, json, JSON_LIMIT, MIB, sizeOf } from '@tracking/http';
+import { JSON_LIMIT, MIB, fault, field, isLargerThan, json, sizeOf } from '@tracking/http';
 import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
 import type { FastifyRequest } from 'fastify';
 
@@ -8,9 +9,16 @@ const MAX_ITEMS = 500;
 /** Bodies of operations that take many items. */
 export const BULK_BODY: RouteBody = json(10 * MIB);
 
-/** The items of a body. What is wrong with one of them is answered for that one. */
+/**
+ * The items of a body. Each item is read by itself, and its faults are in its own answer; so the schema refers to the
+ * class of an item by name, which `@ApiExtraModels` adds.
+ */
 export const Items = (dto: DtoClass, description: string): PropertyDecorator =>
-  field(items, { description, required: true }, { type: [dto], minItems: 1, maxItems: MAX_ITEMS });
+  field(
+    items,
+    { description },
+    { type: 'array', items: { $ref: getSchemaPath(dto) }, minItems: 1, maxItems: MAX_ITEMS },
+  );
 
 const items: FieldCheck = (value, param) => {
   if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');

@@ -1,18 +1,21 @@
-import { ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { EVENT_TYPES, SHIPMENT_EVENT_TYPES, isEndpointEvent } from '@tracking/contracts';
 import type { EventType } from '@tracking/contracts';
-import { eventSchemaName, pascalCase, FROM_TO, schemaRef, Shown } from '@tracking/http';
+import { FROM_TO, eventSchemaName, pascalCase, schemaRef } from '@tracking/http';
 import type { JsonSchema } from '@tracking/http';
 
 /** What the data of every event of a shipment holds. */
 @ApiSchema({ name: 'EventData' })
 export class EventDataResource {
-  @Shown(String, 'The shipment that it is about.')
+  @ApiProperty({ description: 'The shipment that it is about.' })
   readonly shipment_id!: string;
-  @Shown(String, 'Your own reference of the shipment.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'Your own reference of the shipment.' })
   readonly external_id!: string | null;
-  @Shown('integer', 'Version of the shipment right after: order the events of a shipment by it.')
+  @ApiProperty({
+    type: 'integer',
+    description: 'Version of the shipment right after: order the events of a shipment by it.',
+  })
   readonly shipment_version!: number;
 }
 

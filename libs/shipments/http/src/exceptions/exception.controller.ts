@@ -4,25 +4,29 @@ import type { ShipmentException } from '@tracking/contracts';
 import {
   BodyPipe,
   Command,
-  etagOf,
-  notFound,
   Operation,
   ReadYourWrites,
+  SentBody,
+  etagOf,
+  notFound,
   refusal,
   scopeOf,
-  SentBody,
 } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { SHIPMENTS } from '../dependencies.ts';
 import { EXCEPTION_IDS } from './exception-ids.pipe.ts';
 import type { ExceptionIds } from './exception-ids.pipe.ts';
 import { ExceptionWrites } from './exception-writes.ts';
 import type { ExceptionWithWarnings } from './exception-writes.ts';
-import { AcknowledgeExceptionDto, ResolveExceptionDto } from './exception.dto.ts';
-import { ExceptionResource, ExceptionWrittenResource } from './exception.resource.ts';
+import {
+  AcknowledgeExceptionDto,
+  ExceptionResource,
+  ExceptionWrittenResource,
+  ResolveExceptionDto,
+} from './exception.resource.ts';
+import { SHIPMENTS } from '../dependencies.ts';
 
 const OfId = (): MethodDecorator =>
   applyDecorators(

@@ -1,81 +1,119 @@
-import { ApiSchema } from '@nestjs/swagger';
+import type * as wire from '@tracking/contracts';
+import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
   AUTOMATIC_EXCEPTION_TYPES,
   EXCEPTION_DETECTORS,
   EXCEPTION_STATUSES,
   EXCEPTION_TYPES,
+  MANUAL_RESOLUTION_CODES,
   REASON_CODES,
   RESOLUTION_CODES,
   SEVERITIES,
 } from '@tracking/contracts';
-import type * as wire from '@tracking/contracts';
-import { ActorResource, Shown, ShownTime, ShownWarnings } from '@tracking/http';
+import { ActorResource, Id, InputType, OneOf, PageType, Resource, TIME, Text, WithWarnings } from '@tracking/http';
 
 @ApiSchema({ name: 'ExceptionResolution' })
 class ResolutionResource {
-  @Shown(String, 'Why it is resolved.', { enum: [...RESOLUTION_CODES] })
+  @ApiProperty({ description: 'Why it is resolved.', enum: RESOLUTION_CODES })
   readonly code!: wire.ResolutionCode;
-  @Shown(String, 'A remark.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'A remark.' })
   readonly note!: string | null;
-  @Shown(ActorResource, 'Who resolved it; `system`: it resolved by itself.')
+  @ApiProperty({ type: ActorResource, description: 'Who resolved it; `system`: it resolved by itself.' })
   readonly by!: ActorResource;
 }
 
 @ApiSchema({ name: 'Exception' })
-export class ExceptionResource implements wire.ShipmentException {
-  @Shown(String, 'Service-assigned identifier.')
+export class ExceptionResource extends Resource implements wire.ShipmentException {
+  @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
-  @Shown(String, 'The shipment it belongs to.')
+  @ApiProperty({ description: 'The shipment it belongs to.' })
   readonly shipment_id!: string;
-  @Shown(String, 'The container it is about; null for the shipment.', { nullable: true })
-  readonly container_number!: string | null;
-  @Shown(String, 'What is wrong.', { enum: [...EXCEPTION_TYPES] })
-  readonly type!: wire.ExceptionType;
-  @Shown(String, 'How grave it is.', { enum: [...SEVERITIES] })
-  readonly severity!: wire.Severity;
-  @Shown(String, 'Whether somebody deals with it.', { enum: [...EXCEPTION_STATUSES] })
-  readonly status!: wire.ExceptionStatus;
-  @Shown(String, 'What it is called.')
-  readonly title!: string;
-  @Shown(String, 'What exactly is wrong, for people.', { nullable: true })
-  readonly detail!: string | null;
-  @Shown(String, 'Who found it.', { enum: [...EXCEPTION_DETECTORS] })
-  readonly detected_by!: wire.ShipmentException['detected_by'];
-  @Shown(String, 'The rule that opened it; null where a person did.', {
+  @Text({
+    description: 'A container of the shipment; without one it is about the shipment.',
+    example: 'CSQU3054383',
     nullable: true,
-    enum: [...AUTOMATIC_EXCEPTION_TYPES],
+  })
+  readonly container_number!: string | null;
+  @OneOf(EXCEPTION_TYPES, { description: 'What is wrong.', example: 'container_damage' })
+  readonly type!: wire.ExceptionType;
+  @OneOf(SEVERITIES, { description: 'How grave it is; `medium` unless told.', example: 'high' })
+  readonly severity!: wire.Severity;
+  @ApiProperty({ description: 'Whether somebody deals with it.', enum: EXCEPTION_STATUSES })
+  readonly status!: wire.ExceptionStatus;
+  @Text({ description: 'What it is called; by its type unless told.', example: 'Door bent' })
+  readonly title!: string;
+  @Text({
+    description: 'What exactly is wrong, for people.',
+    example: 'The left door does not close.',
+    nullable: true,
+  })
+  readonly detail!: string | null;
+  @ApiProperty({ description: 'Who found it.', enum: EXCEPTION_DETECTORS })
+  readonly detected_by!: wire.ShipmentException['detected_by'];
+  @ApiProperty({
+    nullable: true,
+    description: 'The rule that opened it; null where a person did.',
+    enum: AUTOMATIC_EXCEPTION_TYPES,
   })
   readonly rule!: wire.AutomaticExceptionType | null;
-  @Shown(String, 'The milestone that showed it.', { nullable: true })
+  @Id('mst', { description: 'A milestone of the shipment that shows it.', nullable: true })
   readonly milestone_id!: string | null;
-  @Shown(String, 'Why, by that milestone or whoever opened it.', { nullable: true, enum: [...REASON_CODES] })
+  @OneOf(REASON_CODES, {
+    description: 'Why, by that milestone or whoever opened it.',
+    example: 'equipment_shortage',
+    nullable: true,
+  })
   readonly reason_code!: string | null;
-  @Shown(String, 'Who is to deal with it, as you name people.', { nullable: true })
+  @Text({ description: 'Who is to deal with it, as you name people.', example: 'kim@example.com', nullable: true })
   readonly assignee!: string | null;
-  @Shown('object', 'What the rule measured.', { additionalProperties: true })
+  @ApiProperty({ type: 'object', description: 'What the rule measured.', additionalProperties: true })
   readonly metrics!: wire.ShipmentException['metrics'];
-  @Shown(ResolutionResource, 'How it was resolved; null until then.', { nullable: true })
+  @ApiProperty({ type: ResolutionResource, nullable: true, description: 'How it was resolved; null until then.' })
   readonly resolution!: ResolutionResource | null;
-  @ShownTime('When it was opened.')
+  @ApiProperty({ ...TIME, description: 'When it was opened. UTC with milliseconds.' })
   readonly opened_at!: string;
-  @ShownTime('When it was first acknowledged.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'When it was first acknowledged. UTC with milliseconds.' })
   readonly acknowledged_at!: string | null;
-  @ShownTime('When it was resolved.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'When it was resolved. UTC with milliseconds.' })
   readonly resolved_at!: string | null;
 }
 
-@ApiSchema({ name: 'ExceptionWritten' })
-export class ExceptionWrittenResource extends ExceptionResource {
-  @ShownWarnings()
-  readonly warnings!: wire.Warning[];
+@ApiSchema({ name: 'ExceptionFields' })
+export class OpenExceptionDto extends InputType(ExceptionResource, {
+  required: ['type'],
+  optional: ['severity', 'title', 'detail', 'container_number', 'milestone_id', 'reason_code', 'assignee'],
+}) {}
+
+@ApiSchema({ name: 'ExceptionAcknowledgement' })
+export class AcknowledgeExceptionDto {
+  @Text({
+    description: 'Who deals with it; left out, it stays as it is.',
+    example: 'kim@example.com',
+    nullable: true,
+  })
+  readonly assignee?: string | null;
+  @Text({
+    description: 'A remark, for the history of the shipment.',
+    example: 'The broker is on it.',
+    nullable: true,
+  })
+  readonly note?: string | null;
 }
 
-@ApiSchema({ name: 'ExceptionPage' })
-export class ExceptionPageResource implements wire.Page<wire.ShipmentException> {
-  @Shown([ExceptionResource], 'The exceptions of this page.')
-  readonly data!: ExceptionResource[];
-  @Shown(String, 'Send it as `cursor` for the next page, with the same filters and sort.', { nullable: true })
-  readonly next_cursor!: string | null;
-  @Shown(Boolean, 'Whether there is a next page.')
-  readonly has_more!: boolean;
+@ApiSchema({ name: 'ExceptionResolutionFields' })
+export class ResolveExceptionDto {
+  @OneOf(MANUAL_RESOLUTION_CODES, { description: '`fixed` unless told.', example: 'waived', nullable: true })
+  readonly code?: wire.ManualResolutionCode | null;
+  @Text({ description: 'A remark.', example: 'Repaired at the depot.', nullable: true })
+  readonly note?: string | null;
 }
+
+@ApiSchema({ name: 'ExceptionWritten' })
+export class ExceptionWrittenResource extends IntersectionType(ExceptionResource, WithWarnings) {}
+
+@ApiSchema({ name: 'ExceptionPage' })
+export class ExceptionPageResource extends PageType(
+  ExceptionResource,
+  'The exceptions of this page.',
+  'Send it as `cursor` for the next page, with the same filters and sort.',
+) {}

@@ -1,16 +1,15 @@
 import { Controller, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { BodyPipe, Command, Operation, refusal, SentBody, SETTINGS } from '@tracking/http';
+import { BodyPipe, Command, Operation, SETTINGS, SentBody, refusal } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import type { CommandContext, ExceptionInput } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { SHIPMENTS } from '../dependencies.ts';
 import { SHIPMENT_ID } from '../shipments/shipment-id.pipe.ts';
 import { ExceptionWrites } from './exception-writes.ts';
 import type { ExceptionWithWarnings } from './exception-writes.ts';
-import { OpenExceptionDto } from './exception.dto.ts';
-import { ExceptionWrittenResource } from './exception.resource.ts';
+import { ExceptionWrittenResource, OpenExceptionDto } from './exception.resource.ts';
+import { SHIPMENTS } from '../dependencies.ts';
 
 @ApiTags('Exceptions')
 @Controller('v1/shipments/:id/exceptions')

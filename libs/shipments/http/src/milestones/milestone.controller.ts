@@ -1,20 +1,19 @@
 import { Controller, Delete, Get, Inject, Param, Patch, Req, Res, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Milestone, Warning } from '@tracking/contracts';
-import { Command, etagOf, mergePatch, NO_BODY, Operation, refusal, SentBody } from '@tracking/http';
+import { Command, NO_BODY, Operation, SentBody, etagOf, mergePatch, refusal } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { SHIPMENTS } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
 import { MILESTONE_IDS } from './milestone-ids.pipe.ts';
 import type { MilestoneIds } from './milestone-ids.pipe.ts';
 import { MilestoneWrites } from './milestone-writes.ts';
 import type { MilestoneWithWarnings } from './milestone-writes.ts';
 import { MilestonePatchPipe } from './milestone.pipe.ts';
-import { MilestoneResource, MilestoneWrittenResource } from './milestone.resource.ts';
+import { CorrectMilestoneDto, MilestoneResource, MilestoneWrittenResource } from './milestone.resource.ts';
 import type { ReadMilestonePatch } from './read-milestone-patch.ts';
-import { CorrectMilestoneDto } from './record-milestone.dto.ts';
+import { SHIPMENTS } from '../dependencies.ts';
 
 /** Whose it is, and which. */
 const OfShipment = (): MethodDecorator =>

@@ -1,4 +1,5 @@
-import { ApiSchema } from '@nestjs/swagger';
+import type * as wire from '@tracking/contracts';
+import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
   CLASSIFIERS,
   EXCEPTION_TYPES,
@@ -7,107 +8,173 @@ import {
   MODES,
   REASON_CODES,
   SHIPMENT_STATUSES,
+  findMilestoneCode,
+  foreignMilestoneCodes,
 } from '@tracking/contracts';
-import type * as wire from '@tracking/contracts';
-import { ActorResource, Shown, ShownTime, ShownWarnings } from '@tracking/http';
+import {
+  ActorResource,
+  InputType,
+  OneOf,
+  PageType,
+  Resource,
+  TIME,
+  Text,
+  TimeZone,
+  Timestamp,
+  WithWarnings,
+  fault,
+  field,
+  text,
+} from '@tracking/http';
+import type { FieldCheck, FieldOptions } from '@tracking/http';
+
+/** A code of the catalog, in any case. A code of another standard is refused with the codes that it can mean. */
+const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
+  field(milestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: inCatalogForm });
+
+function inCatalogForm(value: unknown): unknown {
+  return typeof value === 'string' ? (findMilestoneCode(value.trim().toLowerCase())?.code ?? value) : value;
+}
+
+const milestoneCode: FieldCheck = (value, param) => {
+  const faults = text(value, param);
+  if (faults.length > 0) return faults;
+  const code = String(value);
+  if (findMilestoneCode(code)) return [];
+  const foreign = foreignMilestoneCodes(code).map(({ standard, codes }) => `${joinedWithOr(codes)} (${standard})`);
+  const meant = foreign.length === 0 ? '' : ` Here ${code.trim()} is ${foreign.join(', or ')}.`;
+  return fault(param, 'unknown_code', `Must be a code of GET /v1/milestone_codes.${meant}`);
+};
+
+function joinedWithOr(codes: readonly string[]): string {
+  return codes.length < 2 ? codes.join() : `${codes.slice(0, -1).join(', ')} or ${codes.at(-1) ?? ''}`;
+}
 
 @ApiSchema({ name: 'Milestone' })
-export class MilestoneResource implements wire.Milestone {
-  @Shown(String, 'Service-assigned identifier.')
+export class MilestoneResource extends Resource implements wire.Milestone {
+  @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
-  @Shown(String, 'The shipment it belongs to.')
+  @ApiProperty({ description: 'The shipment it belongs to.' })
   readonly shipment_id!: string;
-  @Shown(String, 'Code of the catalog.', { enum: [...MILESTONE_CODES] })
+  @MilestoneCode({ description: 'Code of the catalog, see GET /v1/milestone_codes.', example: 'vessel_departed' })
   readonly code!: string;
-  @Shown(String, 'The code for people.')
+  @ApiProperty({ description: 'The code for people.' })
   readonly label!: string;
-  @Shown('integer', 'Place in the catalog.')
+  @ApiProperty({ type: 'integer', description: 'Place in the catalog.' })
   readonly sequence!: number;
-  @Shown(String, 'Whether it happened, or is expected.', { enum: [...CLASSIFIERS] })
-  readonly classifier!: wire.Classifier;
-  @ShownTime('When it happened, or is expected to.')
+  @Timestamp({ description: 'When it happened, or is expected to.', example: '2026-11-21T09:30:00+08:00' })
   readonly occurred_at!: string;
-  @Shown(String, 'Free text or a UN/LOCODE.', { nullable: true })
-  readonly location!: string | null;
-  @Shown(String, 'IANA time zone of the place, for display.', { nullable: true })
-  readonly timezone!: string | null;
-  @Shown(String, 'Where the milestone comes from.', { enum: [...MILESTONE_SOURCES] })
+  @OneOf(MILESTONE_SOURCES, {
+    description: 'Where the milestone comes from; `manual` unless the key may post for feeds.',
+    example: 'manual',
+  })
   readonly source!: wire.MilestoneSource;
-  @Shown(String, 'Why it was posted.', { nullable: true, enum: [...REASON_CODES] })
+  @OneOf(REASON_CODES, { description: 'Why it is posted.', example: 'carrier_feed_unavailable', nullable: true })
   readonly reason_code!: string | null;
-  @Shown(String, 'The client’s own reference.', { nullable: true })
+  @Text({ description: 'Free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
+  readonly location!: string | null;
+  @OneOf(CLASSIFIERS, {
+    description: 'Whether it happened, or is expected; `actual` unless said otherwise.',
+    example: 'actual',
+  })
+  readonly classifier!: wire.Classifier;
+  @Text({
+    description: 'Your own reference: the same one again corrects that milestone.',
+    example: 'EVT-9981',
+    nullable: true,
+  })
   readonly external_id!: string | null;
-  @Shown(String, 'The container it is about; null for all.', { nullable: true })
+  @Text({
+    description: 'A container of the shipment; without one it counts for all.',
+    example: 'CSQU3054383',
+    nullable: true,
+  })
   readonly container_number!: string | null;
-  @Shown(String, 'Name of the vessel.', { nullable: true })
+  @Text({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
   readonly vessel!: string | null;
-  @Shown(String, 'Voyage, flight, train or trip number.', { nullable: true })
+  @Text({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
   readonly voyage!: string | null;
-  @Shown(String, 'A remark.', { nullable: true })
+  @Text({ description: 'A remark.', nullable: true })
   readonly note!: string | null;
-  @ShownTime('When it was recorded.')
+  @TimeZone({ description: 'IANA time zone of the place, for display.', example: 'Asia/Shanghai', nullable: true })
+  readonly timezone!: string | null;
+  @ApiProperty({ ...TIME, description: 'When it was recorded. UTC with milliseconds.' })
   readonly recorded_at!: string;
-  @Shown(ActorResource, 'Who recorded it.')
+  @ApiProperty({ type: ActorResource, description: 'Who recorded it.' })
   readonly recorded_by!: ActorResource;
-  @ShownTime('When it was taken back.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'When it was taken back. UTC with milliseconds.' })
   readonly retracted_at!: string | null;
-  @ShownTime('When a newer estimate replaced it.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'When a newer estimate replaced it. UTC with milliseconds.' })
   readonly superseded_at!: string | null;
-  @Shown('integer', '1 when recorded, and one more at each correction.')
+  @ApiProperty({ type: 'integer', description: '1 when recorded, and one more at each correction.' })
   readonly revision!: number;
 }
 
+/** Fields of a milestone that a request may omit. */
+const DETAILS = [
+  'reason_code',
+  'location',
+  'classifier',
+  'external_id',
+  'container_number',
+  'vessel',
+  'voyage',
+  'note',
+  'timezone',
+] as const;
+
+@ApiSchema({ name: 'MilestoneFields' })
+export class RecordMilestoneDto extends InputType(MilestoneResource, {
+  required: ['code', 'occurred_at'],
+  optional: ['source', ...DETAILS],
+}) {}
+
+/** A JSON merge patch: what is left out stays as it is. The source of a milestone cannot be corrected. */
+@ApiSchema({ name: 'MilestoneChanges' })
+export class CorrectMilestoneDto extends InputType(MilestoneResource, {
+  optional: DETAILS,
+  kept: ['code', 'occurred_at'],
+}) {}
+
 @ApiSchema({ name: 'MilestoneWritten' })
-export class MilestoneWrittenResource extends MilestoneResource {
-  @ShownWarnings()
-  readonly warnings!: wire.Warning[];
-}
+export class MilestoneWrittenResource extends IntersectionType(MilestoneResource, WithWarnings) {}
 
 @ApiSchema({ name: 'MilestonePage' })
-export class MilestonePageResource implements wire.Page<wire.Milestone> {
-  @Shown([MilestoneResource], 'The milestones of this page.')
-  readonly data!: MilestoneResource[];
-  @Shown(String, 'Send it as `cursor` for the next page, with the same filters.', { nullable: true })
-  readonly next_cursor!: string | null;
-  @Shown(Boolean, 'Whether there is a next page.')
-  readonly has_more!: boolean;
-}
+export class MilestonePageResource extends PageType(MilestoneResource, 'The milestones of this page.') {}
 
 @ApiSchema({ name: 'MilestoneCode' })
 export class MilestoneCodeResource implements wire.MilestoneCode {
-  @Shown(String, 'The canonical code.', { enum: [...MILESTONE_CODES] })
+  @ApiProperty({ description: 'The canonical code.', enum: MILESTONE_CODES })
   readonly code!: string;
-  @Shown(String, 'The code for people.')
+  @ApiProperty({ description: 'The code for people.' })
   readonly label!: string;
-  @Shown(String, 'What it means.')
+  @ApiProperty({ description: 'What it means.' })
   readonly description!: string;
-  @Shown('integer', 'Place in the usual course of a shipment.')
+  @ApiProperty({ type: 'integer', description: 'Place in the usual course of a shipment.' })
   readonly sequence!: number;
-  @Shown([String], 'Modes in which it is usual.', { enum: [...MODES] })
+  @ApiProperty({ type: [String], description: 'Modes in which it is usual.', enum: MODES })
   readonly modes!: wire.Mode[];
-  @Shown(String, 'What an actual one makes of the status; null leaves it alone.', {
+  @ApiProperty({
     nullable: true,
-    enum: [...SHIPMENT_STATUSES],
+    description: 'What an actual one makes of the status; null leaves it alone.',
+    enum: SHIPMENT_STATUSES,
   })
   readonly status!: wire.ShipmentStatus | null;
-  @Shown(String, 'Type of the exception that it opens.', { nullable: true, enum: [...EXCEPTION_TYPES] })
+  @ApiProperty({ nullable: true, description: 'Type of the exception that it opens.', enum: EXCEPTION_TYPES })
   readonly opens_exception!: string | null;
-  @Shown(String, 'DCSA Track & Trace code.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'DCSA Track & Trace code.' })
   readonly dcsa!: string | null;
-  @Shown(String, 'X12 315 code.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'X12 315 code.' })
   readonly x12_315!: string | null;
-  @Shown(String, 'X12 214 code.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'X12 214 code.' })
   readonly x12_214!: string | null;
-  @Shown(String, 'UN/ECE Recommendation 24 code.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'UN/ECE Recommendation 24 code.' })
   readonly rec24!: string | null;
 }
 
 @ApiSchema({ name: 'MilestoneCodeList' })
-export class MilestoneCodeListResource implements wire.Page<wire.MilestoneCode> {
-  @Shown([MilestoneCodeResource], 'The codes of this page, in order; without `limit`, the whole catalog.')
-  readonly data!: MilestoneCodeResource[];
-  @Shown(String, 'Send it as `cursor` for the next page.', { nullable: true })
-  readonly next_cursor!: string | null;
-  @Shown(Boolean, 'Whether there is a next page.')
-  readonly has_more!: boolean;
-}
+export class MilestoneCodeListResource extends PageType(
+  MilestoneCodeResource,
+  'The codes of this page, in order; without `limit`, the whole catalog.',
+  'Send it as `cursor` for the next page.',
+) {}

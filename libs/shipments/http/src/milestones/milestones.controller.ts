@@ -5,17 +5,16 @@ import {
   Command,
   Cursors,
   Operation,
+  SentBody,
   page,
   principalOf,
   refusal,
   requirePermission,
   scopeOf,
-  SentBody,
 } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { SHIPMENTS } from '../dependencies.ts';
 import { SHIPMENT_ID } from '../shipments/shipment-id.pipe.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
 import { ListMilestonesDto } from './list-milestones.dto.ts';
@@ -23,9 +22,9 @@ import type { MilestoneFilter } from './milestone-filter.ts';
 import { MilestoneWrites } from './milestone-writes.ts';
 import type { MilestoneWithWarnings } from './milestone-writes.ts';
 import { MilestoneFilterPipe, MilestonePipe } from './milestone.pipe.ts';
-import { MilestonePageResource, MilestoneWrittenResource } from './milestone.resource.ts';
+import { MilestonePageResource, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
 import type { ReadMilestone } from './read-milestone.ts';
-import { RecordMilestoneDto } from './record-milestone.dto.ts';
+import { SHIPMENTS } from '../dependencies.ts';
 
 @ApiTags('Milestones')
 @Controller('v1/shipments/:id/milestones')

@@ -1,14 +1,17 @@
-import { type Places, type Timestamp, type Warning, MILESTONE_CATALOG } from '@tracking/contracts';
-import { ignored, invalidRequest, parseTimestamp, readDto, unknownFields } from '@tracking/http';
-import { type MilestoneInput, type MilestonePatch, checkMilestone } from '@tracking/shipments';
-import { MilestoneWrittenResource } from './milestone.resource.ts';
-import { CorrectMilestoneDto } from './record-milestone.dto.ts';
+import { MILESTONE_CATALOG } from '@tracking/contracts';
+import type { Places, Timestamp, Warning } from '@tracking/contracts';
+import { ignored, invalidRequest, readDto, unknownFields } from '@tracking/http';
+import { checkMilestone } from '@tracking/shipments';
+import type { MilestoneInput, MilestonePatch } from '@tracking/shipments';
+import { CorrectMilestoneDto, MilestoneWrittenResource } from './milestone.resource.ts';
 
 /** What a body corrects of a milestone, and which of its fields were ignored. */
 export interface ReadMilestonePatch {
   readonly patch: MilestonePatch;
   readonly warnings: readonly Warning[];
 }
+
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
 
 /** Stands in for what a patch leaves out, so that what it names is checked. */
 const NOTHING_WRONG: Omit<MilestoneInput, 'code' | 'occurred_at'> = {
@@ -38,17 +41,12 @@ export function readMilestonePatch(
   const { value, faults } = readDto(CorrectMilestoneDto, body);
   const unknown = unknownFields(CorrectMilestoneDto, MilestoneWrittenResource, body);
   const faulty = new Set(faults.map((fault) => fault.param));
-  const sound = Object.entries(value).filter(([field, sent]) => sent !== undefined && !faulty.has(field));
-  const patch = Object.fromEntries(sound.map(([field, sent]) => [field, inOneForm(field, sent)])) as MilestonePatch;
+  const sound = Object.entries(value).filter(([field]) => !faulty.has(field));
+  const sent = Object.fromEntries(sound) as Nullable<MilestonePatch>;
+  const patch = { ...sent, ...(sent.classifier === null && { classifier: 'actual' }) } as MilestonePatch;
   const code = MILESTONE_CATALOG[0]?.code ?? '';
   const { errors: wrong } = checkMilestone({ ...NOTHING_WRONG, code, occurred_at: at, ...patch }, places, at);
   const errors = [...faults, ...wrong, ...(strict ? unknown : [])];
   if (errors.length > 0) throw invalidRequest(errors);
   return { patch, warnings: ignored(unknown) };
-}
-
-/** Null clears; a classifier goes back to what it is without one. */
-function inOneForm(field: string, sent: string | null): string | null {
-  if (field === 'classifier') return sent ?? 'actual';
-  return field === 'occurred_at' && sent !== null ? (parseTimestamp(sent) ?? sent) : sent;
 }

@@ -1,9 +1,8 @@
-import type { Classifier, MilestoneSource, Places, Timestamp, Warning } from '@tracking/contracts';
-import { ignored, invalidRequest, parseTimestamp, readDto, unknownFields } from '@tracking/http';
+import type { Places, Timestamp, Warning } from '@tracking/contracts';
+import { ignored, invalidRequest, readDto, unknownFields } from '@tracking/http';
 import { checkMilestone } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
-import { MilestoneWrittenResource } from './milestone.resource.ts';
-import { RecordMilestoneDto } from './record-milestone.dto.ts';
+import { MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
 
 /** The milestone that a body describes, and which of the body's fields were ignored. */
 export interface ReadMilestone {
@@ -25,14 +24,13 @@ export function readMilestone(
   const { value, faults } = readDto(RecordMilestoneDto, body);
   const unknown = unknownFields(RecordMilestoneDto, MilestoneWrittenResource, body);
   const faulty = new Set(faults.map((fault) => fault.param));
-  /** Null stands in for what is faulty, so that the rest is still checked. */
-  const sound = (name: keyof RecordMilestoneDto): string | null => (faulty.has(name) ? null : (value[name] ?? null));
-  const time = sound('occurred_at');
+  /** A faulty field is checked as null, so that the rest is still checked. */
+  const sound = <N extends keyof RecordMilestoneDto>(name: N) => (faulty.has(name) ? null : (value[name] ?? null));
   const input: MilestoneInput = {
     code: sound('code') ?? '',
-    occurred_at: (time === null ? undefined : parseTimestamp(time)) ?? at,
-    source: (sound('source') ?? 'manual') as MilestoneSource,
-    classifier: (sound('classifier') ?? 'actual') as Classifier,
+    occurred_at: sound('occurred_at') ?? at,
+    source: sound('source') ?? 'manual',
+    classifier: sound('classifier') ?? 'actual',
     reason_code: sound('reason_code'),
     location: sound('location'),
     timezone: sound('timezone'),

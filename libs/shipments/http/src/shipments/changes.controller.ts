@@ -2,21 +2,24 @@ import { Controller, Inject, Param, Patch, Res } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Container, Warning } from '@tracking/contracts';
-import { BodyPipe, Command, etagOf, mergePatch, Operation, ReadYourWrites, refusal, SentBody } from '@tracking/http';
+import { BodyPipe, Command, Operation, ReadYourWrites, SentBody, etagOf, mergePatch, refusal } from '@tracking/http';
 import type { ReadBody } from '@tracking/http';
 import { normaliseCode } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { SHIPMENTS } from '../dependencies.ts';
-import { PatchContainerDto } from './patch-container.dto.ts';
-import { PatchShipmentDto } from './patch-shipment.dto.ts';
 import type { ReadShipmentPatch } from './read-shipment-fields.ts';
 import { ShipmentPatchPipe } from './shipment-fields.pipe.ts';
 import { SHIPMENT_ID } from './shipment-id.pipe.ts';
 import { ShipmentWrites } from './shipment-writes.ts';
 import type { ShipmentWithWarnings } from './shipment-writes.ts';
-import { ContainerWrittenResource, ShipmentWrittenResource } from './shipment.resource.ts';
+import {
+  ContainerWrittenResource,
+  PatchContainerDto,
+  PatchShipmentDto,
+  ShipmentWrittenResource,
+} from './shipment.resource.ts';
+import { SHIPMENTS } from '../dependencies.ts';
 
 interface ContainerOfShipment {
   readonly shipment_id: string;
@@ -79,8 +82,7 @@ export class ShipmentChangesController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Container & { readonly warnings: readonly Warning[] }> {
-    const fields = Object.entries(sent.value).filter(([, value]) => value !== undefined);
-    const container = { shipment_id, number, patch: Object.fromEntries(fields) };
+    const container = { shipment_id, number, patch: { ...sent.value } };
     const writing = this.shipments.patchContainer({ type: 'PatchContainer', ...command, ...container });
     const { answer, position } = await writing;
     reply.request.about = { shipment_id };

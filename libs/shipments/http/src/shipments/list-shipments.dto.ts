@@ -1,9 +1,6 @@
 import { MODES, MODE_ALIASES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import {
-  fault,
-  field,
   Flag,
-  idOf,
   MAX_TEXT,
   PageDto,
   QueryList,
@@ -11,6 +8,9 @@ import {
   QueryText,
   QueryTime,
   SomeOf,
+  fault,
+  field,
+  idOf,
   text,
 } from '@tracking/http';
 import type { FieldCheck, FieldOptions } from '@tracking/http';
@@ -30,7 +30,7 @@ const words: FieldCheck = (value, param) => {
 };
 
 const Words = (options: FieldOptions): PropertyDecorator =>
-  field(words, options, { type: String, minLength: 1, maxLength: MAX_TEXT });
+  field(words, { ...options, required: false }, { type: String, minLength: 1, maxLength: MAX_TEXT });
 
 /** Several filters together ask for what fulfils all of them. */
 export class ListShipmentsDto extends PageDto {

@@ -1,9 +1,8 @@
-import { readDto, unknownFields } from '@tracking/http';
+import { fieldsOf, readDto, unknownFields } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
-import { RecordMilestoneDto } from '../milestones/record-milestone.dto.ts';
+import { RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ListShipmentsDto } from './list-shipments.dto.ts';
-import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
-import { ShipmentWrittenResource } from './shipment.resource.ts';
+import { ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
 
 const faults = (dto: DtoClass, input: unknown): string[] =>
   readDto(dto, input).faults.map(({ param, code }) => `${param} ${code}`);
@@ -20,7 +19,7 @@ describe('readDto', () => {
   });
 
   it('takes null for every field that is not required, and absence', () => {
-    const nulls = Object.fromEntries(Object.keys(new UpsertShipmentDto()).map((name) => [name, null]));
+    const nulls = Object.fromEntries([...fieldsOf(UpsertShipmentDto).keys()].map((name) => [name, null]));
     expect(faults(UpsertShipmentDto, nulls)).toEqual([]);
     expect(faults(UpsertShipmentDto, {})).toEqual([]);
   });
@@ -112,12 +111,12 @@ describe('readDto', () => {
     expect(unknown({ ['x'.repeat(100_000)]: 1 }).join().length).toBeLessThan(300);
   });
 
-  it('takes values of an enumeration whatever their case, and has them in one form', () => {
+  it('takes values of an enumeration in any case and by their other names, and converts them to one form', () => {
     const sent = { mode: 'Ocean', load_type: 'FCL', legs: [{ mode: 'SEA' }, 'none'] };
     expect(readDto(UpsertShipmentDto, sent).value).toMatchObject({
       mode: 'ocean',
       load_type: 'fcl',
-      legs: [{ mode: 'sea' }, 'none'],
+      legs: [{ mode: 'ocean' }, 'none'],
     });
     const milestone = { code: ' Vessel_Departed', source: 'MANUAL', classifier: 'Actual', reason_code: 'Weather' };
     expect(readDto(RecordMilestoneDto, milestone).value).toMatchObject({

@@ -1,13 +1,9 @@
-import { MODE_ALIASES } from '@tracking/contracts';
-import type { FieldError, Mode, Party, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
-import { ignored, invalidRequest, isObject, parseTimestamp, readDto, unknownFields } from '@tracking/http';
+import type { FieldError, Places, ShipmentFields, Warning } from '@tracking/contracts';
+import { ignored, invalidRequest, isObject, readDto, unknownFields } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 import { checkShipmentFields } from '@tracking/shipments';
-import type { ShipmentInput, ShipmentPatch } from '@tracking/shipments';
-import { PatchShipmentDto } from './patch-shipment.dto.ts';
-import { ShipmentWrittenResource } from './shipment.resource.ts';
-import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
-import type { LegDto, PartyDto } from './upsert-shipment.dto.ts';
+import type { ShipmentPatch } from '@tracking/shipments';
+import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
 
 /** The fields of a shipment that a body sets, and which of the body's fields were ignored. */
 export interface ReadShipmentFields {
@@ -41,31 +37,27 @@ export function readShipmentPatch(body: unknown, strict: boolean, places: Places
   const warnings = warningsOf(read, errors, strict);
   const patch = {
     ...fields,
-    ...(shipper !== undefined && { shipper: membersOf(shipper) }),
-    ...(consignee !== undefined && { consignee: membersOf(consignee) }),
+    ...(shipper !== undefined && { shipper }),
+    ...(consignee !== undefined && { consignee }),
     ...(metadata !== undefined && { metadata }),
-    ...(original_eta !== undefined && { original_eta: asTimestamp(original_eta) }),
+    ...(original_eta !== undefined && { original_eta }),
   };
   return { patch, warnings };
 }
 
-/** Those that were sent. */
-function membersOf(party: PartyDto | null): Partial<Party> | null {
-  return party === null ? null : Object.fromEntries(Object.entries(party).filter(([, member]) => member !== undefined));
-}
-
-/** What was read of a body: where it was not faulty, and what is wrong with it. */
+/** The result of reading a body. */
 interface ReadInput<T> {
-  readonly input: ShipmentInput;
+  /** The value for the checks of the domain, without its faulty parts. */
+  readonly input: T;
   readonly value: T;
   readonly faults: readonly FieldError[];
   readonly unknown: ReturnType<typeof unknownFields>;
 }
 
-function readInput<T extends UpsertShipmentDto>(dto: DtoClass<T>, body: unknown): ReadInput<T> {
+function readInput<T extends object>(dto: DtoClass<T>, body: unknown): ReadInput<T> {
   const { value, faults } = readDto(dto, body);
   const unknown = unknownFields(dto, ShipmentWrittenResource, body);
-  return { input: asInput(faults.length === 0 ? value : withoutFaulty(value, faults)), value, faults, unknown };
+  return { input: faults.length === 0 ? value : withoutFaulty(value, faults), value, faults, unknown };
 }
 
 /** @throws RequestError where anything is wrong */
@@ -80,34 +72,11 @@ function warningsOf(
   return ignored(unknown);
 }
 
-/** Modes and times in their one form, which the rest is checked against. Absent fields stay absent. */
-function asInput({ mode, etd, eta, legs, ...others }: UpsertShipmentDto): ShipmentInput {
-  return {
-    ...(others as Omit<ShipmentInput, 'mode' | 'etd' | 'eta' | 'legs'>),
-    ...(mode !== undefined && { mode: asMode(mode) }),
-    ...(etd !== undefined && { etd: asTimestamp(etd) }),
-    ...(eta !== undefined && { eta: asTimestamp(eta) }),
-    ...(legs !== undefined && { legs: legs?.map(asLeg) ?? null }),
-  };
-}
-
-function asLeg({ mode, etd, eta, ...others }: LegDto): NonNullable<ShipmentInput['legs']>[number] {
-  return { ...others, mode: asMode(mode ?? null), etd: asTimestamp(etd ?? null), eta: asTimestamp(eta ?? null) };
-}
-
-function asMode(mode: string | null): Mode | null {
-  return mode === null ? null : (MODE_ALIASES[mode] ?? (mode as Mode));
-}
-
-function asTimestamp(time: string | null): Timestamp | null {
-  return time === null ? null : (parseTimestamp(time) ?? null);
-}
-
 /**
- * The DTO with something harmless in the place of each faulty part, so that what is right about a list with one wrong
- * element is still checked, under its own index.
+ * Replaces each faulty part with a harmless value, so that the sound parts of a list with one faulty element are still
+ * checked, under their own index.
  */
-function withoutFaulty(dto: UpsertShipmentDto, faults: readonly FieldError[]): UpsertShipmentDto {
+function withoutFaulty<T extends object>(dto: T, faults: readonly FieldError[]): T {
   const faulty = new Set(faults.map((fault) => fault.param));
   const sound = (value: unknown, param: string): unknown => {
     if (faulty.has(param)) return undefined;
@@ -116,7 +85,7 @@ function withoutFaulty(dto: UpsertShipmentDto, faults: readonly FieldError[]): U
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, sound(item, `${param}.${name}`)]));
   };
   const fields = Object.entries(dto).map(([name, value]) => [name, sound(value, name)]);
-  return Object.fromEntries(fields) as UpsertShipmentDto;
+  return Object.fromEntries(fields) as T;
 }
 
 /** An element of the list's kind; what is found wrong with it is not reported again. */

@@ -1,162 +1,307 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { LOAD_TYPES, MILESTONE_CODES, MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import type * as wire from '@tracking/contracts';
-import { Shown, ShownTime, ShownWarnings } from '@tracking/http';
-import { ReferenceDto } from './upsert-shipment.dto.ts';
+import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import {
+  LOAD_TYPES,
+  MILESTONE_CODES,
+  MODES,
+  MODE_ALIASES,
+  SHIPMENT_FIELDS,
+  SHIPMENT_STATUSES,
+} from '@tracking/contracts';
+import {
+  CalendarDate,
+  InputType,
+  Nested,
+  NestedList,
+  OneOf,
+  PageType,
+  Resource,
+  TIME,
+  Text,
+  TextList,
+  TextMap,
+  TextMapPatch,
+  Timestamp,
+  WithWarnings,
+  fault,
+  field,
+  text,
+  textUpTo,
+} from '@tracking/http';
+import type { FieldCheck } from '@tracking/http';
+import { SHIPMENT_LIMITS, normaliseCode } from '@tracking/shipments';
+
+/** More containers than a shipment may have, since repeated numbers are stored once; bounds the work on a request. */
+const MAX_LISTED_CONTAINERS = 1_000;
+/** More strings than a shipment may have, since the same patch may remove some; bounds the work on a request. */
+const MAX_PATCHED_STRINGS = 1_000;
 
 @ApiSchema({ name: 'Party' })
-export class PartyResource implements wire.Party {
-  @Shown(String, 'Name of the party.', { nullable: true })
+export class PartyResource extends Resource implements wire.Party {
+  @Text({ description: 'Name of the party.', example: 'Acme Electronics Ltd', nullable: true })
   readonly name!: string | null;
-  @Shown(String, 'The client’s reference of the party.', { nullable: true })
+  @Text({ description: 'Your own reference of the party.', example: 'CUST-1042', nullable: true })
   readonly external_id!: string | null;
+}
+
+@ApiSchema({ name: 'PartyFields' })
+export class PartyDto extends InputType(PartyResource, { optional: ['name', 'external_id'] }) {}
+
+@ApiSchema({ name: 'Reference' })
+export class ReferenceResource implements wire.Reference {
+  @Text({ description: 'What kind of reference it is.', example: 'purchase_order' })
+  readonly type!: string;
+  @Text({ description: 'The reference.', example: 'PO-88213' })
+  readonly value!: string;
 }
 
 @ApiSchema({ name: 'LastMilestone' })
 export class LastMilestoneResource implements wire.LastMilestone {
-  @Shown(String, 'Id of the milestone.')
+  @ApiProperty({ description: 'Id of the milestone.' })
   readonly id!: string;
-  @Shown(String, 'Code of the catalog.', { enum: [...MILESTONE_CODES] })
+  @ApiProperty({ description: 'Code of the catalog.', enum: MILESTONE_CODES })
   readonly code!: string;
-  @Shown(String, 'The code for people.')
+  @ApiProperty({ description: 'The code for people.' })
   readonly label!: string;
-  @ShownTime('When it happened.')
+  @ApiProperty({ ...TIME, description: 'When it happened. UTC with milliseconds.' })
   readonly occurred_at!: string;
-  @Shown(String, 'Where it happened.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'Where it happened.' })
   readonly location!: string | null;
 }
 
-/** How goods go from one place to another: in all, and on one leg. */
-class JourneyResource {
-  @Shown(String, 'Carrier code.', { nullable: true })
+/** The way of goods from one place to another: that of a shipment, or of one of its legs. */
+class JourneyResource extends Resource {
+  @Text({
+    description: 'Carrier: SCAC, or the two-character IATA code for air and courier.',
+    example: 'MAEU',
+    nullable: true,
+  })
   readonly carrier_scac!: string | null;
-  @Shown(String, 'Port code.', { nullable: true })
+  @Text({
+    description: 'UN/LOCODE, or IATA airport code where the mode allows it.',
+    example: 'CNSHA',
+    nullable: true,
+  })
   readonly origin_port!: string | null;
-  @Shown(String, 'Port code.', { nullable: true })
+  @Text({
+    description: 'UN/LOCODE, or IATA airport code where the mode allows it.',
+    example: 'NLRTM',
+    nullable: true,
+  })
   readonly destination_port!: string | null;
-  @ShownTime('Estimated departure.', { nullable: true })
+  @Timestamp({ description: 'Estimated departure.', example: '2026-11-21T09:30:00Z', nullable: true })
   readonly etd!: string | null;
-  @ShownTime('Estimated arrival.', { nullable: true })
+  @Timestamp({ description: 'Estimated arrival.', example: '2026-12-19T18:00:00Z', nullable: true })
   readonly eta!: string | null;
-  @ShownTime('Actual departure.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Actual departure. UTC with milliseconds.' })
   readonly atd!: string | null;
-  @ShownTime('Actual arrival.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Actual arrival. UTC with milliseconds.' })
   readonly ata!: string | null;
 }
 
 @ApiSchema({ name: 'Leg' })
 export class LegResource extends JourneyResource implements wire.Leg {
-  @Shown(String, 'Transport mode.', { nullable: true, enum: [...MODES] })
+  @OneOf(MODES, { description: 'Transport mode of the leg.', example: 'ocean', nullable: true }, MODE_ALIASES)
   readonly mode!: wire.Mode | null;
-  @Shown(String, 'Name of the vessel.', { nullable: true })
+  @Text({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
   readonly vessel!: string | null;
-  @Shown(String, 'Voyage, flight, train or trip number.', { nullable: true })
+  @Text({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
   readonly voyage!: string | null;
 }
 
+@ApiSchema({ name: 'LegFields' })
+export class LegDto extends InputType(LegResource, {
+  optional: ['mode', 'carrier_scac', 'vessel', 'voyage', 'origin_port', 'destination_port', 'etd', 'eta'],
+}) {}
+
+const SIZE_TYPE = /^[0-9A-Z]{4}$/;
+const MAX_SEAL = 100;
+
+/** An ISO 6346 code such as `45G1`. Trade codes such as `40HC` have the same form. */
+const sizeType: FieldCheck = (value, param) => {
+  const faults = text(value, param);
+  if (faults.length > 0 || SIZE_TYPE.test(String(value))) return faults;
+  return fault(param, 'invalid_value', 'Must be four letters or digits, as 45G1 of ISO 6346.');
+};
+
 @ApiSchema({ name: 'Container' })
-export class ContainerResource implements wire.Container {
-  @Shown(String, 'Normalised number.')
+export class ContainerResource extends Resource implements wire.Container {
+  @ApiProperty({ description: 'Normalised number.' })
   readonly number!: string;
-  @Shown(Boolean, 'Whether the check digit is right; null where the kind has none.', { nullable: true })
+  @ApiProperty({
+    type: Boolean,
+    nullable: true,
+    description: 'Whether the check digit is right; null where the kind has none.',
+  })
   readonly valid_check_digit!: boolean | null;
-  @Shown(String, 'ISO 6346 size and type.', { nullable: true })
+  @field(
+    sizeType,
+    {
+      description: 'Size and type: four letters or digits, as ISO 6346 writes them.',
+      example: '45G1',
+      nullable: true,
+    },
+    { type: String, pattern: SIZE_TYPE.source },
+    { normalise: (value) => (typeof value === 'string' ? normaliseCode(value) : value) },
+  )
   readonly size_type!: string | null;
-  @Shown(String, 'Seal.', { nullable: true })
+  @field(
+    textUpTo(MAX_SEAL),
+    { description: 'Seal, or several of them.', example: 'ML-CN4831977', nullable: true },
+    { type: String, minLength: 1, maxLength: MAX_SEAL },
+  )
   readonly seal_number!: string | null;
-  @Shown(String, 'Status of this container.', { enum: [...SHIPMENT_STATUSES] })
+  @ApiProperty({ description: 'Status of this container.', enum: SHIPMENT_STATUSES })
   readonly status!: wire.ShipmentStatus;
-  @Shown(String, 'The milestone that set the status.', { nullable: true })
+  @ApiProperty({ type: String, nullable: true, description: 'The milestone that set the status.' })
   readonly status_milestone_id!: string | null;
-  @Shown(LastMilestoneResource, 'Its latest actual milestone.', { nullable: true })
+  @ApiProperty({ type: LastMilestoneResource, nullable: true, description: 'Its latest actual milestone.' })
   readonly last_milestone!: LastMilestoneResource | null;
-  @ShownTime('Discharged.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Discharged. UTC with milliseconds.' })
   readonly discharged_at!: string | null;
-  @ShownTime('Available for pickup.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Available for pickup. UTC with milliseconds.' })
   readonly available_at!: string | null;
-  @ShownTime('Gated out.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Gated out. UTC with milliseconds.' })
   readonly gated_out_at!: string | null;
-  @ShownTime('Delivered.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Delivered. UTC with milliseconds.' })
   readonly delivered_at!: string | null;
-  @ShownTime('Returned empty.', { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Returned empty. UTC with milliseconds.' })
   readonly empty_returned_at!: string | null;
-  @Shown(String, 'Last day without demurrage, a date local to the place.', { nullable: true, format: 'date' })
+  @CalendarDate({
+    description: 'Last day without demurrage, a date local to the place.',
+    example: '2026-12-24',
+    nullable: true,
+  })
   readonly last_free_day!: string | null;
-  @Shown(String, 'Day by which it must be back empty, local to the place.', { nullable: true, format: 'date' })
+  @CalendarDate({
+    description: 'Day by which it must be back empty, local to the place.',
+    example: '2027-01-04',
+    nullable: true,
+  })
   readonly empty_return_by!: string | null;
 }
 
+/** What is left out stays, null clears. */
+@ApiSchema({ name: 'ContainerPatch' })
+export class PatchContainerDto extends InputType(ContainerResource, {
+  optional: ['size_type', 'seal_number', 'last_free_day', 'empty_return_by'],
+}) {}
+
 @ApiSchema({ name: 'ContainerWritten' })
-export class ContainerWrittenResource extends ContainerResource {
-  @ShownWarnings()
-  readonly warnings!: wire.Warning[];
-}
+export class ContainerWrittenResource extends IntersectionType(ContainerResource, WithWarnings) {}
 
 /** Every field is always present: null or an empty array where there is nothing. */
 @ApiSchema({ name: 'Shipment' })
 export class ShipmentResource extends JourneyResource implements wire.Shipment {
-  @Shown(String, 'Service-assigned identifier.', { example: 'shp_4h2k7qv3n5xw6yz2aabbccddee' })
+  @ApiProperty({ description: 'Service-assigned identifier.', example: 'shp_4h2k7qv3n5xw6yz2aabbccddee' })
   readonly id!: string;
-  @Shown(String, 'The client’s own reference.', { nullable: true })
+  @Text({
+    description: 'Your own reference, unique per workspace and environment: the same one again updates that shipment.',
+    example: 'TMS-2026-000181',
+    nullable: true,
+  })
   readonly external_id!: string | null;
-  @Shown(String, 'Derived from the milestones, whatever order they come in.', { enum: [...SHIPMENT_STATUSES] })
+  @ApiProperty({
+    description: 'Derived from the milestones, whatever order they come in.',
+    enum: SHIPMENT_STATUSES,
+  })
   readonly status!: wire.ShipmentStatus;
-  @Shown(String, 'The milestone that set the status; null when pending or cancelled by the client.', { nullable: true })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The milestone that set the status; null when pending or cancelled by the client.',
+  })
   readonly status_milestone_id!: string | null;
-  @Shown(String, 'Transport mode.', { nullable: true, enum: [...MODES] })
+  @OneOf(
+    MODES,
+    { description: 'Transport mode; `sea`, `vessel` and `truck` are normalised.', example: 'ocean', nullable: true },
+    MODE_ALIASES,
+  )
   readonly mode!: wire.Mode | null;
-  @Shown(String, 'How the cargo is loaded.', { nullable: true, enum: [...LOAD_TYPES] })
+  @OneOf(LOAD_TYPES, { description: 'How the cargo is loaded.', example: 'fcl', nullable: true })
   readonly load_type!: wire.LoadType | null;
-  @Shown(String, 'House bill reference.', { nullable: true })
+  @Text({ description: 'House bill reference.', example: 'HBL-77120', nullable: true })
   readonly house_bill!: string | null;
-  @Shown(String, 'Master bill or air waybill.', { nullable: true })
+  @Text({ description: 'Master bill or air waybill.', example: 'MAEU912345678', nullable: true })
   readonly master_bill!: string | null;
-  @Shown(String, 'Booking number.', { nullable: true })
+  @Text({ description: 'Booking number of the carrier.', example: 'BKG-55012', nullable: true })
   readonly booking_number!: string | null;
-  @Shown([String], 'Normalised container numbers.')
+  @TextList(MAX_LISTED_CONTAINERS, {
+    description: 'Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.',
+    example: ['CSQU3054383'],
+  })
   readonly container_numbers!: string[];
-  @Shown([ContainerResource], 'The containers with what is known of each.')
+  @ApiProperty({ type: [ContainerResource], description: 'The containers with what is known of each.' })
   readonly containers!: ContainerResource[];
-  @ShownTime('The first estimated arrival known.', { nullable: true })
+  @Timestamp({
+    description: 'The first estimated arrival known; null in a patch sets the present one.',
+    example: '2026-12-19T18:00:00Z',
+    nullable: true,
+  })
   readonly original_eta!: string | null;
-  @Shown(PartyResource, 'Who ships.', { nullable: true })
+  @Nested(PartyDto, { description: 'Who ships.', nullable: true }, PartyResource)
   readonly shipper!: PartyResource | null;
-  @Shown(PartyResource, 'Who receives.', { nullable: true })
+  @Nested(PartyDto, { description: 'Who receives.', nullable: true }, PartyResource)
   readonly consignee!: PartyResource | null;
-  @Shown([ReferenceDto], 'Further references.')
-  readonly references!: ReferenceDto[];
-  @Shown('object', 'The client’s own strings by name.', { nullable: true, additionalProperties: { type: 'string' } })
+  @NestedList(ReferenceResource, SHIPMENT_LIMITS.references, { description: 'Further references.' })
+  readonly references!: ReferenceResource[];
+  @TextMap(SHIPMENT_LIMITS.metadata, {
+    description: 'Your own strings by name.',
+    example: { cost_centre: '4711' },
+    nullable: true,
+  })
   readonly metadata!: Record<string, string> | null;
-  @Shown([LegResource], 'The legs in order.')
+  @NestedList(
+    LegDto,
+    SHIPMENT_LIMITS.legs,
+    {
+      description:
+        'The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one.',
+    },
+    LegResource,
+  )
   readonly legs!: LegResource[];
-  @Shown(LastMilestoneResource, 'The latest actual milestone.', { nullable: true })
+  @ApiProperty({ type: LastMilestoneResource, nullable: true, description: 'The latest actual milestone.' })
   readonly last_milestone!: LastMilestoneResource | null;
-  @Shown('integer', 'Exceptions that are not resolved.')
+  @ApiProperty({ type: 'integer', description: 'Exceptions that are not resolved.' })
   readonly open_exceptions_count!: number;
-  @Shown('integer', 'Documents that are uploaded, approved or rejected.')
+  @ApiProperty({ type: 'integer', description: 'Documents that are uploaded, approved or rejected.' })
   readonly documents_count!: number;
-  @ShownTime('When it was created.')
+  @ApiProperty({ ...TIME, description: 'When it was created. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ShownTime('When anything about it last changed.')
+  @ApiProperty({ ...TIME, description: 'When anything about it last changed. UTC with milliseconds.' })
   readonly updated_at!: string;
-  @Shown('integer', 'Grows with every change.')
+  @ApiProperty({ type: 'integer', description: 'Grows with every change.' })
   readonly version!: number;
-  @Shown(String, 'The shipment in the web application.', { format: 'uri' })
+  @ApiProperty({ description: 'The shipment in the web application.', format: 'uri' })
   readonly url!: string;
 }
 
-@ApiSchema({ name: 'ShipmentWritten' })
-export class ShipmentWrittenResource extends ShipmentResource {
-  @ShownWarnings()
-  readonly warnings!: wire.Warning[];
+/**
+ * At least one of `external_id`, `house_bill` and `container_numbers` is needed. On an existing shipment omitted fields
+ * keep their value, null clears, arrays and objects replace.
+ */
+@ApiSchema({ name: 'ShipmentFields' })
+export class UpsertShipmentDto extends InputType(ShipmentResource, { optional: SHIPMENT_FIELDS }) {}
+
+/**
+ * A JSON merge patch (RFC 7396): what is left out stays, null clears, the members of `shipper`, `consignee` and `metadata`
+ * are merged one by one, arrays are replaced. `etd`, `eta` and `legs` are set also where they are what was sent before.
+ */
+@ApiSchema({ name: 'ShipmentPatch' })
+export class PatchShipmentDto extends InputType(ShipmentResource, {
+  optional: [...SHIPMENT_FIELDS.filter((name) => name !== 'metadata'), 'original_eta'],
+}) {
+  @TextMapPatch(MAX_PATCHED_STRINGS, {
+    description: 'Your own strings by name; null removes one.',
+    example: { cost_centre: '4711', old: null },
+    nullable: true,
+  })
+  readonly metadata?: Record<string, string | null> | null;
 }
 
+@ApiSchema({ name: 'ShipmentWritten' })
+export class ShipmentWrittenResource extends IntersectionType(ShipmentResource, WithWarnings) {}
+
 @ApiSchema({ name: 'ShipmentPage' })
-export class ShipmentPageResource implements wire.Page<wire.Shipment> {
-  @Shown([ShipmentResource], 'The shipments of this page.')
-  readonly data!: ShipmentResource[];
-  @Shown(String, 'Send it as `cursor` for the next page, with the same filters.', { nullable: true })
-  readonly next_cursor!: string | null;
-  @Shown(Boolean, 'Whether there is a next page.')
-  readonly has_more!: boolean;
-}
+export class ShipmentPageResource extends PageType(ShipmentResource, 'The shipments of this page.') {}

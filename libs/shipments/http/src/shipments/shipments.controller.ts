@@ -1,22 +1,26 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, Shipment } from '@tracking/contracts';
-import { Command, CurrentScope, Cursors, etagOf, Operation, page, refusal, SentBody } from '@tracking/http';
+import { Command, CurrentScope, Cursors, Operation, SentBody, etagOf, page, refusal } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { SHIPMENTS } from '../dependencies.ts';
 import { AsOfPipe, GetShipmentDto } from './as-of.ts';
 import { ListShipmentsDto } from './list-shipments.dto.ts';
 import type { ReadShipmentFields } from './read-shipment-fields.ts';
 import { ShipmentFieldsPipe } from './shipment-fields.pipe.ts';
-import type { ShipmentListing } from './shipment-filter.ts';
 import { ShipmentFilterPipe } from './shipment-filter.pipe.ts';
+import type { ShipmentListing } from './shipment-filter.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 import { ShipmentWrites } from './shipment-writes.ts';
 import type { ShipmentWithWarnings } from './shipment-writes.ts';
-import { ShipmentPageResource, ShipmentResource, ShipmentWrittenResource } from './shipment.resource.ts';
-import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
+import {
+  ShipmentPageResource,
+  ShipmentResource,
+  ShipmentWrittenResource,
+  UpsertShipmentDto,
+} from './shipment.resource.ts';
+import { SHIPMENTS } from '../dependencies.ts';
 
 @ApiTags('Shipments')
 @Controller('v1/shipments')

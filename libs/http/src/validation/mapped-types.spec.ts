@@ -1,0 +1,62 @@
+import 'reflect-metadata';
+import { validateSync } from 'class-validator';
+import { OneOf, Resource, Text } from './fields.ts';
+import { InputType } from './mapped-types.ts';
+import { fieldsOf, readDto } from './read-dto.ts';
+
+class ParcelResource extends Resource {
+  readonly id!: string;
+  @Text({ description: 'Name.', example: 'Books' })
+  readonly name!: string;
+  @Text({ description: 'A remark.', nullable: true })
+  readonly note!: string | null;
+  @OneOf(['small', 'large'], { description: 'Size.' }, { big: 'large' })
+  readonly size!: 'small' | 'large';
+}
+class CreateParcelDto extends InputType(ParcelResource, { required: ['name'], optional: ['note', 'size'] }) {}
+class ChangeParcelDto extends InputType(ParcelResource, { optional: ['note'], kept: ['name'] }) {}
+
+const faults = (dto: new () => object, input: unknown) =>
+  readDto(dto, input).faults.map(({ param, code }) => `${param} ${code}`);
+const described = (dto: new () => object, name: string) =>
+  Reflect.getMetadata('swagger/apiModelProperties', dto.prototype as object, name) as Record<string, unknown>;
+
+describe('InputType', () => {
+  it('takes the fields that are named, and no others', () => {
+    expect([...fieldsOf(CreateParcelDto).keys()]).toEqual(['name', 'note', 'size']);
+    expect([...fieldsOf(ChangeParcelDto).keys()]).toEqual(['name', 'note']);
+  });
+
+  it('asks for required fields, lets optional ones be null, and refuses null for those that are kept', () => {
+    expect(faults(CreateParcelDto, {})).toEqual(['name required']);
+    expect(faults(CreateParcelDto, { name: null, note: null, size: null })).toEqual(['name required']);
+    expect(faults(ChangeParcelDto, {})).toEqual([]);
+    expect(faults(ChangeParcelDto, { name: null, note: null })).toEqual(['name required']);
+    expect(faults(ChangeParcelDto, { name: ' ', note: 5 })).toEqual(['name invalid_value', 'note invalid_type']);
+  });
+
+  it('reads other names of a value as the value', () => {
+    expect(readDto(CreateParcelDto, { name: 'a', size: 'BIG' }).value).toEqual({ name: 'a', size: 'large' });
+  });
+
+  it('describes limits in requests alone', () => {
+    expect(described(ParcelResource, 'name')).toMatchObject({ description: 'Name.', example: 'Books', type: String });
+    expect(described(ParcelResource, 'name')).not.toHaveProperty('maxLength');
+    expect(described(CreateParcelDto, 'name')).toMatchObject({ required: true, maxLength: 1_000, nullable: false });
+    expect(described(ParcelResource, 'size')).toMatchObject({ enum: ['small', 'large'], nullable: false });
+    expect(described(CreateParcelDto, 'size')).toMatchObject({
+      enum: ['small', 'large', 'big'],
+      nullable: true,
+      required: false,
+    });
+    expect(described(ChangeParcelDto, 'name')).toMatchObject({ required: false, nullable: false });
+  });
+
+  it('declares constraints that class-validator runs too', () => {
+    const parcel = Object.assign(new CreateParcelDto(), { name: ' ', size: 'huge' });
+    expect(validateSync(parcel).map(({ property, constraints }) => ({ property, ...constraints }))).toEqual([
+      { property: 'name', field: 'Must not be blank.' },
+      { property: 'size', field: 'Must be one of small, large, big.' },
+    ]);
+  });
+});

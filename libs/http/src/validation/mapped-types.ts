@@ -1,0 +1,97 @@
+import type { Type } from '@nestjs/common';
+import { ApiProperty, ApiSchema, PickType } from '@nestjs/swagger';
+import { WARNING_CODES } from '@tracking/contracts';
+import type { Page, Warning } from '@tracking/contracts';
+import { IsOptional, ValidateIf } from 'class-validator';
+import { isPresent } from './fields.ts';
+import { fieldsOf } from './read-dto.ts';
+
+/** A value in a request. Members of an object that can be null may be omitted. */
+type Sent<V> = V extends readonly (infer E)[]
+  ? Sent<E>[]
+  : V extends object
+    ? string extends keyof V
+      ? V
+      : { [K in keyof V as null extends V[K] ? never : K]: Sent<V[K]> } & {
+          [K in keyof V as null extends V[K] ? K : never]?: Sent<V[K]>;
+        }
+    : V;
+
+type Input<T, R extends keyof T, O extends keyof T, K extends keyof T> = { [P in R]: Sent<T[P]> } & {
+  [P in O]?: Sent<T[P]> | null;
+} & { [P in K]?: Sent<T[P]> };
+
+interface InputFields<R, O, K> {
+  /** A request must hold them. */
+  readonly required?: readonly R[];
+  /** A request may omit them, or send null. */
+  readonly optional?: readonly O[];
+  /** A request may omit them, which keeps their value, but not send null. */
+  readonly kept?: readonly K[];
+}
+
+/** Derives a request from a resource: some of its fields, with the limits of what may be sent. */
+export function InputType<
+  T extends object,
+  R extends keyof T & string = never,
+  O extends keyof T & string = never,
+  K extends keyof T & string = never,
+>(resource: Type<T>, { required = [], optional = [], kept = [] }: InputFields<R, O, K>): Type<Input<T, R, O, K>> {
+  const InputClass = PickType(resource, [...required, ...optional, ...kept]) as unknown as Type<Input<T, R, O, K>>;
+  const [isRequired, isOptional] = [new Set<string>(required), new Set<string>(optional)];
+  for (const { name, input } of fieldsOf(InputClass).values()) {
+    const decorators = [
+      ApiProperty({
+        ...input,
+        required: isRequired.has(name),
+        ...(isOptional.has(name) && { nullable: true }),
+      } as object),
+      ...(isOptional.has(name) ? [IsOptional()] : []),
+      ...(isRequired.has(name) || isOptional.has(name) ? [] : [ValidateIf(isPresent)]),
+    ];
+    for (const decorate of decorators) decorate(InputClass.prototype as object, name);
+  }
+  return InputClass;
+}
+
+/** Derives a page of a list from its resource. */
+export function PageType<T extends object>(
+  resource: Type<T>,
+  data: string,
+  next_cursor = 'Send it as `cursor` for the next page, with the same filters.',
+): Type<Page<T>> {
+  class PageClass implements Page<T> {
+    @ApiProperty({ type: [resource], description: data })
+    readonly data!: T[];
+    @ApiProperty({ type: String, nullable: true, description: next_cursor })
+    readonly next_cursor!: string | null;
+    @ApiProperty({ description: 'Whether there is a next page.' })
+    readonly has_more!: boolean;
+  }
+  return PageClass;
+}
+
+/** OpenAPI type of a change: either value is absent where there was none. */
+export const FROM_TO = { type: 'object', properties: { from: {}, to: {} } };
+
+/** OpenAPI type of a time that only responses show. */
+export const TIME = { type: String, format: 'date-time' } as const;
+
+@ApiSchema({ name: 'Warning' })
+export class WarningResource implements Warning {
+  @ApiProperty({ description: 'Stable code.', enum: WARNING_CODES, example: 'unknown_port' })
+  readonly code!: Warning['code'];
+  @ApiProperty({ type: String, nullable: true, description: 'The field that it is about.', example: 'origin_port' })
+  readonly param!: string | null;
+  @ApiProperty({ description: 'The warning for people.' })
+  readonly message!: string;
+}
+
+/** The part of every response to a write; `IntersectionType` adds it to a resource. */
+export class WithWarnings {
+  @ApiProperty({
+    type: [WarningResource],
+    description: 'Accepted, but worth a look: also fields that were ignored. In answers to writes only.',
+  })
+  readonly warnings!: Warning[];
+}
