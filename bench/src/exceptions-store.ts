@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { loadPlaces } from '@tracking/places';
-import { shipmentsService } from '@tracking/shipments';
+import { Shipments } from '@tracking/shipments';
 import { noMetrics, silentLogger } from '@tracking/testing';
 
 /** Shipments that are being written at once. */
@@ -24,7 +24,7 @@ export interface WaitingShipments {
 /** Fills the event store of a data folder by the commands themselves, as of two hours ago; answers after how many seconds. */
 export async function buildWaiting(dataDir: string, waiting: WaitingShipments): Promise<number> {
   const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
-  const shipments = shipmentsService({
+  const shipments = new Shipments({
     eventStore: engine.eventStore,
     places: await loadPlaces({}),
     settings: { of: async () => DEFAULT_RULE_SETTINGS },
@@ -41,7 +41,7 @@ export async function buildWaiting(dataDir: string, waiting: WaitingShipments): 
       const n = next++;
       const etd = new Date(dueAt(n) - OVERDUE_MS).toISOString();
       await shipments.upsertShipment({
-        ...{ type: 'UpsertShipment', id: randomUUID(), at, workspace_id, environment: 'live', actor: ACTOR },
+        ...{ id: randomUUID(), at, workspace_id, environment: 'live', actor: ACTOR },
         ...{ request_id: 'req_bench', traceparent: null, strict: false },
         fields: { external_id: `${prefix}-${n}`, mode: 'ocean', carrier_scac: 'MAEU', house_bill: `HBL${n}`, etd },
       });

@@ -3,7 +3,7 @@ import { DEFAULT_RULE_SETTINGS, type Timestamp } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { loadPlaces } from '@tracking/places';
 import type { EventStore } from '@tracking/ports';
-import { shipmentsService } from '@tracking/shipments';
+import { Shipments } from '@tracking/shipments';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { journey } from './realistic-shipments.ts';
 
@@ -49,7 +49,7 @@ export async function buildStore(
 export async function fill(eventStore: EventStore, total: number, workspaces: readonly string[]): Promise<BuiltStore> {
   const places = await loadPlaces({});
   const cache = { shipments: 2_000, bytes: 64 * 1024 * 1024 };
-  const shipments = shipmentsService({
+  const shipments = new Shipments({
     eventStore,
     places,
     settings: { of: async () => DEFAULT_RULE_SETTINGS },
@@ -72,7 +72,6 @@ export async function fill(eventStore: EventStore, total: number, workspaces: re
       });
       const made = journey(n, total, now);
       const { answer } = await shipments.upsertShipment({
-        type: 'UpsertShipment',
         ...command(made.at),
         fields: made.fields,
       });
@@ -81,7 +80,6 @@ export async function fill(eventStore: EventStore, total: number, workspaces: re
       await Promise.all(
         made.milestones.map((milestone) =>
           shipments.recordMilestone({
-            type: 'RecordMilestone',
             ...command(new Date(Date.parse(milestone.occurred_at) + 60_000).toISOString()),
             shipment_id,
             milestone: { ...milestone, ...NOTHING_ELSE },

@@ -7,7 +7,7 @@ import {
   RecheckJob,
   ReleaseRecheck,
   RuleClock,
-  shipmentsService,
+  Shipments,
   eventOperations,
   type ShipmentOperations,
 } from '@tracking/shipments';
@@ -38,7 +38,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     project: false,
   });
   shutdown.add('read models', () => readModels.stop());
-  const shipments = shipmentsService({ eventStore, places, settings, logger, metrics });
+  const shipments = new Shipments({ eventStore, places, settings, logger, metrics });
   const { deadlines: workList } = readModels.queries;
   const following = { eventStore, leases, clock, logger, metrics };
   const ruleClock = new RuleClock({ ...following, shipments, workList });

@@ -26,7 +26,7 @@ import {
   RecheckJob,
   ReleaseRecheck,
   RuleClock,
-  shipmentsService,
+  Shipments,
   type ShipmentsService,
 } from '@tracking/shipments';
 import { secretsKeyInUse, useSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
@@ -57,7 +57,7 @@ export async function startFeatures(
   if (!isPassive) sweeper.start();
   shutdown.add('identity sweeper', () => sweeper.stop());
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
-  const shipments = shipmentsService({ eventStore, places, settings: workspaceSettings, logger, metrics });
+  const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
   const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, gatherMs: GATHER_MS };
   const following = { ...storage, clock, logger, metrics, ...pace };
   const readModels = await ReadModels.start({ ...following, eventRetentionMs: config.eventRetentionMs });

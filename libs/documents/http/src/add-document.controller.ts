@@ -44,7 +44,7 @@ export class AddDocumentController {
     const { request } = reply;
     const { type, file, replaces_document_id = null } = sent.value;
     const { fileName: file_name, object } = file;
-    const about = { type: 'AddDocument', ...command, shipment_id, object } as const;
+    const about = { ...command, shipment_id, object } as const;
     request.unnamedObject = null;
     const written = await this.storage.unlessRefused(request, object.id, () =>
       this.shipments.addDocument({ ...about, document: { type, file_name, replaces_document_id } }),

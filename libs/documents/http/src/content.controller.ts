@@ -68,7 +68,7 @@ export class ContentController {
     const { traceparent, id: request_id } = request;
     const by = { ...commandIdentityOf(request), ...scope, actor, request_id, traceparent, strict: false };
     const { answer } = await this.storage.unlessRefused(request, object.id, () =>
-      this.shipments.receiveUpload({ type: 'ReceiveUpload', ...by, ...ids, object, kept_object_id }),
+      this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
     );
     const unneeded = answer.outcome === 'unchanged' ? object.id : former;
     if (unneeded !== null) await this.storage.destroy(request, unneeded);

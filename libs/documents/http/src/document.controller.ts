@@ -72,7 +72,7 @@ export class DocumentController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DocumentWithWarnings> {
     const lost_object_id = await this.lostObject(reply.request, command, ids);
-    const about = { type: 'CompleteUpload', ...command, ...ids, lost_object_id } as const;
+    const about = { ...command, ...ids, lost_object_id } as const;
     return this.writes.answer(reply, await this.shipments.completeUpload(about), ignored);
   }
 
@@ -96,7 +96,7 @@ export class DocumentController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DocumentWithWarnings> {
-    const about = { type: 'ApproveDocument', ...command, ...ids } as const;
+    const about = { ...command, ...ids } as const;
     return this.writes.answer(reply, await this.shipments.approveDocument(about), ignored);
   }
 
@@ -121,7 +121,7 @@ export class DocumentController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DocumentWithWarnings> {
-    const about = { type: 'RejectDocument', ...command, ...ids, reason: sent.value.reason } as const;
+    const about = { ...command, ...ids, reason: sent.value.reason } as const;
     return this.writes.answer(reply, await this.shipments.rejectDocument(about), sent.warnings);
   }
 
@@ -146,7 +146,7 @@ export class DocumentController {
   ): Promise<DocumentWithWarnings> {
     const { request } = reply;
     const before = await this.documents.current(request, ids.document_id);
-    const written = await this.shipments.deleteDocument({ type: 'DeleteDocument', ...command, ...ids });
+    const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
     tellAudit(request, { before: before.document, after: document }, document.id);
     if (object_id !== null) await this.storage.destroy(request, object_id);

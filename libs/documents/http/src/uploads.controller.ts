@@ -42,7 +42,7 @@ export class UploadsController {
   ): Promise<DocumentWithWarnings & { readonly upload: Upload }> {
     const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
     requireSize(document.size_bytes);
-    const about = { type: 'RequestUpload', ...command, shipment_id } as const;
+    const about = { ...command, shipment_id } as const;
     const written = await this.shipments.requestUpload({ ...about, document });
     const answer = await this.writes.made(reply, written, sent.warnings);
     // A repeat gets the same document and a URL that is signed again.

@@ -15,13 +15,7 @@ export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/publishing.ts';
 export type { CacheLimits } from './shipment-cache.ts';
-export {
-  shipmentsService,
-  type ShipmentsLimits,
-  type ShipmentsOptions,
-  type ShipmentCommands,
-  type ShipmentsService,
-} from './shipments.ts';
+export { Shipments, type ShipmentsLimits, type ShipmentsOptions, type ShipmentsService } from './shipments.ts';
 export type {
   FoundDocument,
   FoundException,

@@ -2,7 +2,7 @@ import { type JsonObject, DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
 import { RecordedMetrics, throughJson, takeTime } from '@tracking/testing';
 import { v5 } from 'uuid';
-import { publicEventId, streamOf } from '@tracking/shipments-domain';
+import { type CancelShipment, publicEventId, streamOf } from '@tracking/shipments-domain';
 import { cancel, milestone, milestones, patch, patchContainer, reopen, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import { ADDRESSES } from '../test/publishing-stage.ts';
@@ -227,7 +227,7 @@ describe('between processes', () => {
     const { answer } = await client.upsertShipment(upsert({ external_id: 'PO-1' }));
     const command = cancel(answer.shipment.id);
     for (const type of ['ReopenShipment', 'UpsertShipment', 'constructor', undefined]) {
-      const cancelled = await client.cancelShipment({ ...command, type: type as 'CancelShipment' });
+      const cancelled = await client.cancelShipment({ ...command, type } as CancelShipment);
       expect(cancelled.answer).toMatchObject({ outcome: 'cancelled', shipment: { status: 'cancelled' } });
     }
   });

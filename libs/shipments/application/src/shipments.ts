@@ -9,42 +9,54 @@ import {
   Unavailable,
 } from '@tracking/ports';
 import {
-  type AnswerOf,
-  type CommandOf,
-  type CommandType,
-  commandTypes,
+  type AcknowledgeException,
+  type AcknowledgeExceptionAnswer,
+  type AddDocument,
+  type ApproveDocument,
+  type CancellationAnswer,
+  type CancelShipment,
+  type CheckRules,
+  type CheckRulesAnswer,
+  type CompleteUpload,
+  type ContainerPatchAnswer,
+  type CorrectMilestone,
+  type CorrectMilestoneAnswer,
+  type DeleteDocument,
+  type DocumentAnswer,
+  type OpenException,
+  type OpenExceptionAnswer,
+  type PatchContainer,
+  type PatchShipment,
+  type ReceiveUpload,
+  type RecordMilestone,
+  type RecordMilestoneAnswer,
+  type RejectDocument,
+  type ReopenShipment,
+  type RequestUpload,
+  type ResolveException,
+  type ResolveExceptionAnswer,
+  type RetractMilestone,
+  type RetractMilestoneAnswer,
+  type ShipmentPatchAnswer,
+  type UpsertShipment,
+  type UpsertShipmentAnswer,
+  type CommandResult,
   type DecideContext,
   noSuchShipment,
   parseShipmentId,
   type ShipmentCommand,
 } from '@tracking/shipments-domain';
-import { remembering, type RuleSettingsReader, type ShipmentAnswer, type Written } from './decide-batch.ts';
+import { remembering, type RuleSettingsReader, type Written } from './decide-batch.ts';
 import { shipmentIdFor } from './ids.ts';
-import { shipmentReads } from './reads/read-shipments.ts';
-import type { ShipmentReads } from './reads/shipment-reads.ts';
+import { ShipmentStreamReads } from './reads/read-shipments.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { type CommandLimits, ShipmentWriter } from './shipment-writer.ts';
 
-/** A command as the edge sends it: the id of a shipment that it may create is made of its `external_id`. */
-type SubmittedCommand<Type extends CommandType> = Type extends 'UpsertShipment'
-  ? Omit<CommandOf<Type>, 'shipment_id'>
-  : CommandOf<Type>;
+/** A command as callers send it: the operation sets its type. */
+type Requested<Command extends ShipmentCommand> = Omit<Command, 'type'>;
 
-/**
- * What is done to shipments: an operation for each command of the domain, `upsertShipment` for `UpsertShipment`. The same
- * command id is the same command, however often and wherever it is sent: it is carried out once and answered the same, so
- * that any command may be repeated after an unknown outcome. Commands of one shipment are serialised, whatever replica
- * they reach.
- * All throw `DomainError` (`not_found` also for another scope's shipment), `Unavailable` when the outcome is unknown, and
- * `Busy` when nothing was done for want of room.
- */
-export type ShipmentCommands = {
-  readonly [Type in CommandType as Uncapitalize<Type>]: (
-    command: SubmittedCommand<Type>,
-  ) => Promise<Written<AnswerOf<Type>>>;
-};
-
-export interface ShipmentsService extends ShipmentCommands, ShipmentReads {}
+/** The operations of {@link Shipments}, in whichever process they run. */
+export type ShipmentsService = Pick<Shipments, keyof Shipments>;
 
 export interface ShipmentsLimits extends CommandLimits {
   /** Folded shipments kept in memory. */
@@ -68,43 +80,124 @@ export interface ShipmentsOptions {
   readonly limits?: Partial<ShipmentsLimits>;
 }
 
-/** The service on an event store, in the process that does the work. */
-export function shipmentsService(options: ShipmentsOptions): ShipmentsService {
-  const { metrics } = options;
-  const settings = remembering(options.settings);
-  const limits = { ...LIMITS, ...options.limits };
-  const commandMetrics = new CommandMetrics(metrics);
-  const cache = new ShipmentCache(limits.cache, commandMetrics.cacheReads);
-  const writer = new ShipmentWriter({ ...options, settings, cache, conflicts: commandMetrics.conflicts, limits });
-  metrics.gauge('commands_pending', 'Commands accepted and not answered yet.', [], () => writer.depth);
-  metrics.gauge('shipment_cache_size', 'Folded shipments in memory.', [], () => cache.size);
+/**
+ * The shipments service on an event store: an operation for each command of the domain, and reads of single shipments.
+ *
+ * A command id identifies a command, however often and wherever it is sent: the command is carried out once and gets the
+ * same answer every time, so any command may be repeated after an unknown outcome. Commands of one shipment are
+ * serialised, whichever replica they reach.
+ *
+ * Every command throws `DomainError` (`not_found` also for a shipment of another scope), `Unavailable` if the outcome is
+ * unknown, and `Busy` if nothing was done because queues are full.
+ */
+export class Shipments extends ShipmentStreamReads {
+  private readonly writer: ShipmentWriter;
+  private readonly metrics: CommandMetrics;
 
-  // What is asked for decides what is done: the type that another process sends along is not believed.
-  const operation = (type: CommandType) => (submitted: SubmittedCommand<CommandType>) =>
-    commandMetrics.measure(type, () => {
-      const command = withShipmentId({ ...submitted, type } as SubmittedCommand<CommandType>);
+  constructor(options: ShipmentsOptions) {
+    const settings = remembering(options.settings);
+    const limits = { ...LIMITS, ...options.limits };
+    const metrics = new CommandMetrics(options.metrics);
+    const cache = new ShipmentCache(limits.cache, metrics.cacheReads);
+    super({ ...options, settings, cache });
+    this.metrics = metrics;
+    this.writer = new ShipmentWriter({ ...options, settings, cache, conflicts: metrics.conflicts, limits });
+    options.metrics.gauge('commands_pending', 'Commands accepted and not answered yet.', [], () => this.writer.depth);
+    options.metrics.gauge('shipment_cache_size', 'Folded shipments in memory.', [], () => cache.size);
+  }
+
+  /** Creates a shipment, or updates the one that has this `external_id`. */
+  upsertShipment(request: Omit<UpsertShipment, 'type' | 'shipment_id'>): Promise<Written<UpsertShipmentAnswer>> {
+    // Two upserts of one `external_id` meet in one stream.
+    const shipment_id = shipmentIdFor(request, request.fields.external_id, request.id);
+    return this.carryOut({ ...request, type: 'UpsertShipment', shipment_id });
+  }
+
+  patchShipment(request: Requested<PatchShipment>): Promise<Written<ShipmentPatchAnswer>> {
+    return this.carryOut({ ...request, type: 'PatchShipment' });
+  }
+
+  patchContainer(request: Requested<PatchContainer>): Promise<Written<ContainerPatchAnswer>> {
+    return this.carryOut({ ...request, type: 'PatchContainer' });
+  }
+
+  cancelShipment(request: Requested<CancelShipment>): Promise<Written<CancellationAnswer>> {
+    return this.carryOut({ ...request, type: 'CancelShipment' });
+  }
+
+  /** Takes the client's cancellation back. */
+  reopenShipment(request: Requested<ReopenShipment>): Promise<Written<CancellationAnswer>> {
+    return this.carryOut({ ...request, type: 'ReopenShipment' });
+  }
+
+  /** Updates exceptions to the present time and settings. Stores nothing if nothing changes. */
+  checkRules(request: Requested<CheckRules>): Promise<Written<CheckRulesAnswer>> {
+    return this.carryOut({ ...request, type: 'CheckRules' });
+  }
+
+  /** Records a milestone, or corrects the one that has this `external_id`. */
+  recordMilestone(request: Requested<RecordMilestone>): Promise<Written<RecordMilestoneAnswer>> {
+    return this.carryOut({ ...request, type: 'RecordMilestone' });
+  }
+
+  correctMilestone(request: Requested<CorrectMilestone>): Promise<Written<CorrectMilestoneAnswer>> {
+    return this.carryOut({ ...request, type: 'CorrectMilestone' });
+  }
+
+  retractMilestone(request: Requested<RetractMilestone>): Promise<Written<RetractMilestoneAnswer>> {
+    return this.carryOut({ ...request, type: 'RetractMilestone' });
+  }
+
+  openException(request: Requested<OpenException>): Promise<Written<OpenExceptionAnswer>> {
+    return this.carryOut({ ...request, type: 'OpenException' });
+  }
+
+  acknowledgeException(request: Requested<AcknowledgeException>): Promise<Written<AcknowledgeExceptionAnswer>> {
+    return this.carryOut({ ...request, type: 'AcknowledgeException' });
+  }
+
+  resolveException(request: Requested<ResolveException>): Promise<Written<ResolveExceptionAnswer>> {
+    return this.carryOut({ ...request, type: 'ResolveException' });
+  }
+
+  /** Adds a document whose bytes are in the object store already. */
+  addDocument(request: Requested<AddDocument>): Promise<Written<DocumentAnswer>> {
+    return this.carryOut({ ...request, type: 'AddDocument' });
+  }
+
+  /** Adds a document whose bytes are still to come. */
+  requestUpload(request: Requested<RequestUpload>): Promise<Written<DocumentAnswer>> {
+    return this.carryOut({ ...request, type: 'RequestUpload' });
+  }
+
+  receiveUpload(request: Requested<ReceiveUpload>): Promise<Written<DocumentAnswer>> {
+    return this.carryOut({ ...request, type: 'ReceiveUpload' });
+  }
+
+  completeUpload(request: Requested<CompleteUpload>): Promise<Written<DocumentAnswer>> {
+    return this.carryOut({ ...request, type: 'CompleteUpload' });
+  }
+
+  approveDocument(request: Requested<ApproveDocument>): Promise<Written<DocumentAnswer>> {
+    return this.carryOut({ ...request, type: 'ApproveDocument' });
+  }
+
+  rejectDocument(request: Requested<RejectDocument>): Promise<Written<DocumentAnswer>> {
+    return this.carryOut({ ...request, type: 'RejectDocument' });
+  }
+
+  deleteDocument(request: Requested<DeleteDocument>): Promise<Written<DocumentAnswer>> {
+    return this.carryOut({ ...request, type: 'DeleteDocument' });
+  }
+
+  /** The caller names the answer of the command's type, as the handler of that type makes it. */
+  private carryOut<Answer extends CommandResult>(command: ShipmentCommand): Promise<Written<Answer>> {
+    return this.metrics.measure(command.type, async () => {
       if (parseShipmentId(command.shipment_id) === undefined) throw noSuchShipment();
-      return writer.write(command);
+      const written: Written<CommandResult> = await this.writer.write(command);
+      return written as Written<Answer>;
     });
-
-  return {
-    // Each of them is answered by the handler of its command's type.
-    ...(Object.fromEntries(
-      commandTypes.map((type) => [operationOf(type), operation(type)]),
-    ) as unknown as ShipmentCommands),
-
-    ...shipmentReads({ ...options, settings, cache }),
-  };
-}
-
-function operationOf(type: CommandType): string {
-  return type.charAt(0).toLowerCase() + type.slice(1);
-}
-
-/** Two upserts of one reference meet in one stream. */
-function withShipmentId(command: SubmittedCommand<CommandType>): ShipmentCommand {
-  if (command.type !== 'UpsertShipment') return command;
-  return { ...command, shipment_id: shipmentIdFor(command, command.fields.external_id, command.id) };
+  }
 }
 
 /** From a fold in memory (well under a millisecond) to a deadline. */
@@ -125,7 +218,7 @@ class CommandMetrics {
   }
 
   /** Counts and times one command; its result or error passes through. */
-  async measure<Answer extends ShipmentAnswer>(
+  async measure<Answer extends CommandResult>(
     type: ShipmentCommand['type'],
     run: () => Promise<Written<Answer>>,
   ): Promise<Written<Answer>> {

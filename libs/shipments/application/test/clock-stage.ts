@@ -93,7 +93,7 @@ export class ClockStage {
     const { shipment_id } = command;
     if (!this.isBehind) this.rows.delete(shipment_id);
     return {
-      answer: { outcome: 'checked', shipment_id, version: 2, next_check_at: null, warnings: [] },
+      answer: { outcome: 'checked', shipment_id, version: 2, next_check_at: null },
       position: '1',
     };
   }

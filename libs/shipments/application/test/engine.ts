@@ -3,7 +3,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } from '@tracking/ports';
 import { RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
-import { shipmentsService, type ShipmentsLimits } from '../src/shipments.ts';
+import { Shipments, type ShipmentsLimits } from '../src/shipments.ts';
 import { places, settings } from './builders.ts';
 
 /** An embedded engine in a folder of its own. */
@@ -48,7 +48,7 @@ export function replica(
   metrics = new RecordedMetrics(),
   logger: Logger = silentLogger,
 ) {
-  return shipmentsService({ eventStore, places, settings, logger, metrics, limits: { ...PATIENT, ...limits } });
+  return new Shipments({ eventStore, places, settings, logger, metrics, limits: { ...PATIENT, ...limits } });
 }
 
 type Append = () => Promise<AppendResult>;

@@ -11,7 +11,7 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
-import { type ShipmentsService, Publisher, type PublisherOptions, shipmentsService } from '../src/index.ts';
+import { type ShipmentsService, Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
 import { milestone, places, settings, upsert } from './builders.ts';
 import { MortalProcess } from './mortal-process.ts';
 
@@ -164,5 +164,5 @@ function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine>
 }
 
 function shipmentsOn(eventStore: EventStore): ShipmentsService {
-  return shipmentsService({ eventStore, places, settings, logger: silentLogger, metrics: new RecordedMetrics() });
+  return new Shipments({ eventStore, places, settings, logger: silentLogger, metrics: new RecordedMetrics() });
 }

@@ -60,7 +60,6 @@ export {
   type CommandType,
   type DecisionOf,
   type ShipmentCommand,
-  commandTypes,
   decide,
   handlerOf,
 } from './commands/shipment-commands.ts';

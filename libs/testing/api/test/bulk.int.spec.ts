@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { rounds } from '@tracking/testing';
-import { startApi } from './start-api.ts';
+import { startApi, overriding } from './start-api.ts';
 import type { Answer, Api } from './start-api.ts';
 
 /** Of a bulk, and of the single calls in its place. */
@@ -388,13 +388,12 @@ describe('under an Idempotency-Key', () => {
     const { shipments } = api.dependencies;
     let isDown = true;
     const call = await api.gateway({
-      shipments: {
-        ...shipments,
+      shipments: overriding(shipments, {
         upsertShipment: (command) =>
           isDown && command.fields.house_bill === 'LATE'
             ? Promise.reject(new Unavailable('event store', 'gone'))
             : shipments.upsertShipment(command),
-      },
+      }),
     });
     const request = { key, json: { shipments: [{ house_bill: 'EARLY' }, { house_bill: 'LATE' }] }, headers: under() };
     const first = await call('POST', '/v1/shipments/bulk', request);
@@ -415,7 +414,7 @@ describe('under an Idempotency-Key', () => {
   it('is 503 where nothing else came of any item', async () => {
     const [key] = await keys();
     const down = () => Promise.reject(new Unavailable('event store', 'gone'));
-    const call = await api.gateway({ shipments: { ...api.dependencies.shipments, upsertShipment: down } });
+    const call = await api.gateway({ shipments: overriding(api.dependencies.shipments, { upsertShipment: down }) });
     const answer = await call('POST', '/v1/shipments/bulk', {
       key,
       json: { shipments: [{ external_id: 'A' }, { external_id: 'B' }] },

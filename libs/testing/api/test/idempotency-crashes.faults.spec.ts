@@ -6,7 +6,7 @@ import type { ClientReceiver } from './client-endpoint.ts';
 import { DocumentCalls, PDF, TYPE, fileOf, formOf, sha256 } from './document-calls.ts';
 import type { Part } from './document-calls.ts';
 import { MortalGateway } from './mortal-gateway.ts';
-import { startApi } from './start-api.ts';
+import { startApi, overriding } from './start-api.ts';
 import type { Answer, Api } from './start-api.ts';
 
 const TAKE_OVER_MS = 15_000;
@@ -689,14 +689,13 @@ describe('an attempt that was taken for dead', () => {
     const options = { takeOverAfterMs: TAKE_OVER_MS, clock: () => new Date(Date.now() + ahead) };
     const slow = await api.gateway({
       idempotency: await api.claims(options),
-      shipments: {
-        ...shipments,
+      shipments: overriding(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await held.promise;
           return shipments.upsertShipment(command);
         },
-      },
+      }),
     });
     const fast = await api.gateway({ idempotency: await api.claims(options) });
     const json = { house_bill: randomUUID() };
@@ -720,14 +719,13 @@ describe('an attempt that was taken for dead', () => {
       holds.map(async (held, index) =>
         api.gateway({
           idempotency: await api.claims({ takeOverAfterMs: 0 }),
-          shipments: {
-            ...shipments,
+          shipments: overriding(shipments, {
             upsertShipment: async (command) => {
               begun[index]?.resolve();
               await held.promise;
               return shipments.upsertShipment(command);
             },
-          },
+          }),
         }),
       ),
     );

@@ -7,7 +7,7 @@ import { CLAIMS } from '@tracking/http';
 import type { IdempotencyClaim, IdempotencyClaims } from '@tracking/http';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { startApi } from './start-api.ts';
+import { startApi, overriding } from './start-api.ts';
 import type { Answer, Api, ApiCall } from './start-api.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -229,14 +229,13 @@ describe('a POST under an Idempotency-Key', () => {
     const begun = Promise.withResolvers<void>();
     const { shipments } = api.dependencies;
     const by = await api.gateway({
-      shipments: {
-        ...shipments,
+      shipments: overriding(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await held.promise;
           return shipments.upsertShipment(command);
         },
-      },
+      }),
     });
     const [name, json] = [randomUUID(), fields()];
     const first = under(name, SHIPMENTS, json, { by });
@@ -256,8 +255,7 @@ describe('a POST under an Idempotency-Key', () => {
     const ids: string[] = [];
     const times = new Set<string>();
     const by = await api.gateway({
-      shipments: {
-        ...shipments,
+      shipments: overriding(shipments, {
         upsertShipment: async (command) => {
           ids.push(command.id);
           times.add(command.at);
@@ -265,7 +263,7 @@ describe('a POST under an Idempotency-Key', () => {
           if (ids.length < 3) throw new Unavailable('event store', 'its answer is lost');
           return written;
         },
-      },
+      }),
     });
     const [name, json] = [randomUUID(), fields()];
     const head = await api.head();
@@ -283,14 +281,13 @@ describe('a POST under an Idempotency-Key', () => {
     const { shipments } = api.dependencies;
     const commands: { readonly id: string; readonly at: string }[] = [];
     const by = await api.gateway({
-      shipments: {
-        ...shipments,
+      shipments: overriding(shipments, {
         upsertShipment: async (command) => {
           commands.push(command);
           if (commands.length === 1) throw new Busy('shipments', 'too much to do');
           return shipments.upsertShipment(command);
         },
-      },
+      }),
     });
     const [name, json] = [randomUUID(), fields()];
     expect(codeOf(await under(name, SHIPMENTS, json, { by }))).toEqual([503, 'busy']);
@@ -356,14 +353,13 @@ describe('a POST under an Idempotency-Key', () => {
     const claims = await api.claims();
     const by = await api.gateway({
       idempotency: claims,
-      shipments: {
-        ...shipments,
+      shipments: overriding(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await held.promise;
           return shipments.upsertShipment(command);
         },
-      },
+      }),
     });
     const leaving = new AbortController();
     const [name, json] = [randomUUID(), fields()];

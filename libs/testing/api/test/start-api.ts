@@ -14,7 +14,7 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { DocumentStore, Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { shipmentsService, eventMaker } from '@tracking/shipments';
+import { Shipments, eventMaker } from '@tracking/shipments';
 import { type LogLine, recordingLogger } from '@tracking/testing';
 import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
@@ -111,7 +111,7 @@ export async function startApi(options: StartOptions = {}) {
   const opened: (() => Promise<unknown>)[] = [() => idempotency.close()];
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const dependencies = {
-    shipments: shipmentsService({ eventStore, places, settings: workspaceSettings, logger, metrics }),
+    shipments: new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics }),
     readModels,
     identity,
     authenticateKey: (key) => identity.authenticateKey(key),
@@ -244,4 +244,9 @@ function countingMetrics(counts: Map<string, number>): Metrics {
     gauge: () => ({ set: () => undefined }),
     histogram: (name) => ({ observe: (_value, labels) => add(`${name}_count`, 1, labels) }),
   };
+}
+
+/** A service with some operations replaced. */
+export function overriding<T extends object>(service: T, operations: Partial<T>): T {
+  return Object.assign(Object.create(service) as T, operations);
 }

@@ -411,7 +411,6 @@ it.each(['enable', 'disable'])('%s is answered behind the writes that stand befo
     const { shipments } = waiting.dependencies;
     const scope = { workspace_id: await waiting.workspace(), environment: 'live' } as const;
     await shipments.upsertShipment({
-      type: 'UpsertShipment',
       id: randomUUID(),
       at: new Date().toISOString(),
       ...scope,

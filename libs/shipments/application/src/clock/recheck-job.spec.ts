@@ -100,7 +100,6 @@ describe('a re-check', () => {
     stage.rechecks.change('wsp_1');
     await stage.begun();
     expect(stage.commands[0]).toMatchObject({
-      type: 'CheckRules',
       at: '2026-03-02T00:00:00.000Z',
       workspace_id: 'wsp_1',
       environment: 'live',

@@ -16,7 +16,6 @@ describe('the clock', () => {
     await stage.round();
     expect(stage.commands).toMatchObject([
       {
-        type: 'CheckRules',
         shipment_id: shipmentOf(1),
         at: '2026-03-02T00:01:00.000Z',
         workspace_id: 'wsp_1',

@@ -111,7 +111,7 @@ export class RuleClock {
     this.recent.checked(shipment);
   }
 
-  private tellFailure(command: CheckRules, error: unknown): void {
+  private tellFailure(command: ReturnType<typeof checkOf>, error: unknown): void {
     const fields = { ...originFields(command), shipment_id: command.shipment_id, error: String(error) };
     this.parts.logger.error(fields, 'the rules of a shipment could not be checked; trying again later');
   }
@@ -133,11 +133,14 @@ export interface WorkList {
   due(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]>;
 }
 
-/** Has the rules of a shipment checked, on nobody's request. */
-export function checkOf(shipment: Scope & { readonly id: string }, at: Timestamp, actor: Actor): CheckRules {
+/** A check of a shipment's rules that no request asked for. */
+export function checkOf(
+  shipment: Scope & { readonly id: string },
+  at: Timestamp,
+  actor: Actor,
+): Omit<CheckRules, 'type'> {
   const { id: shipment_id, workspace_id, environment } = shipment;
   return {
-    type: 'CheckRules',
     id: randomUUID(),
     at,
     shipment_id,

@@ -1,4 +1,13 @@
-import { isInScope, isPresent, type Milestone, type Scope, type Timestamp } from '@tracking/contracts';
+import {
+  type EtaChange,
+  isInScope,
+  isPresent,
+  type Milestone,
+  type Scope,
+  type ShipmentExplanation,
+  type ShipmentRecord,
+  type Timestamp,
+} from '@tracking/contracts';
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
   compareMilestones,
@@ -26,12 +35,21 @@ import {
 } from '../shipment-cache.ts';
 import { etaChange, historyEntry, pageBackwards, type ItemOf } from './history.ts';
 import type {
+  DocumentObjects,
+  FoundDocument,
+  FoundException,
+  FoundMilestone,
+  FoundShipment,
+  GetDocument,
+  GetException,
+  GetMilestone,
   GetShipment,
   GetShipmentAt,
   ListMilestonesAt,
   ReadHistory,
   ReadPage,
   ShipmentReads,
+  UnnamedHistoryEntry,
 } from './shipment-reads.ts';
 
 interface ShipmentReadsOptions {
@@ -41,100 +59,111 @@ interface ShipmentReadsOptions {
   readonly settings: RuleSettingsReader;
 }
 
-/** Of a document that is whole its bytes, of one that still waits for them those that came; of others none is needed. */
-function objectsOf({ document, object_id, received }: DocumentInHand, now: Timestamp): readonly string[] {
-  const until = expiresAt(document);
-  if (until !== undefined) return received === null || until <= now ? [] : [received.id];
-  return isPresent(document) && object_id !== null ? [object_id] : [];
-}
+/** Reads of single shipments from their streams. */
+export class ShipmentStreamReads implements ShipmentReads {
+  private readonly past: PastShipments;
 
-export function shipmentReads({ eventStore, cache, places, settings }: ShipmentReadsOptions): ShipmentReads {
-  const current = async ({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> => {
+  constructor(private readonly parts: ShipmentReadsOptions) {
+    this.past = new PastShipments(parts.eventStore);
+  }
+
+  async getShipment(request: GetShipment): Promise<FoundShipment | undefined> {
+    const found = await this.current(request);
+    return found && { record: found.state.record, position: found.position };
+  }
+
+  async getShipmentAt(request: GetShipmentAt): Promise<ShipmentRecord | undefined> {
+    return (await this.stateAt(request))?.record;
+  }
+
+  async getMilestone({ milestone_id, ...request }: GetMilestone): Promise<FoundMilestone | undefined> {
+    const found = await this.current(request);
+    const milestone = found && findMilestone(found.state, milestone_id);
+    return milestone && { milestone, shipment_version: found.state.record.version };
+  }
+
+  async listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined> {
+    const state = await this.stateAt(request);
+    return state && milestonePage(state, request);
+  }
+
+  listHistory(request: ReadHistory): Promise<ReadPage<UnnamedHistoryEntry> | undefined> {
+    let loaded: Promise<LoadedShipment | undefined> | undefined;
+    const findException = async (id: string) => {
+      const { state } = (await (loaded ??= this.current(request))) ?? {};
+      return state?.exceptions.find((exception) => exception.id === id);
+    };
+    return this.backwards(request, (event) => historyEntry(event, findException));
+  }
+
+  listEtaHistory(request: ReadHistory): Promise<ReadPage<EtaChange> | undefined> {
+    return this.backwards(request, etaChange);
+  }
+
+  async explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined> {
+    const { places, settings } = this.parts;
+    const found = await this.current(request);
+    if (found === undefined) return undefined;
+    return explain(found.state, { places, settings: await settings.of(found.state.workspace_id) });
+  }
+
+  async getException({ exception_id, ...scope }: GetException): Promise<FoundException | undefined> {
+    const shipment_id = shipmentIdOfPart('exception', exception_id);
+    const found = shipment_id && (await this.current({ ...scope, shipment_id }));
+    if (!found) return undefined;
+    const { exceptions, record } = found.state;
+    const exception = exceptions.find(({ id }) => id === exception_id);
+    return exception && { exception, shipment_version: record.version };
+  }
+
+  async getDocument({ document_id, ...scope }: GetDocument): Promise<FoundDocument | undefined> {
+    const shipment_id = shipmentIdOfPart('document', document_id);
+    const found = shipment_id && (await this.current({ ...scope, shipment_id }));
+    if (!found) return undefined;
+    const { documents, record } = found.state;
+    const stored = documents.find(({ document }) => document.id === document_id);
+    if (stored === undefined) return undefined;
+    const { document, object_id, received } = stored;
+    return { document, object_id, received_object_id: received?.id ?? null, shipment_version: record.version };
+  }
+
+  async documentObjects(request: DocumentObjects): Promise<readonly string[]> {
+    const { eventStore, cache } = this.parts;
+    const shipmentId = parseShipmentId(request.shipment_id);
+    const found = shipmentId && (await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId)));
+    return found ? found.state.documents.flatMap((each) => objectsOf(each, request.now)) : [];
+  }
+
+  private async current({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> {
+    const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
     const found = await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId));
     if (found === undefined || !isInScope(found.state, scope)) return undefined;
     cache.put(shipmentId, found);
     return found;
-  };
+  }
 
-  const past = new PastShipments(eventStore);
-  const stateAt = async ({ shipment_id, as_of, ...scope }: GetShipmentAt): Promise<ShipmentState | undefined> => {
+  private async stateAt({ shipment_id, as_of, ...scope }: GetShipmentAt): Promise<ShipmentState | undefined> {
     const shipmentId = parseShipmentId(shipment_id);
-    return shipmentId === undefined ? undefined : past.at(streamOf(shipmentId), scope, as_of);
-  };
+    return shipmentId === undefined ? undefined : this.past.at(streamOf(shipmentId), scope, as_of);
+  }
 
-  const backwards = async <T>(request: ReadHistory, itemOf: ItemOf<T>): Promise<ReadPage<T> | undefined> => {
+  private async backwards<T>(request: ReadHistory, itemOf: ItemOf<T>): Promise<ReadPage<T> | undefined> {
+    const { eventStore } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
     if (shipmentId === undefined) return undefined;
     const stream = streamOf(shipmentId);
     const [first] = await eventStore.read(stream, { from: 0, to: 0 });
     return isOfScope(first, request) ? pageBackwards(eventStore, stream, request, itemOf) : undefined;
-  };
+  }
+}
 
-  return {
-    async getShipment(request) {
-      const found = await current(request);
-      return found && { record: found.state.record, position: found.position };
-    },
-
-    async getShipmentAt(request) {
-      return (await stateAt(request))?.record;
-    },
-
-    async getMilestone({ milestone_id, ...request }) {
-      const found = await current(request);
-      const milestone = found && findMilestone(found.state, milestone_id);
-      return milestone && { milestone, shipment_version: found.state.record.version };
-    },
-
-    async listMilestonesAt(request) {
-      const state = await stateAt(request);
-      return state && milestonePage(state, request);
-    },
-
-    listHistory(request) {
-      let loaded: ReturnType<typeof current> | undefined;
-      const findException = async (id: string) => {
-        const { state } = (await (loaded ??= current(request))) ?? {};
-        return state?.exceptions.find((exception) => exception.id === id);
-      };
-      return backwards(request, (event) => historyEntry(event, findException));
-    },
-    listEtaHistory: (request) => backwards(request, etaChange),
-
-    async explainShipment(request) {
-      const found = await current(request);
-      if (found === undefined) return undefined;
-      return explain(found.state, { places, settings: await settings.of(found.state.workspace_id) });
-    },
-
-    async getException({ exception_id, ...scope }) {
-      const shipment_id = shipmentIdOfPart('exception', exception_id);
-      const found = shipment_id && (await current({ ...scope, shipment_id }));
-      if (!found) return undefined;
-      const { exceptions, record } = found.state;
-      const exception = exceptions.find(({ id }) => id === exception_id);
-      return exception && { exception, shipment_version: record.version };
-    },
-
-    async getDocument({ document_id, ...scope }) {
-      const shipment_id = shipmentIdOfPart('document', document_id);
-      const found = shipment_id && (await current({ ...scope, shipment_id }));
-      if (!found) return undefined;
-      const { documents, record } = found.state;
-      const stored = documents.find(({ document }) => document.id === document_id);
-      if (stored === undefined) return undefined;
-      const { document, object_id, received } = stored;
-      return { document, object_id, received_object_id: received?.id ?? null, shipment_version: record.version };
-    },
-
-    async documentObjects({ shipment_id, now }) {
-      const shipmentId = parseShipmentId(shipment_id);
-      const found = shipmentId && (await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId)));
-      return found ? found.state.documents.flatMap((each) => objectsOf(each, now)) : [];
-    },
-  };
+/** The objects that a document needs: its bytes if it is complete, the bytes received so far while it waits for more. */
+function objectsOf({ document, object_id, received }: DocumentInHand, now: Timestamp): readonly string[] {
+  const until = expiresAt(document);
+  if (until !== undefined) return received === null || until <= now ? [] : [received.id];
+  return isPresent(document) && object_id !== null ? [object_id] : [];
 }
 
 /** Of shipments as of a time, those asked for last are kept: a listing asks for the same one with every page. */

@@ -264,7 +264,9 @@ describe('the history', () => {
 
   it('is the same in pages of any size', async () => {
     const id = await eventful();
-    for (const list of [shipments.listHistory, shipments.listEtaHistory]) {
+    const listHistory = (request: ReadHistory) => shipments.listHistory(request);
+    const listEtaHistory = (request: ReadHistory) => shipments.listEtaHistory(request);
+    for (const list of [listHistory, listEtaHistory]) {
       const [whole] = await pagesOf<unknown>(list, id, 200);
       expect(whole?.next).toBeNull();
       for (const limit of [1, 2, 5]) {
@@ -290,8 +292,8 @@ describe('the history', () => {
     const { id } = answer.shipment;
     await record(milestones(id, 2_500, { at: at(1) }));
     const counting = countingReads(engine.store);
-    const list = replica(counting.store).listEtaHistory;
-    const [first, ...others] = await pagesOf<EtaChange>(list, id, 10);
+    const other = replica(counting.store);
+    const [first, ...others] = await pagesOf<EtaChange>((request) => other.listEtaHistory(request), id, 10);
     expect(first?.items).toEqual([]);
     expect(others.flatMap(({ items }) => items)).toMatchObject([{ eta: at(0), source: 'client' }]);
     expect(counting.read()).toBeLessThan(2 * SHIPMENT_LIMITS.milestones);

@@ -53,6 +53,13 @@ export interface FoundDocument extends StoredDocument {
   readonly shipment_version: number;
 }
 
+/** Objects of a shipment in any scope, for a job that looks for objects that no document names. */
+export interface DocumentObjects {
+  readonly shipment_id: string;
+  /** An upload that has expired by then needs no object, even if its expiry is not stored yet. */
+  readonly now: Timestamp;
+}
+
 /** The past of a shipment up to a time: what was recorded then, to the millisecond. */
 export interface GetShipmentAt extends GetShipment {
   /** In UTC with milliseconds. */
@@ -113,10 +120,6 @@ export interface ShipmentReads {
   getException(request: GetException): Promise<FoundException | undefined>;
   /** Undefined also where no shipment of the scope has it. */
   getDocument(request: GetDocument): Promise<FoundDocument | undefined>;
-  /**
-   * Ids of the objects that a shipment's documents are made of, or may yet be: those of any scope, for whoever looks for
-   * objects that nothing names. None where there is no such shipment.
-   * @param request `now`: what is pending and has expired by then needs none, whether or not that was stored
-   */
-  documentObjects(request: { readonly shipment_id: string; readonly now: Timestamp }): Promise<readonly string[]>;
+  /** Ids of the objects that a shipment's documents consist of, or may yet consist of; empty if there is no such shipment. */
+  documentObjects(request: DocumentObjects): Promise<readonly string[]>;
 }

@@ -100,8 +100,6 @@ export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['answ
   readonly warnings: readonly Warning[];
 };
 
-export const commandTypes = Object.keys(HANDLERS) as readonly CommandType[];
-
 export function handlerOf(type: CommandType): CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>> {
   return HANDLERS[type] as CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>>;
 }

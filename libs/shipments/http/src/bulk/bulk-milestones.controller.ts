@@ -62,7 +62,7 @@ export class BulkMilestonesController {
     shipment_id: string,
     command: CommandContext,
   ): Promise<CarriedOut<Milestone>> {
-    const recording = this.shipments.recordMilestone({ type: 'RecordMilestone', ...command, shipment_id, milestone });
+    const recording = this.shipments.recordMilestone({ ...command, shipment_id, milestone });
     const { answer, position } = await recording;
     return {
       status: answer.outcome === 'recorded' ? 201 : 200,

@@ -46,7 +46,7 @@ export class BulkShipmentsController {
       // Without one it is a shipment of its own.
       ({ fields }) => fields.external_id ?? undefined,
       async ({ fields, warnings }, own) => {
-        const written = await this.shipments.upsertShipment({ type: 'UpsertShipment', ...own, fields });
+        const written = await this.shipments.upsertShipment({ ...own, fields });
         const status = written.answer.outcome === 'created' ? 201 : 200;
         return { status, ...this.writes.answerOpenItem(request, written, warnings) };
       },

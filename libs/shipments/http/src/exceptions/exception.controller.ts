@@ -85,7 +85,7 @@ export class ExceptionController {
   ): Promise<ExceptionWithWarnings> {
     const { assignee, note = null } = sent.value;
     const said = { note, ...(assignee !== undefined && { assignee }) };
-    const about = { type: 'AcknowledgeException', ...command, ...ids, ...said } as const;
+    const about = { ...command, ...ids, ...said } as const;
     return this.writes.answer(reply, await this.shipments.acknowledgeException(about), sent.warnings);
   }
 
@@ -110,7 +110,7 @@ export class ExceptionController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExceptionWithWarnings> {
     const { code, note = null } = sent.value;
-    const about = { type: 'ResolveException', ...command, ...ids, code: code ?? 'fixed', note } as const;
+    const about = { ...command, ...ids, code: code ?? 'fixed', note } as const;
     return this.writes.answer(reply, await this.shipments.resolveException(about), sent.warnings);
   }
 }

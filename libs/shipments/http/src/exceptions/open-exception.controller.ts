@@ -38,7 +38,7 @@ export class OpenExceptionController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExceptionWithWarnings> {
-    const about = { type: 'OpenException', ...command, shipment_id } as const;
+    const about = { ...command, shipment_id } as const;
     const written = await this.shipments.openException({ ...about, exception: inputOf(sent.value) });
     const { outcome, exception } = written.answer;
     reply.code(outcome === 'opened' ? 201 : 200);

@@ -69,7 +69,7 @@ export class MilestoneController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<MilestoneWithWarnings> {
-    const about = { type: 'CorrectMilestone', ...command, ...ids } as const;
+    const about = { ...command, ...ids } as const;
     return this.writes.answer(reply, await this.shipments.correctMilestone({ ...about, patch }), warnings);
   }
 
@@ -91,7 +91,7 @@ export class MilestoneController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<MilestoneWithWarnings> {
-    const about = { type: 'RetractMilestone', ...command, ...ids } as const;
+    const about = { ...command, ...ids } as const;
     return this.writes.answer(reply, await this.shipments.retractMilestone(about), ignored);
   }
 }

@@ -72,7 +72,7 @@ export class MilestonesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<MilestoneWithWarnings> {
     if (milestone.source !== 'manual') requirePermission(principalOf(reply.request), 'milestones:feed');
-    const recording = this.shipments.recordMilestone({ type: 'RecordMilestone', ...command, shipment_id, milestone });
+    const recording = this.shipments.recordMilestone({ ...command, shipment_id, milestone });
     const written = await recording;
     const isNew = written.answer.outcome === 'recorded';
     reply.code(isNew ? 201 : 200);

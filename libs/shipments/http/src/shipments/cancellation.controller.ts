@@ -43,7 +43,7 @@ export class CancellationController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentWithWarnings> {
-    const written = await this.shipments.cancelShipment({ type: 'CancelShipment', ...command, shipment_id });
+    const written = await this.shipments.cancelShipment({ ...command, shipment_id });
     return this.writes.answer(reply, written, ignored);
   }
 
@@ -56,7 +56,7 @@ export class CancellationController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentWithWarnings> {
-    const writing = this.shipments.reopenShipment({ type: 'ReopenShipment', ...command, shipment_id });
+    const writing = this.shipments.reopenShipment({ ...command, shipment_id });
     return (await this.writes.answerOpen(reply, writing, ignored)).shipment;
   }
 }

@@ -60,7 +60,7 @@ export class ShipmentChangesController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentWithWarnings> {
-    const writing = this.shipments.patchShipment({ type: 'PatchShipment', ...command, shipment_id, patch });
+    const writing = this.shipments.patchShipment({ ...command, shipment_id, patch });
     return (await this.writes.answerOpen(reply, writing, warnings)).shipment;
   }
 
@@ -83,7 +83,7 @@ export class ShipmentChangesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Container & { readonly warnings: readonly Warning[] }> {
     const container = { shipment_id, number, patch: { ...sent.value } };
-    const writing = this.shipments.patchContainer({ type: 'PatchContainer', ...command, ...container });
+    const writing = this.shipments.patchContainer({ ...command, ...container });
     const { answer, position } = await writing;
     reply.request.about = { shipment_id };
     await this.readYourWrites.wrote(reply, position);

@@ -45,7 +45,7 @@ export class ShipmentsController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentWithWarnings> {
-    const writing = this.shipments.upsertShipment({ type: 'UpsertShipment', ...command, fields });
+    const writing = this.shipments.upsertShipment({ ...command, fields });
     const { outcome, shipment } = await this.writes.answerOpen(reply, writing, warnings);
     if (outcome === 'created') reply.header('Location', this.writes.locationOf(shipment));
     reply.code(outcome === 'created' ? 201 : 200);
