@@ -286,7 +286,11 @@ export default tseslint.config(
     },
   },
   {
-    files: ['libs/contracts/src/**/*.ts', 'libs/{shipments,webhooks}/domain/src/**/*.ts'],
+    files: [
+      'libs/contracts/src/**/*.ts',
+      'libs/{shipments,webhooks}/domain/src/**/*.ts',
+      'libs/webhooks/application/src/scheduling/**/*.ts',
+    ],
     ignores: ['**/*.spec.ts'],
     rules: {
       'no-restricted-imports': [
@@ -298,7 +302,7 @@ export default tseslint.config(
         { object: 'Date', property: 'now', message: 'Time comes in with the command.' },
         { object: 'Math', property: 'random', message: 'Randomness comes in with the command.' },
       ],
-      'no-restricted-globals': ['error', 'process', 'crypto', 'setTimeout', 'setInterval'],
+      'no-restricted-globals': ['error', 'process', 'performance', 'crypto', 'setTimeout', 'setInterval'],
     },
   },
   {
@@ -333,9 +337,11 @@ export default tseslint.config(
     'store',
     'endpoints',
     'stats',
+    'scheduling',
     'replays',
-    'attempts',
+    'ownership',
     'recording',
+    'attempts',
     'api',
   ]),
   {

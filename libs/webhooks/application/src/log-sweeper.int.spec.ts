@@ -4,8 +4,7 @@ import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../test/dead-letters.ts';
 import { answer } from '../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../test/stage.ts';
-import { ENDPOINT_HEALTH } from './attempts/adaptive-concurrency.ts';
-import { ENDPOINTS } from './endpoints/endpoint-document.ts';
+import { ENDPOINTS, ENDPOINT_HEALTH } from './endpoints/endpoint-document.ts';
 import { ATTEMPTS, DELIVERIES, PAYLOADS, type PayloadDocument } from './store/delivery-document.ts';
 
 jest.setTimeout(30_000);

@@ -14,36 +14,39 @@ import type { Random } from '@tracking/webhooks-domain';
 import { DeadLetters, Deliveries } from './api/deliveries.ts';
 import { Endpoints, SandboxTests } from './api/endpoints.ts';
 import { Replays } from './api/replays.ts';
-import { ENDPOINT_HEALTH, type EndpointHealth } from './attempts/adaptive-concurrency.ts';
-import { AttemptPreparation } from './attempts/attempt-preparation.ts';
-import { AttemptSender } from './attempts/attempt-sender.ts';
-import { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
-import { DeadLetterMessages } from './attempts/dead-letter-message.ts';
-import type { SetTimer } from './attempts/delay-queue.ts';
-import { Dispatcher, type MakeAttempt } from './attempts/dispatcher.ts';
-import { EngineRetry } from './attempts/engine-retry.ts';
-import { FailingAlarm, type TellFailing } from './attempts/failing-alarm.ts';
-import { FailureLog } from './attempts/failure-log.ts';
-import { OutcomeStore } from './attempts/outcome-store.ts';
-import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
-import { OwnedEndpoints } from './attempts/owned-endpoints.ts';
-import { Replaying } from './attempts/replaying.ts';
-import { ShardOwner } from './attempts/shard-owner.ts';
-import type { LoopTime } from './attempts/spare-time.ts';
-import { DeliveryWorker } from './delivery-worker.ts';
-import { EndpointClients } from './endpoints/endpoint-clients.ts';
-import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.ts';
-import { EndpointStore, disableGone } from './endpoints/endpoint-store.ts';
+import { AttemptSender, FailureLog } from './attempts/attempt-sender.ts';
+import { DeadLetterAnnouncer, DeadLetterMessages } from './attempts/dead-letter-announcer.ts';
+import { DeliveryWorker } from './attempts/delivery-worker.ts';
+import { Dispatcher } from './attempts/dispatcher.ts';
+import { EndpointEvents, FailingAlarm } from './attempts/endpoint-events.ts';
+import { EndpointClients, GoneEndpoints } from './endpoints/endpoint-clients.ts';
+import {
+  ENDPOINTS,
+  ENDPOINT_HEALTH,
+  type EndpointDocument,
+  type EndpointHealthDocument,
+} from './endpoints/endpoint-document.ts';
+import { EndpointStore } from './endpoints/endpoint-store.ts';
 import { SecretBox } from './endpoints/secrets.ts';
+import { EngineRetry } from './engine-retry.ts';
 import { LogSweeper } from './log-sweeper.ts';
-import { EndpointEvents } from './recording/endpoint-events.ts';
-import { LATE_RECORDS, type LateDocument, LateRecords, type LateRecordsParts } from './recording/late-records.ts';
+import { OwnedEndpoints } from './ownership/owned-endpoints.ts';
+import { ShardOwner } from './ownership/shard-owner.ts';
+import { OwnerWakeUps, ShardLeases, WAKE_UPS, type WakeUpDocument } from './ownership/shards.ts';
+import {
+  DEFERRED_DELIVERIES,
+  DeferredDeliveries,
+  type DeferredDocument,
+  DeliveryInsertion,
+} from './recording/deferred-deliveries.ts';
 import { PARKED, type ParkedDocument, ParkedMessageCases, Parking } from './recording/parking.ts';
 import { ConsumerLag, Recorder } from './recording/recorder.ts';
 import { BacklogDiscarding, Discarding } from './replays/discarding.ts';
 import type { EventLog } from './replays/replay-source.ts';
 import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument, ReplayStore } from './replays/replay-store.ts';
-import { Resending } from './replays/resending.ts';
+import { Replaying, Resending } from './replays/replaying.ts';
+import type { SetTimer } from './scheduling/delay-queue.ts';
+import type { LoopTime } from './scheduling/pacing.ts';
 import { CONSUMER_GROUP, DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { Statistics, openStatistics } from './stats/statistics.ts';
 import { DeadLetterCounts } from './store/dead-letter-counts.ts';
@@ -64,13 +67,12 @@ import {
   type WatermarkDocument,
 } from './store/delivery-queries.ts';
 import { DeliveryQueues } from './store/delivery-queues.ts';
-import { OwnerWakeUps, WAKE_UPS, type WakeUpDocument } from './store/owner-wake-ups.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
 
 export interface WebhooksDependencies {
-  /** Where the events come from: how far its log has come when an endpoint is enabled or disabled. */
+  /** The source of the events: how far its log has come when an endpoint is enabled or disabled. */
   readonly eventStore: Pick<EventStore, 'head'>;
-  /** Where replays find what was missed. */
+  /** The log in which replays find missed events. */
   readonly eventLog: EventLog;
   readonly documentStore: DocumentStore;
   /** With the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_TOPICS}. */
@@ -85,167 +87,141 @@ export interface WebhooksDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'addresses'>;
-  /** How its thread has spent its time: attempts at endpoints that go on failing are made in what others leave. */
+  /** How its thread has spent its time: attempts at endpoints that keep failing are made in the time that others leave. */
   readonly loopTime?: () => LoopTime;
   /** Timers of the retry schedule. System timers by default. */
   readonly setTimer?: SetTimer;
-  /** In which events are sent; the published ones by default. */
+  /** The payload versions in which events are sent; the published ones by default. */
   readonly versions?: PayloadVersions;
-  /** Takes in and sends nothing, and only answers: what is asked of it waits for a process that does. False by default. */
+  /** Records and sends nothing, and only answers requests: their work waits for another process. False by default. */
   readonly passive?: boolean;
 }
 
-/** Records, attempts and keeps deliveries, and answers what others ask. */
+/** Records, attempts and keeps deliveries, and answers requests about them. */
 export interface Webhooks extends WebhookOperations {
   /**
-   * Takes in nothing more, lets attempts under way end, stores their outcomes and hands its shards over. Bounded by
-   * `drainMs`; what was not stored by then will be attempted again.
+   * Consumes no more events, lets attempts under way end, stores their outcomes and releases its shards. Bounded by
+   * `drainMs`; attempts whose outcome was not stored by then will be repeated.
    */
   stop(): Promise<void>;
 }
 
 async function openCollections(store: DocumentStore) {
-  const [endpoints, deliveries, repeatable, attempts, payloads] = await Promise.all([
+  const [endpoints, health, deliveries, repeatable, attempts, payloads] = await Promise.all([
     store.collection<EndpointDocument>(ENDPOINTS),
+    store.collection<EndpointHealthDocument>(ENDPOINT_HEALTH),
     store.collection<DeliveryDocument>(DELIVERIES),
     store.collection<DeliveryDocument>(REPEATABLE_DELIVERIES),
     store.collection<AttemptDocument>(ATTEMPTS),
     store.collection<PayloadDocument>(PAYLOADS),
   ]);
-  const [replays, progress, watermark, health, wakeUps, parked, late] = await Promise.all([
+  const [replays, progress, watermark, wakeUps, parked, deferred] = await Promise.all([
     store.collection<ReplayDocument>(REPLAYS),
     store.collection<ReplayDocument>(REPLAY_PROGRESS),
     store.collection<WatermarkDocument>(RETENTION_WATERMARK),
-    store.collection<EndpointHealth>(ENDPOINT_HEALTH),
     store.collection<WakeUpDocument>(WAKE_UPS),
     store.collection<ParkedDocument>(PARKED),
-    store.collection<LateDocument>(LATE_RECORDS),
+    store.collection<DeferredDocument>(DEFERRED_DELIVERIES),
   ]);
-  const logs = { deliveries, repeatable, attempts, payloads, replays, progress };
-  return { ...logs, endpoints, watermark, health, wakeUps, parked, late };
+  return {
+    ...{ endpoints, health, deliveries, repeatable, attempts, payloads },
+    ...{ replays, progress, watermark, wakeUps, parked, deferred },
+  };
 }
 
+/** Each object gets those above it as constructor arguments, in the order of the folders. */
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
-  const {
-    eventStore,
-    broker,
-    leases,
-    outbound,
-    clock,
-    random,
-    logger,
-    metrics,
-    loopTime,
-    setTimer,
-    versions = PAYLOAD_VERSIONS,
-    passive = false,
-  } = dependencies;
+  const { eventStore, eventLog: log, documentStore, broker, outbound, random } = dependencies;
+  const { clock, leases, logger, metrics } = dependencies;
+  const { versions = PAYLOAD_VERSIONS, passive = false } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
-  const { timeoutMs, freshnessMs, maxInFlight, pollMs, policy, retention } = settings;
-  const box = new SecretBox(dependencies.secretsKey);
-  const { wakeUps: wakeUpDocuments, ...stored } = await openCollections(dependencies.documentStore);
-  const { deliveries, repeatable, attempts } = stored;
+  const { addresses, freshnessMs, maxInFlight, policy, timeoutMs } = settings;
   const countRetry = retryCounter(metrics);
+  const platform = { clock, leases, logger, metrics, countRetry };
   const ended = new AbortController();
   const engines = new EngineRetry(logger, ended.signal, countRetry, settings.enginePauses);
 
+  const stored = await openCollections(documentStore);
+  const { deliveries, repeatable, attempts } = stored;
+  const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
+  const queues = new DeliveryQueues(deliveries);
+  const payloads = new Payloads(stored.payloads, settings.payloadCacheBytes);
+  const watermark = new RetentionWatermark(stored.watermark);
+
+  const box = new SecretBox(dependencies.secretsKey);
   const store = new EndpointStore(stored.endpoints);
   const clients = new EndpointClients(store, box, freshnessMs);
-  const payloads = new Payloads(stored.payloads, settings.payloadCacheBytes);
-  const queues = new DeliveryQueues(deliveries);
-  const watermark = new RetentionWatermark(stored.watermark);
-  const around = { clock, leases, logger, metrics };
-  const { documentStore } = dependencies;
+  const gone = new GoneEndpoints({ store, clients, eventStore, clock, logger });
+
+  const shards = new ShardLeases(platform);
   const { statsWriteMs: writeMs, statsIdleMs: idleMs, statsSettleMs: settleMs } = settings;
-  const counting = { ...around, deliveries, attempts, watermark, countRetry, writeMs, idleMs, settleMs };
-  const stats = await openStatistics({ ...counting, store: documentStore, owned: () => owner.leases });
+  const counting = { ...platform, deliveries, attempts, watermark, shards, writeMs, idleMs, settleMs };
+  const stats = await openStatistics({ ...counting, store: documentStore });
+  const { recounts } = stats;
+
   const replays = new ReplayStore(stored.replays, stored.progress);
-  const everyMs = settings.sweepMs;
-  const sweeping = { watermark, retention, everyMs, statistics: stats, replays, endpoints: store };
-  const sweeper = new LogSweeper({ ...around, ...stored, ...sweeping });
-  const tellDeadLetters = (found: readonly DeliveryDocument[]): Promise<void> => told.deadLettered(found);
-  const { addresses } = settings;
-  const messages = new DeadLetterMessages({ endpoints: store, attempts, payloads: stored.payloads, addresses });
-  const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker, messages, tell: tellDeadLetters });
-
-  const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
-  const counts = new DeadLetterCounts(deliveries);
-  const { eventLog: log } = dependencies;
-  const resending = new Resending({
-    queries,
-    deliveries: repeatable,
-    recounts: stats.recounts,
-    payloads,
-    versions,
-    log,
-    clock,
-  });
-  const replaying = { store: replays, queries, resending, log, watermark, clock };
+  const resending = new Resending({ queries, deliveries: repeatable, recounts, payloads, versions, log, clock });
+  const replaySource = { queries, log, watermark };
+  const replaying = new Replaying({ ...replaySource, store: replays, resending, clock });
   const discarding = new Discarding({
-    ...replaying,
-    ...around,
-    deliveries: repeatable,
-    endpoints: store,
-    recounts: stats.recounts,
+    ...{ ...platform, ...replaySource, store: replays, deliveries: repeatable, endpoints: store, recounts },
   });
-  const openReplay = async (owned: OwnedEndpoint) => {
-    const running = await replays.runningFor(owned.id);
-    return running && new Replaying(running, owned, replaying);
-  };
+  const backlogs = new BacklogDiscarding({ ...platform, endpoints: store, queues, replays });
 
-  const endpoints = new OwnedEndpoints(queues, stored.health, settings, random);
-  const attempt: MakeAttempt = (...given) => worker.attempt(...given);
-  const tellFailing: TellFailing = (...given) => told.failing(...given);
-  const alarm = new FailingAlarm({ endpoints, clock, afterMs: settings.failingAfterMs, tell: tellFailing });
-  const disabling = { store, eventStore, clock, logger };
-  const disable = async (gone: EndpointDocument) => clients.note(await disableGone(disabling, gone)).endpoint;
-  const backlogs = new BacklogDiscarding({ ...around, endpoints: store, queues, replays });
-  const served = { endpoints, backlogs, alarm, openReplay };
-  const timing = { clock, loopTime, setTimer };
-  const dispatcher = new Dispatcher({ ...served, ...timing, attempt, disable, maxInFlight, engines, logger });
-  const wakeUps = new OwnerWakeUps(wakeUpDocuments);
-  const owned = { ...served, queues, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
-  const owner = new ShardOwner({ ...owned, wakeUps });
-  const parking = new Parking({ ...around, documents: stored.parked, broker });
-  const record: LateRecordsParts['record'] = (deliveries) => recorder.store(deliveries);
-  const notify: LateRecordsParts['notify'] = (endpointIds) => owner.notify(endpointIds);
-  const late = new LateRecords({ ...around, documents: stored.late, endpoints: store, record, notify });
-  const recording = { endpoints: store, payloads, deliveries: repeatable };
-  const recorder = new Recorder({ ...around, ...recording, versions, owner, late, parking, watermark });
-  const told = new EndpointEvents(store, recorder);
-  const worker = new DeliveryWorker({
-    preparation: new AttemptPreparation({ deliveries, clients, payloads, engines, clock, freshnessMs }),
-    sender: new AttemptSender({ ...around, outbound, timeoutMs }),
-    outcomes: new OutcomeStore({ deliveries: repeatable, attempts, recounts: stats.recounts, policy, random, engines }),
-    stats: stats.keeper,
-    endpoints,
-    clients,
-    failures: new FailureLog(logger),
-    announcer,
-    engines,
-    clock,
+  const { health } = stored;
+  const endpoints = new OwnedEndpoints({ ...settings, queues, health, engines, random });
+  const wakeUps = new OwnerWakeUps(stored.wakeUps);
+  const { pollMs } = settings;
+  const owner = new ShardOwner({
+    ...{ ...platform, shards, endpoints, queues, backlogs, wakeUps, replays, replaying, clients, pollMs },
   });
-  const sandbox = new SandboxTests({ payloads, versions, deliveries, owner, addresses: settings.addresses });
+
+  const parking = new Parking({ ...platform, documents: stored.parked, broker });
+  const insertion = new DeliveryInsertion(repeatable, metrics);
+  const recording = { ...platform, endpoints: store, insertion, owner };
+  const deferred = new DeferredDeliveries({ ...recording, documents: stored.deferred });
+  const recorder = new Recorder({
+    ...{ ...recording, payloads, versions, deliveries: repeatable, deferred, parking, watermark },
+  });
   const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);
+
+  const events = new EndpointEvents(store, recorder);
+  const messages = new DeadLetterMessages({ endpoints: store, attempts, payloads: stored.payloads, addresses });
+  const announcer = new DeadLetterAnnouncer({ ...platform, deliveries, broker, messages, events });
+  const alarm = new FailingAlarm({ endpoints, events, clock, afterMs: settings.failingAfterMs });
+  const sender = new AttemptSender({ ...platform, outbound, timeoutMs });
+  const failures = new FailureLog(logger);
+  const worker = new DeliveryWorker({
+    ...{ deliveries, repeatable, attempts, payloads, clients, endpoints, sender, failures, announcer, recounts },
+    ...{ stats: stats.keeper, engines, policy, random, clock, freshnessMs },
+  });
+  const { loopTime, setTimer } = dependencies;
+  const dispatcher = new Dispatcher({
+    ...{ endpoints, worker, alarm, replaying, gone, backlogs, engines, clock, logger },
+    ...{ maxInFlight, loopTime, setTimer },
+  });
+
+  const sandbox = new SandboxTests({ payloads, versions, deliveries, owner, addresses });
+  const { retention, sweepMs: everyMs } = settings;
+  const sweeping = { deliveries, attempts, payloads: stored.payloads, replays, statistics: stats, endpoints: store };
+  const sweeper = new LogSweeper({ ...platform, ...sweeping, health, watermark, retention, everyMs });
 
   metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
   metrics.gauge('webhook_outcomes_unstored', 'Outcomes that wait to be stored', [], () => dispatcher.unstored);
   metrics.gauge('webhook_payload_bytes_in_memory', 'Bodies held in memory', [], () => payloads.bytes);
   metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => endpoints.waitingInMemory);
-  metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => owner.shardCount);
+  metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => shards.count);
 
   const consuming = new AbortController();
   const { maxBatch } = settings;
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
+  const jobs = [announcer.job, sweeper.job, discarding.job, backlogs.job];
   if (!passive) {
     owner.start();
     stats.keeper.start();
-    announcer.job.start();
-    sweeper.job.start();
-    discarding.job.start();
-    backlogs.job.start();
-    late.job.start();
+    for (const job of jobs) job.start();
+    deferred.job.start();
     lag.start();
     consumed = broker.consume(consumption, recorder.consume);
   }
@@ -253,24 +229,24 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   return {
     endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, versions, eventStore, clock, timeoutMs }),
     replays: new Replays({ store: replays, queries, endpoints: store, owner, eventStore, discarding }),
-    deadLetters: new DeadLetters({ counts, queries, replays, endpoints: store, owner, discarding }),
-    deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner, recounts: stats.recounts }),
+    deadLetters: new DeadLetters({
+      ...{ counts: new DeadLetterCounts(deliveries), queries, replays, endpoints: store, owner, discarding },
+    }),
+    deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner, recounts }),
     stats: new Statistics({ endpoints: store, queries: stats.queries, clock }),
-    parked: new ParkedMessageCases(parking, versions, recorder.consume),
+    parked: new ParkedMessageCases(parking, versions, recorder),
     async stop() {
       consuming.abort();
       stats.keeper.stop();
       lag.stop();
-      const recorded = late.job.stop();
+      const recorded = deferred.job.stop();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
-      await Promise.race([owner.stop().then(() => stats.keeper.finish()), aborted(ended.signal)]);
+      const drained = Promise.all([owner.stop(), dispatcher.stop()]).then(() => stats.keeper.finish());
+      await Promise.race([drained, aborted(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
-      await Promise.all([
-        recorded,
-        ...[announcer.job, sweeper.job, discarding.job, backlogs.job].map((job) => job.stop()),
-      ]);
+      await Promise.all([recorded, ...jobs.map((job) => job.stop())]);
       await owner.release();
     },
   };

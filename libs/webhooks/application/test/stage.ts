@@ -2,15 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import {
   EVENT_HEADERS,
   NEWEST_API_VERSION,
+  PAYLOAD_VERSIONS,
   type PublishedEvent,
   SHIPMENT_EVENTS_TOPIC,
-  PAYLOAD_VERSIONS,
 } from '@tracking/contracts';
 import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import {
-  type Message,
   type Logger,
+  type Message,
   type OutboundHttp,
   type Position,
   type ReceivedMessage,
@@ -24,12 +24,13 @@ import {
   type WebhookDelivery,
   type WebhookDeliveryDetail,
   type WebhookEndpoint,
+  type WebhookOperations,
   type WebhookSettings,
   Webhooks,
-  type WebhookOperations,
 } from '../src/index.ts';
-import { type SetTimer, setSystemTimer } from '../src/attempts/delay-queue.ts';
-import type { LoopTime } from '../src/attempts/spare-time.ts';
+import { setSystemTimer } from '../src/attempts/dispatcher.ts';
+import type { SetTimer } from '../src/scheduling/delay-queue.ts';
+import type { LoopTime } from '../src/scheduling/pacing.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
 import { MortalProcess } from './mortal-process.ts';

@@ -3,8 +3,8 @@ import { DomainError, type PageOf, type Timestamp, isInScope, latestOf } from '@
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, type ReplayAction, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
-import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
+import type { ShardOwner } from '../ownership/shard-owner.ts';
 import {
   deliverySucceeded,
   endpointDeleted,

@@ -25,11 +25,11 @@ import {
   validSecrets,
   verificationEnded,
 } from '@tracking/webhooks-domain';
-import type { ShardOwner } from '../attempts/shard-owner.ts';
 import { type EndpointClients, challenge } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl, toEndpoint } from '../endpoints/endpoint-document.ts';
 import { type EndpointChange, type EndpointStore, logMoment } from '../endpoints/endpoint-store.ts';
 import { type SecretBox, newSecret, openedSecret, sealedHeaders } from '../endpoints/secrets.ts';
+import type { ShardOwner } from '../ownership/shard-owner.ts';
 import { endpointNotVerified, invalid, isRepeated, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
 import type {
   ChangeEndpoint,

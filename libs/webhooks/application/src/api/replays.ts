@@ -8,8 +8,8 @@ import {
   replayCanceled,
   replayResumed,
 } from '@tracking/webhooks-domain';
-import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
+import type { ShardOwner } from '../ownership/shard-owner.ts';
 import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
 import type { Discarding } from '../replays/discarding.ts';
 import { recordedOf } from '../replays/replay-source.ts';

@@ -1,3 +1,4 @@
+import type { JsonValue, PublicAddresses } from '@tracking/contracts';
 import {
   type Clock,
   type Collection,
@@ -12,21 +13,30 @@ import {
 } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
 import { announced } from '@tracking/webhooks-domain';
+import type { EndpointStore } from '../endpoints/endpoint-store.ts';
+import type { WebhookAttempt } from '../requests-and-answers.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
-import { ANNOUNCEMENTS, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { type DeadLetterMessages, withoutEvent } from './dead-letter-message.ts';
+import {
+  ANNOUNCEMENTS,
+  type AttemptDocument,
+  type DeliveryDocument,
+  type PayloadDocument,
+  attemptId,
+  toDelivery,
+  toDocument,
+} from '../store/delivery-document.ts';
+import type { EndpointEvents } from './endpoint-events.ts';
 
-/** With their events, of which each may be large. */
-const AT_ONCE = 50;
-/** How often it looks for dead letters of which this process was not told. */
+/** Few, since each comes with its event, which may be large. */
+const DEAD_LETTERS_PER_READ = 50;
+/** How often the job looks for dead letters of other processes. */
 const SWEEP_MS = 5_000;
 
 export interface DeadLetterAnnouncerParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly broker: MessageBroker;
   readonly messages: DeadLetterMessages;
-  /** Tells the other endpoints of them; told again of the same, they get nothing more. */
-  tell(deadLetters: readonly DeliveryDocument[]): Promise<void>;
+  readonly events: EndpointEvents;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -34,8 +44,8 @@ export interface DeadLetterAnnouncerParts {
 }
 
 /**
- * Tells the workspace's other endpoints, and the topic, of every dead letter, at least once. A dead letter is stored as not announced in the same write that
- * makes it one, and found by that until both were told: no crash in between loses it.
+ * Announces every dead letter to the workspace's other endpoints and on the topic, at least once. The write that makes a
+ * delivery a dead letter marks it as not announced, and it is found by that mark until both are done: no crash loses it.
  */
 export class DeadLetterAnnouncer {
   readonly job: LeaderElectedJob;
@@ -60,19 +70,19 @@ export class DeadLetterAnnouncer {
       const found = await this.parts.deliveries.find({
         filter: { queue: ANNOUNCEMENTS },
         sort: { fields: ['due_at', 'id'] },
-        limit: AT_ONCE,
+        limit: DEAD_LETTERS_PER_READ,
       });
       if (found.length === 0 || ending.aborted) return;
-      await this.parts.tell(found);
-      await this.tellTopic(found);
+      await this.parts.events.deadLettered(found);
+      await this.publish(found);
       const at = this.parts.clock().toISOString();
       await Promise.all(found.map((delivery) => this.markAnnounced(delivery, at)));
       this.announced.add(found.length);
     }
   }
 
-  /** One of which the broker takes no message, as it is too large, keeps no others back: the list has it all the same. */
-  private async tellTopic(found: readonly DeliveryDocument[]): Promise<void> {
+  /** A message that is too large for the broker holds no others back: the list has its dead letter all the same. */
+  private async publish(found: readonly DeliveryDocument[]): Promise<void> {
     const messages = await this.parts.messages.of(found);
     if (await this.isTaken(messages)) return;
     for (const [index, message] of messages.entries()) {
@@ -92,7 +102,7 @@ export class DeadLetterAnnouncer {
     }
   }
 
-  /** Whatever else became of it in the meantime: the topic has it. */
+  /** Whatever else changed in the meantime: the topic has it. */
   private async markAnnounced(delivery: DeliveryDocument, at: string): Promise<void> {
     let current: DeliveryDocument | undefined = delivery;
     while (current?.status === 'dead_lettered' && current.announced_at === null) {
@@ -101,4 +111,82 @@ export class DeadLetterAnnouncer {
       current = await this.parts.deliveries.get(delivery.id);
     }
   }
+}
+
+/** Attempts in a message beside the latest one. */
+const EARLIER_ATTEMPTS = 2;
+/** Most characters of a receiver's answer in a message. */
+const MAX_ANSWER_CHARS = 1_000;
+/** A broker takes 1 MiB by default: a larger event is left out, and read by its id. */
+const MAX_EVENT_CHARS = 256 * 1_024;
+
+export interface DeadLetterMessagesParts {
+  readonly endpoints: Pick<EndpointStore, 'get'>;
+  readonly attempts: Collection<AttemptDocument>;
+  readonly payloads: Collection<PayloadDocument>;
+  readonly addresses: PublicAddresses;
+}
+
+/** Makes the messages of the dead letter topic, from which one can act without the database. docs/guides/dead-letters.md */
+export class DeadLetterMessages {
+  constructor(private readonly parts: DeadLetterMessagesParts) {}
+
+  async of(deadLetters: readonly DeliveryDocument[]): Promise<readonly Message[]> {
+    const { endpoints, payloads, attempts } = this.parts;
+    const ids = [...new Set(deadLetters.map(({ endpoint_id }) => endpoint_id))];
+    const [known, bodies, earlier] = await Promise.all([
+      Promise.all(ids.map((id) => endpoints.get(id))),
+      payloads.getMany([...new Set(deadLetters.map(({ payload_id }) => payload_id))]),
+      attempts.getMany(deadLetters.flatMap(earlierIds)),
+    ]);
+    const endpointById = new Map(known.map((one) => [one?.id, one]));
+    const bodyById = new Map(bodies.map(({ id, body }) => [id, body]));
+    const attemptById = new Map(earlier.map((one) => [one.id, one]));
+    return deadLetters.map((delivery) => {
+      const endpoint = endpointById.get(delivery.endpoint_id);
+      const before = earlierIds(delivery).flatMap((id) => attemptById.get(id) ?? []);
+      const body = bodyById.get(delivery.payload_id);
+      const { id, workspace_id, environment, event_created_at } = delivery;
+      const value = {
+        ...toDelivery(delivery),
+        ...{ workspace_id, environment, event_created_at, reason: delivery.reason },
+        endpoint: endpoint && {
+          ...{ id: endpoint.id, url: endpoint.url, description: endpoint.description },
+          status: endpoint.deleted ? 'deleted' : endpoint.status,
+        },
+        event: body === undefined || body.length > MAX_EVENT_CHARS ? null : (JSON.parse(body) as JsonValue),
+        latest_attempts: [...before, ...(delivery.latest_attempt ? [delivery.latest_attempt] : [])].map(summary),
+        replay: this.replay(id),
+      };
+      const headers = { 'delivery-id': id, 'event-id': delivery.event_id };
+      return { key: delivery.endpoint_id, value: JSON.stringify(value), headers };
+    });
+  }
+
+  /** How to deliver it again, once its endpoint works. */
+  private replay(id: string): JsonValue {
+    const { baseUrl } = this.parts.addresses;
+    return {
+      delivery_url: `${baseUrl}/v1/webhook_deliveries/${id}`,
+      ...{ method: 'POST', url: `${baseUrl}/v1/webhook_dead_letters/replay`, body: { delivery_ids: [id] } },
+      command: `dead-letters replay ${id} --all-workspaces`,
+    };
+  }
+}
+
+/** The same message without its event. */
+function withoutEvent(message: Message): Message {
+  return { ...message, value: JSON.stringify({ ...(JSON.parse(message.value) as object), event: null }) };
+}
+
+function earlierIds({ id, attempts_count }: DeliveryDocument): readonly string[] {
+  const first = Math.max(1, attempts_count - EARLIER_ATTEMPTS);
+  return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) => attemptId(id, first + index));
+}
+
+/** An attempt without the answer's headers, and with the beginning of its body. */
+function summary({ number, at, duration_ms, status_code, error, response, manual, resent }: WebhookAttempt): JsonValue {
+  const answer = response && response.body.slice(0, MAX_ANSWER_CHARS).toWellFormed();
+  const fields = { number, at, duration_ms, status_code, error: error && { ...error }, answer, manual };
+  return { ...fields, ...(resent && { resent }) };
 }

@@ -1,25 +1,30 @@
 import type { Lease } from '@tracking/ports';
 import { NEW_ENDPOINT, newDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { SetTimer } from '../scheduling/delay-queue.ts';
+import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { toDocument } from '../store/delivery-document.ts';
-import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
-import { PayloadMissing } from './attempt-preparation.ts';
-import type { SetTimer } from './delay-queue.ts';
-import { Dispatcher, type DispatcherParts, type MakeAttempt } from './dispatcher.ts';
-import { OwnedEndpoint } from './owned-endpoint.ts';
-import { toPending } from './priority-queue.ts';
+import { PayloadMissing } from './delivery-worker.ts';
+import { Dispatcher, type DispatcherParts } from './dispatcher.ts';
 
 const START = Date.UTC(2026, 0, 1);
-const ENDPOINT = { ...NEW_ENDPOINT, id: 'whe_1', workspace_id: 'wsp_1', status: 'enabled', revision: 1 } as const;
+const ENDPOINT = {
+  ...NEW_ENDPOINT,
+  id: 'whe_1',
+  workspace_id: 'wsp_1',
+  status: 'enabled',
+  max_concurrency: 1,
+} as const;
 const NOW = START + 600_001;
 
 /** An endpoint with one attempt at a time that has just answered again after ten minutes. */
 function recovering(): OwnedEndpoint {
   const lease = { isHeld: () => true } as Lease;
-  const owned = new OwnedEndpoint(ENDPOINT as unknown as EndpointDocument, lease, true);
-  owned.concurrency = new AdaptiveConcurrency(1, 600_000, () => 0);
-  owned.concurrency.answered({ kind: 'failure', error: { code: 'timeout', message: '' } }, START, START);
-  owned.concurrency.answered({ kind: 'success' }, START + 600_000, START + 600_000);
+  const endpoint = { ...ENDPOINT, revision: 1 } as unknown as EndpointDocument;
+  const owned = new OwnedEndpoint(endpoint, lease, true);
+  owned.state.healthRead(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.judged(endpoint, { kind: 'failure', error: { code: 'timeout', message: '' } }, START, START);
+  owned.state.judged(endpoint, { kind: 'success' }, START + 600_000, START + 600_000);
   return owned;
 }
 
@@ -27,7 +32,7 @@ function wait(owned: OwnedEndpoint, id: string): void {
   const at = new Date(NOW - 1).toISOString();
   const about = { workspace_id: 'wsp_1', environment: 'live', endpoint_id: 'whe_1', payload_id: 'p' } as const;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: at, sandbox: false };
-  owned.window.add(toPending(toDocument(newDelivery({ ...about, ...event, id }, at)), 0), owned.room);
+  owned.add(toDocument(newDelivery({ ...about, ...event, id }, at)), 0, owned.room);
 }
 
 test('a delivery whose body is not stored yet waits before its next try, also while its endpoint recovers', async () => {
@@ -36,7 +41,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
   wait(owned, 'dlv_2');
   const tried: string[] = [];
   const timers: number[] = [];
-  const attempt: MakeAttempt = (_owned, { id }) => {
+  const attempt: DispatcherParts['worker']['attempt'] = (_owned, { id }) => {
     tried.push(id);
     // Bounded, since tries that follow each other without a pause let nothing else run.
     return tried.length < 6 ? Promise.reject(new PayloadMissing(id)) : Promise.resolve(undefined);
@@ -46,16 +51,16 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     return () => undefined;
   };
   const dispatcher = new Dispatcher({
-    endpoints: { isLacking: () => false, room: () => owned.room },
+    endpoints: { isLacking: () => false, room: () => owned.room, observe: () => undefined },
     alarm: { dueAt: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },
     clock: () => new Date(NOW),
     maxInFlight: 100,
-    attempt,
+    worker: { attempt },
     setTimer,
   } as unknown as DispatcherParts);
-  dispatcher.serve(owned);
+  dispatcher.changed(owned);
   await new Promise(setImmediate);
   expect([tried, timers, owned.isRecovering]).toEqual([['dlv_1', 'dlv_2'], [500], true]);
 });

@@ -1,20 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Timestamp } from '@tracking/contracts';
-import type { Clock, OutboundHttp, OutboundRequest } from '@tracking/ports';
+import { DomainError, type Timestamp } from '@tracking/contracts';
+import type { Clock, EventStore, Logger, OutboundHttp, OutboundRequest } from '@tracking/ports';
 import {
   type RequestOrigin,
   type Verification,
   answersChallenge,
+  disabled,
   judge,
   signatureHeaders,
 } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
 import { attemptTraceparent } from '../tracing.ts';
-import type { EndpointDocument } from './endpoint-document.ts';
-import type { EndpointStore } from './endpoint-store.ts';
+import { type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
+import { type EndpointStore, logMoment } from './endpoint-store.ts';
 import { type SecretBox, type SigningKeys, signerOf, signingKeys, openedHeaders } from './secrets.ts';
 
-/** What the headers of an attempt say of its event. */
+/** The event that the headers of an attempt name. */
 export interface AttemptedEvent {
   readonly id: string;
   readonly type: string;
@@ -58,12 +59,12 @@ export class EndpointClient {
   }
 }
 
-const MAX_KEPT = 5_000;
+const MAX_CLIENTS = 5_000;
 
 /** Clients by endpoint, opened once for each state of the endpoint. */
 export class EndpointClients {
-  private readonly kept = new LRUCache<string, { readonly client: EndpointClient; readonly readAt: number }>({
-    max: MAX_KEPT,
+  private readonly clients = new LRUCache<string, { readonly client: EndpointClient; readonly readAt: number }>({
+    max: MAX_CLIENTS,
   });
 
   constructor(
@@ -72,32 +73,68 @@ export class EndpointClients {
     private readonly freshnessMs: number,
   ) {}
 
-  /** Takes note of an endpoint just read or written. */
+  /** Takes note of an endpoint that was just read or written. Returns the client of its newest known form. */
   note(endpoint: EndpointDocument): EndpointClient {
-    const known = this.kept.get(endpoint.id);
+    const known = this.clients.get(endpoint.id);
     if (known !== undefined && known.client.endpoint.revision > endpoint.revision) return known.client;
-    const same = known?.client.endpoint.revision === endpoint.revision;
-    const client = same ? known.client : new EndpointClient(endpoint, this.box);
-    this.kept.set(endpoint.id, { client, readAt: performance.now() });
+    const isSame = known?.client.endpoint.revision === endpoint.revision;
+    const client = isSame ? known.client : new EndpointClient(endpoint, this.box);
+    this.clients.set(endpoint.id, { client, readAt: performance.now() });
     return client;
   }
 
-  /** As it is known, if that is fresh enough to send on. */
+  /** The known client, if it is fresh enough to send on. */
   fresh(endpointId: string): EndpointClient | undefined {
-    const known = this.kept.get(endpointId);
+    const known = this.clients.get(endpointId);
     return known !== undefined && performance.now() - known.readAt <= this.freshnessMs ? known.client : undefined;
   }
 
-  /** As it is now; undefined when there never was one. */
+  /** The client of the endpoint as it is stored now; undefined if there is none. */
   async read(endpointId: string): Promise<EndpointClient | undefined> {
     const endpoint = await this.store.get(endpointId);
     return endpoint === undefined ? undefined : this.note(endpoint);
   }
 }
 
+export interface GoneEndpointsParts {
+  readonly store: EndpointStore;
+  readonly clients: EndpointClients;
+  readonly eventStore: Pick<EventStore, 'head'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Disables endpoints that answered 410. */
+export class GoneEndpoints {
+  constructor(private readonly parts: GoneEndpointsParts) {}
+
+  /**
+   * Disables the endpoint, unless its URL was changed or it was deleted in the meantime. Returns it as it is then.
+   * @throws Unavailable
+   */
+  async disable(gone: EndpointDocument): Promise<EndpointDocument> {
+    const { store, clients, eventStore, clock, logger } = this.parts;
+    const { id, workspace_id: workspace } = gone;
+    const at = clock().toISOString();
+    let isDisabling = false;
+    try {
+      const endpoint = await store.update(id, at, async (now) => {
+        isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
+        return isDisabling ? disabled(now, 'gone', await logMoment(eventStore, at)) : now;
+      });
+      if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: an endpoint answered 410 and is disabled');
+      return clients.note(endpoint).endpoint;
+    } catch (error) {
+      const deleted = error instanceof DomainError ? await store.get(id) : undefined;
+      if (deleted === undefined) throw error;
+      return clients.note(deleted).endpoint;
+    }
+  }
+}
+
 const TYPE = 'endpoint.verification';
-/** Characters of a wrong answer that are told. */
-const SHOWN = 100;
+/** Characters of a wrong answer in the error. */
+const MAX_ANSWER_CHARS = 100;
 
 export interface ChallengeOptions {
   readonly outbound: OutboundHttp;
@@ -134,8 +171,8 @@ export async function challenge(
 }
 
 function mismatch(status: number, body: string): string {
-  const came = body === '' ? 'nothing' : JSON.stringify(body.length > SHOWN ? `${body.slice(0, SHOWN)}…` : body);
-  return `The endpoint answered ${status} with ${came}, not with the token of data.challenge.`;
+  const shown = body.length > MAX_ANSWER_CHARS ? `${body.slice(0, MAX_ANSWER_CHARS)}…` : body;
+  return `The endpoint answered ${status} with ${body === '' ? 'nothing' : JSON.stringify(shown)}, not with the token of data.challenge.`;
 }
 
 function failed(at: Timestamp, code: string, message: string): Verification {

@@ -1,6 +1,12 @@
 import type { Environment, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
-import { type EndpointFields, type EndpointState, MASK, urlRevision } from '@tracking/webhooks-domain';
+import {
+  type DeliveryError,
+  type EndpointFields,
+  type EndpointState,
+  MASK,
+  urlRevision,
+} from '@tracking/webhooks-domain';
 import type { WebhookEndpoint } from '../requests-and-answers.ts';
 import type { StoredSecret } from './secrets.ts';
 
@@ -56,3 +62,30 @@ export function toEndpoint(document: EndpointDocument): WebhookEndpoint {
     version: document.revision,
   };
 }
+
+/**
+ * How an endpoint has been answering, as far as it must outlive the process. Only the owner of its shard writes it, by its
+ * own clock: if the clock of the next owner differs, a hold or a failure lasts as much longer or shorter.
+ */
+export interface EndpointHealth {
+  readonly held_until: Timestamp | null;
+  /** Begin of the first attempt since the last success. */
+  readonly failing_since: Timestamp | null;
+  /** Why that attempt failed. */
+  readonly failing_reason?: DeliveryError | null;
+  /** Time of the event that reports it; stored before the other endpoints are told. */
+  readonly failing_event_at?: Timestamp | null;
+  /** Whether the other endpoints were told. */
+  readonly failing_told?: boolean;
+  /** When it answered again after a long failure: deliveries that waited until then are being sent. */
+  readonly recovering_since: Timestamp | null;
+}
+
+export interface EndpointHealthDocument extends Document, EndpointHealth {
+  /** Of the lease under which it was written: a write of an earlier owner is refused. */
+  readonly epoch: number;
+  /** Revision of the URL that answered so; absent for the endpoint's first URL. */
+  readonly url_revision?: number;
+}
+
+export const ENDPOINT_HEALTH: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };

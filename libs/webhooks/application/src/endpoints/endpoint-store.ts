@@ -1,19 +1,17 @@
-import { DomainError, type PageOf, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
+import { type PageOf, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
 import {
-  type Clock,
   type Collection,
   type CollectionSpec,
   type Document,
   type DocumentStore,
   DuplicateKey,
   type EventStore,
-  type Logger,
 } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { BEGINNING_OF_LOG, type Moment, disabled } from '@tracking/webhooks-domain';
+import { BEGINNING_OF_LOG, type Moment } from '@tracking/webhooks-domain';
 import { isRepeated, noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import type { EndpointCommand, Scope } from '../requests-and-answers.ts';
-import { ENDPOINTS, type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
+import { ENDPOINTS, type EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, sealingKeyId } from './secrets.ts';
 
 /** In each environment of a workspace: docs/reference/delivery.md#endpoints. */
@@ -29,7 +27,7 @@ export class EndpointStore {
     return this.documents.get(id);
   }
 
-  /** Those of the ids that there are, or were. */
+  /** The endpoints with these ids, deleted ones included. */
   async byId(ids: readonly string[]): Promise<ReadonlyMap<string, EndpointDocument>> {
     const found = await this.documents.getMany([...new Set(ids)]);
     return new Map(found.map((endpoint) => [endpoint.id, endpoint]));
@@ -42,7 +40,7 @@ export class EndpointStore {
     return found;
   }
 
-  /** All of a scope but deleted ones: at most {@link MAX_ENDPOINTS}. */
+  /** All endpoints of a scope except deleted ones: at most {@link MAX_ENDPOINTS}. */
   all(scope: Scope): Promise<readonly EndpointDocument[]> {
     return this.documents.find({ filter: ofScope(scope), limit: MAX_ENDPOINTS });
   }
@@ -60,7 +58,7 @@ export class EndpointStore {
   }
 
   /**
-   * Stores it in a free place of its scope; answers the stored one where its id exists: the same command, repeated.
+   * Stores an endpoint in a free place of its scope. Returns the stored one if its id exists: the command was repeated.
    * @throws limit_exceeded
    */
   async add(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
@@ -74,7 +72,7 @@ export class EndpointStore {
       try {
         if (await this.documents.insert(placed)) return placed;
       } catch (error) {
-        // Another one took the place in the meantime.
+        // Another endpoint took the place in the meantime.
         if (!(error instanceof DuplicateKey)) throw error;
       }
     }
@@ -98,8 +96,8 @@ export class EndpointStore {
   }
 
   /**
-   * The same for a command: repeated, it changes nothing.
-   * @param isDone tells more of it than whether it was the last to change the endpoint
+   * The same for a command. Idempotent: a repeated command changes nothing.
+   * @param isDone returns true if the command was carried out although others changed the endpoint since
    * @throws PreconditionFailed too
    */
   async carryOut(
@@ -114,7 +112,7 @@ export class EndpointStore {
     });
   }
 
-  /** Endpoints that were deleted before then, in that order. */
+  /** Endpoints that were deleted before then, in the order of their deletion. */
   deletedBefore(before: Timestamp, limit: number, after?: EndpointDocument): Promise<readonly EndpointDocument[]> {
     return this.documents.find({
       filter: { deleted: true, updated_at: { lt: before } },
@@ -155,43 +153,9 @@ function ofScope({ workspace_id, environment }: Scope) {
   return { workspace_id, environment, deleted: false };
 }
 
-export interface DisablingParts {
-  readonly store: EndpointStore;
-  readonly eventStore: Pick<EventStore, 'head'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 /**
- * What answered 410 has been given up by its owner; unless its URL was changed, or it was deleted, in the meantime. Answers
- * the endpoint as it is then.
- * @throws Unavailable, where it is still to be done
- */
-export async function disableGone(
-  { store, eventStore, clock, logger }: DisablingParts,
-  gone: EndpointDocument,
-): Promise<EndpointDocument> {
-  const { id, workspace_id } = gone;
-  const at = clock().toISOString();
-  let isDisabling = false;
-  try {
-    const endpoint = await store.update(id, at, async (now) => {
-      isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
-      return isDisabling ? disabled(now, 'gone', await logMoment(eventStore, at)) : now;
-    });
-    const about = { endpoint: id, workspace: workspace_id };
-    if (isDisabling) logger.info(about, 'webhooks: an endpoint answered 410 and is disabled');
-    return endpoint;
-  } catch (error) {
-    const deleted = error instanceof DomainError ? await store.get(id) : undefined;
-    if (deleted === undefined) throw error;
-    return deleted;
-  }
-}
-
-/**
- * How far the log has come, for an endpoint that is about to be enabled or disabled. To be asked anew for each try to write
- * it: an older head would leave out what was acknowledged since.
+ * How far the log has come, for an endpoint that is about to be enabled or disabled. Read it again for each try to write the
+ * endpoint: an older head would leave out events that were acknowledged since.
  * @throws Unavailable
  */
 export async function logMoment(eventStore: Pick<EventStore, 'head'>, at: Timestamp): Promise<Moment> {
@@ -202,16 +166,16 @@ interface KeyDocument extends Document {
   readonly key_id: string;
 }
 
-/** Which key is in use stands where what it sealed does, so that one copy holds both. */
+/** The key in use is named in the same store as the secrets that it sealed, so that one copy holds both. */
 const KEYS: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
 const ID = 'in_use';
 
-/** The id of the key that this store's secrets are sealed with; undefined where there was none yet. */
+/** The id of the key that this store's secrets are sealed with; undefined if there was none yet. */
 export async function secretsKeyInUse(store: DocumentStore): Promise<string | undefined> {
   const keys = await store.collection<KeyDocument>(KEYS);
   const stored = await keys.get(ID);
   if (stored !== undefined) return stored.key_id;
-  // Nobody has noted it yet, but perhaps it was used.
+  // It may have been used before it was noted.
   const endpoints = await store.collection<EndpointDocument>(ENDPOINTS);
   const [endpoint] = await endpoints.find({ filter: { deleted: false }, limit: 1 });
   const sealed = endpoint?.secrets[0]?.sealed;
@@ -219,8 +183,8 @@ export async function secretsKeyInUse(store: DocumentStore): Promise<string | un
 }
 
 /**
- * Takes a key into use where none is; of several processes that do so at once, one key wins. Answers the id of the key
- * in use where it is another than this one, whose secrets this one could not open, nor that one those sealed from now on.
+ * Takes a key into use if none is; if several processes do so at once, one key wins. Returns the id of the key in use if it
+ * is another one: neither key could open the secrets of the other.
  * @param key 32 bytes, as `Webhooks.start` takes it
  * @param lost id of a key that is given up: this one takes its place
  */

@@ -29,32 +29,6 @@ import { PARKED_TOPIC } from '../settings.ts';
 import { traceFields } from '../tracing.ts';
 import type { ParkedMessages } from '../webhooks-api.ts';
 
-/** The use cases of parked messages. */
-export class ParkedMessageCases implements ParkedMessages {
-  /** @param record resolves when the deliveries of these messages are stored */
-  constructor(
-    private readonly parking: Parking,
-    private readonly versions: PayloadVersions,
-    private readonly record: (messages: readonly ReceivedMessage[]) => Promise<void>,
-  ) {}
-
-  list(request: PageRequest): Promise<PageOf<ParkedMessage>> {
-    return this.parking.list(request);
-  }
-
-  async retry({ id }: { readonly id: string }): Promise<{ readonly recorded: boolean }> {
-    const message = await this.parking.get(id);
-    try {
-      consumedEvent(message, this.versions);
-    } catch {
-      return { recorded: false };
-    }
-    await this.record([message]);
-    await this.parking.remove(id);
-    return { recorded: true };
-  }
-}
-
 export interface ParkedDocument extends Document, ReceivedMessage {
   readonly error: string;
   readonly parked_at: Timestamp;
@@ -73,7 +47,7 @@ export interface ParkingParts {
   readonly metrics: Metrics;
 }
 
-/** Parks poison messages, which cannot be taken for events, so that all others go on: seen in a metric, a topic and a list. */
+/** Parks messages that are no events, so that the others continue: in a metric, a topic and a list. */
 export class Parking {
   private readonly parked: Counter;
 
@@ -82,32 +56,32 @@ export class Parking {
     this.parked = parts.metrics.counter('webhook_parked_messages_total', help);
   }
 
-  /** Stored under the message's place in its topic: parked once, however often it comes. */
+  /** Parks a message under its place in its topic: once, however often it comes. */
   async park(message: ReceivedMessage, reason: string): Promise<void> {
     const { topic, partition, offset, key, value, headers } = message;
     const id = `${topic}.${partition}.${offset}`;
     if ((await this.parts.documents.get(id)) !== undefined) return;
     const error = reason.slice(0, 500);
     const source = { 'parked-from': id, 'parked-because': error };
-    // First the topic: interrupted in between, it gets the message twice rather than never.
-    await this.tellTopic({ key: key || id, value, headers: { ...headers, ...source } });
+    // The topic first: after an interruption it receives the message twice rather than never.
+    await this.publish({ key: key || id, value, headers: { ...headers, ...source } });
     const parked_at = this.parts.clock().toISOString();
     if (!(await this.parts.documents.insert({ id, topic, partition, offset, key, value, headers, error, parked_at })))
       return;
     this.parked.add();
     this.parts.logger.error(
-      { topic, partition, offset, ...said(message), reason: error },
+      { topic, partition, offset, ...eventFields(message), reason: error },
       'webhooks: a message was parked',
     );
   }
 
-  /** With what is said about it, it may be larger than the broker takes: the list holds it all the same. */
-  private async tellTopic(message: Message): Promise<void> {
+  /** With its extra headers the message may be larger than the broker takes: it is in the list all the same. */
+  private async publish(message: Message): Promise<void> {
     try {
       await this.parts.broker.publish(PARKED_TOPIC, [message]);
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;
-      const about = { ...said(message), reason: error.message };
+      const about = { ...eventFields(message), reason: error.message };
       this.parts.logger.warn(about, 'webhooks: the topic of parked messages refused one');
     }
   }
@@ -135,24 +109,51 @@ export class Parking {
   }
 }
 
-/** What its headers say of its event, which it could not be taken for. */
-function said({ headers }: Message): object {
+/** Log fields of the event that a message names in its headers. */
+function eventFields({ headers }: Message): object {
   const { [EVENT_HEADERS.id]: event } = headers;
   const origin = originIn(headers);
   return event === undefined ? {} : { event, ...traceFields({ event_id: event, origin }) };
 }
 
-/** An event, and what its message says beside it. */
+/** The use cases of parked messages. */
+export class ParkedMessageCases implements ParkedMessages {
+  /** @param recorder stores the deliveries of messages */
+  constructor(
+    private readonly parking: Parking,
+    private readonly versions: PayloadVersions,
+    private readonly recorder: { consume(messages: readonly ReceivedMessage[]): Promise<void> },
+  ) {}
+
+  list(request: PageRequest): Promise<PageOf<ParkedMessage>> {
+    return this.parking.list(request);
+  }
+
+  async retry({ id }: { readonly id: string }): Promise<{ readonly recorded: boolean }> {
+    const message = await this.parking.get(id);
+    try {
+      consumedEvent(message, this.versions);
+    } catch {
+      return { recorded: false };
+    }
+    await this.recorder.consume([message]);
+    await this.parking.remove(id);
+    return { recorded: true };
+  }
+}
+
+/** An event with the headers of its message. */
 export interface ConsumedEvent extends PublishedEvent {
-  /** Undefined where a publisher of an earlier version did not say. */
+  /** Undefined if the message does not say. */
   readonly place: LogPlace | undefined;
-  /** Undefined where nothing is known of it. */
+  /** Undefined if the message names none. */
   readonly origin: RequestOrigin | undefined;
 }
 
 /**
- * @throws Error as {@link parseEvent}; for a form that only a newer version of this process knows; and where it cannot be made
- * in every older one, to which an endpoint may be pinned
+ * Reads the event of a message.
+ * @throws Error as {@link parseEvent}; for a payload version that this process does not know; and if the event cannot be made
+ * in every older version, to which an endpoint may be pinned
  */
 export function consumedEvent(
   { value, headers }: Pick<Message, 'value' | 'headers'>,
@@ -173,7 +174,7 @@ function requireOlderForms(event: PublishedEvent, versions: PayloadVersions): vo
   }
 }
 
-/** Where a message says that its event came from; undefined where it says nothing of it. */
+/** The request that a message names as the origin of its event; undefined if it names none. */
 export function originIn(headers: Message['headers']): RequestOrigin | undefined {
   const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
@@ -185,7 +186,7 @@ export function originIn(headers: Message['headers']): RequestOrigin | undefined
 
 /**
  * The event in a message of the topic. Types are not checked against the known ones: a newer publisher may know more.
- * @throws Error that says what is wrong, without the content
+ * @throws Error that names the fault, without the content
  */
 function parseEvent(text: string): PublishedEvent {
   let value: unknown;

@@ -1,10 +1,24 @@
 import type { Timestamp } from '@tracking/contracts';
-import type { Lease } from '@tracking/ports';
+import type { Clock, Lease } from '@tracking/ports';
 import { type CountedAttempt, HourCounter, type HourCounts, hourAfter } from '@tracking/webhooks-domain';
-import { Disturbed, type HourDocument, NotInLog, type RecountDocument } from './hour-log.ts';
-import type { StatsKeeperParts } from './stats-keeper.ts';
+import {
+  Disturbed,
+  type HourDocument,
+  type HourLog,
+  NotInLog,
+  type RecountDocument,
+  type Recounts,
+} from './hour-log.ts';
 
 const READ_AT_ONCE = 100;
+
+export interface RecountingParts {
+  readonly recounts: Recounts;
+  readonly log: HourLog;
+  readonly clock: Clock;
+  /** A request must stand for this long, in milliseconds: what it was made for has happened by then, or never does. */
+  readonly settleMs: number;
+}
 
 /** The hours in which this process counts. */
 export interface CountedHours {
@@ -24,7 +38,7 @@ export class Recounting {
   private after: string | undefined;
 
   constructor(
-    private readonly parts: Pick<StatsKeeperParts, 'recounts' | 'log' | 'clock' | 'settleMs'>,
+    private readonly parts: RecountingParts,
     private readonly hours: CountedHours,
   ) {}
 

@@ -42,7 +42,7 @@ describe('who counts', () => {
     ]);
     const opened = await openStatistics({
       ...{ store, deliveries, attempts, watermark: new RetentionWatermark(watermark) },
-      owned: () => new Map([[shardOf(ENDPOINT), owned]]),
+      shards: { leases: new Map([[shardOf(ENDPOINT), owned]]) },
       clock: () => new Date(AT),
       logger: silentLogger,
       countRetry: () => undefined,

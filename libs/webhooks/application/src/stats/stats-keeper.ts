@@ -9,12 +9,17 @@ import { type CountedEndpoint, OpenHour, Recounting } from './recounting.ts';
 const WRITTEN_AT_ONCE = 64;
 const READ_AT_ONCE = 200;
 
+/** The shards that this process owns. */
+export interface OwnedShards {
+  /** Their leases at this moment, by their numbers. */
+  readonly leases: ReadonlyMap<number, Lease>;
+}
+
 export interface StatsKeeperParts {
   readonly hours: Collection<HourDocument>;
   readonly recounts: Recounts;
   readonly log: HourLog;
-  /** The leases of the shards that this process owns at this moment, by their numbers. */
-  owned(): ReadonlyMap<number, Lease>;
+  readonly shards: OwnedShards;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
@@ -128,7 +133,7 @@ export class StatsKeeper {
       try {
         await this.lookThrough();
         await this.writeSome();
-        await this.recounting.round(this.parts.owned(), signal);
+        await this.recounting.round(this.parts.shards.leases, signal);
       } catch (error) {
         if (signal.aborted) return;
         countRetry('keeping statistics');
@@ -140,7 +145,9 @@ export class StatsKeeper {
 
   /** Finds what former owners of newly acquired shards left open. */
   private async lookThrough(): Promise<void> {
-    const acquired = [...this.parts.owned()].filter(([shard, { epoch }]) => this.lookedThrough.get(shard) !== epoch);
+    const acquired = [...this.parts.shards.leases].filter(
+      ([shard, { epoch }]) => this.lookedThrough.get(shard) !== epoch,
+    );
     const epochs = new Map(acquired.map(([shard, { epoch }]) => [shard, epoch]));
     const filter = { open_in: { in: [...epochs.keys()] } };
     let after: readonly string[] | undefined;

@@ -76,7 +76,11 @@ class CountingRun {
     };
     const statistics = await openStatistics({
       ...{ store, ...(await this.log(store)) },
-      owned: () => new Map(lease.isHeld() ? ENDPOINTS.map((id) => [shardOf(id), lease]) : []),
+      shards: {
+        get leases() {
+          return new Map(lease.isHeld() ? ENDPOINTS.map((id) => [shardOf(id), lease]) : []);
+        },
+      },
       clock: () => new Date(this.now),
       logger: silentLogger,
       countRetry: () => undefined,

@@ -1,0 +1,70 @@
+import type { Lease } from '@tracking/ports';
+import type { AttemptOutcome, Failing } from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
+import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
+import { type EndpointEvents, FailingAlarm } from './endpoint-events.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const HOUR_MS = 3_600_000;
+const SUCCESS: AttemptOutcome = { kind: 'success' };
+const FAILURE: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', message: '' } };
+const ENDPOINT = { id: 'whe_1', status: 'enabled', max_concurrency: 4, pauses: [], revision: 1 };
+
+function failing(): OwnedEndpoint {
+  const owned = new OwnedEndpoint(ENDPOINT as unknown as EndpointDocument, { isHeld: () => true } as Lease, true);
+  owned.state.healthRead(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.judged(owned.endpoint, FAILURE, START, START);
+  return owned;
+}
+
+/** @param saved called with the number of each write of the health */
+function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; readonly told: Failing[] } {
+  const told: Failing[] = [];
+  let writes = 0;
+  const saveHealth = () => {
+    saved((writes += 1));
+    return Promise.resolve(true);
+  };
+  const endpoints = { saveHealth } as unknown as OwnedEndpoints;
+  const clock = () => new Date(START + HOUR_MS);
+  const failing = (_: EndpointDocument, period: Failing) => {
+    told.push(period);
+    return Promise.resolve();
+  };
+  const events = { failing } as unknown as EndpointEvents;
+  return { alarm: new FailingAlarm({ endpoints, clock, afterMs: HOUR_MS, events }), told };
+}
+
+describe('the alarm of an endpoint that fails', () => {
+  test('is raised once for a period of failures', async () => {
+    const owned = failing();
+    const { alarm: subject, told } = alarm(() => undefined);
+    expect(subject.dueAt(owned)).toBe(START + HOUR_MS);
+    await subject.raise(owned);
+    expect(told).toMatchObject([{ since: new Date(START).toISOString(), reason: { code: 'timeout' } }]);
+    expect(subject.dueAt(owned)).toBe(Infinity);
+  });
+
+  test('is not noted on a period of failures that began meanwhile', async () => {
+    const owned = failing();
+    const { alarm: subject } = alarm((count) => {
+      if (count > 1) return;
+      owned.state.judged(owned.endpoint, SUCCESS, START + HOUR_MS, START + HOUR_MS);
+      owned.state.judged(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
+    });
+    await subject.raise(owned);
+    // The time of its report is open: nothing of the former period was noted.
+    expect(owned.state.failingReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
+    expect(subject.dueAt(owned)).toBe(START + 2 * HOUR_MS + 1);
+  });
+
+  test('is not raised for a URL that the endpoint no longer has', async () => {
+    const owned = failing();
+    const { alarm: subject, told } = alarm(() => {
+      owned.setEndpoint({ ...owned.endpoint, url_revision: 2, revision: 2 });
+    });
+    await subject.raise(owned);
+    expect([told, owned.state.concurrency]).toEqual([[], undefined]);
+  });
+});

@@ -1,0 +1,55 @@
+import { type CountRetry, type Logger, Unavailable } from '@tracking/ports';
+import { type RetryOptions, monotonicMs, pause, retry } from '@tracking/resilience';
+
+/** Shortest time between two log lines about the same work: an engine that is away concerns thousands of attempts at once. */
+const QUIET_MS = 5_000;
+/** Pause after work that failed for another reason. */
+const FAILURE_PAUSE_MS = 5_000;
+
+/** Retries work against an engine for as long as the engine is away. */
+export class EngineRetry {
+  /** When a failure of each kind of work was last logged, on the monotonic clock. */
+  private readonly loggedAt = new Map<string, number>();
+
+  /** @param ended aborts when the process cannot wait any longer */
+  constructor(
+    private readonly logger: Logger,
+    readonly ended: AbortSignal,
+    private readonly countRetry: CountRetry,
+    private readonly pauses: Pick<RetryOptions, 'firstPauseMs' | 'longestPauseMs'>,
+  ) {}
+
+  /** @throws errors other than the loss of the engine; and `Unavailable` when the process ends while the engine is away */
+  until<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return retry(work, {
+      ...this.pauses,
+      signal: this.ended,
+      isTransient: (error) => error instanceof Unavailable,
+      onFailure: (error) => {
+        if (!(error instanceof Unavailable) || this.ended.aborted) return;
+        this.countRetry(what);
+        this.logFailure(what, error.message);
+      },
+    });
+  }
+
+  /** The same, but logs other errors and pauses instead of throwing. Returns true if the work is done. */
+  async untilOrLog(what: string, work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await this.until(what, work);
+      return true;
+    } catch (error) {
+      if (this.ended.aborted) return false;
+      this.logger.error({ reason: String(error) }, `webhooks: ${what} failed`);
+      await pause(FAILURE_PAUSE_MS, this.ended);
+      return false;
+    }
+  }
+
+  private logFailure(what: string, reason: string): void {
+    const now = monotonicMs();
+    if (now - (this.loggedAt.get(what) ?? -Infinity) < QUIET_MS) return;
+    this.loggedAt.set(what, now);
+    this.logger.warn({ reason }, `webhooks: ${what} failed; trying again until it is done`);
+  }
+}

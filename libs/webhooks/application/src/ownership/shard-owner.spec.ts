@@ -1,0 +1,77 @@
+import type { Lease } from '@tracking/ports';
+import { eventually, silentLogger } from '@tracking/testing';
+import { shardOf } from '@tracking/webhooks-domain';
+import { ShardOwner, type ShardOwnerParts } from './shard-owner.ts';
+import { ShardLeases } from './shards.ts';
+
+const [FIRST, LATE] = ['whe_a', 'whe_b'];
+const leaseName = (endpointId: string) => `webhooks-shard-${String(shardOf(endpointId)).padStart(2, '0')}`;
+
+/** Something waits for an endpoint of each of two shards. The second one is acquired so many microtasks after the first is read. */
+function owner(microtasks: number) {
+  const read: string[] = [];
+  const firstIsRead = Promise.withResolvers<void>();
+  const lease: Lease = {
+    name: '',
+    epoch: 1,
+    lost: new AbortController().signal,
+    isHeld: () => true,
+    release: () => Promise.resolve(),
+  };
+  const shards = new ShardLeases({
+    logger: silentLogger,
+    countRetry: () => undefined,
+    leases: {
+      async acquire(name: string) {
+        if (name === leaseName(LATE)) {
+          await firstIsRead.promise;
+          for (let n = 0; n < microtasks; n += 1) await Promise.resolve();
+        } else if (name !== leaseName(FIRST)) await new Promise(() => undefined);
+        return lease;
+      },
+      close: () => Promise.resolve(),
+    },
+  });
+  const parts = {
+    shards,
+    queues: {
+      async *endpoints() {
+        yield* await Promise.resolve([FIRST, LATE]);
+        firstIsRead.resolve();
+      },
+    },
+    replays: {
+      async *endpoints() {
+        yield* await Promise.resolve([]);
+      },
+    },
+    replaying: { refresh: () => Promise.resolve() },
+    clients: { read: (id: string) => Promise.resolve({ endpoint: { id } }) },
+    endpoints: {
+      all: [],
+      get: () => undefined,
+      tidy: () => undefined,
+      changed: () => undefined,
+      open: ({ id }: { id: string }) => ({ id, reread: () => undefined }),
+      fill: ({ id }: { id: string }) => Promise.resolve(void read.push(id)),
+    },
+    wakeUps: { take: () => Promise.resolve() },
+    logger: silentLogger,
+    countRetry: () => undefined,
+    pollMs: 1_000,
+  };
+  const made = new ShardOwner(parts as unknown as ShardOwnerParts);
+  made.start();
+  return { read, stop: () => made.stop() };
+}
+
+test('what waits in a shard is read whenever that is acquired, also while reading that of others ends', async () => {
+  const owners = Array.from({ length: 40 }, (_, microtasks) => owner(microtasks));
+  try {
+    await eventually(() => {
+      for (const { read } of owners) expect(read).toEqual([FIRST, LATE]);
+    });
+  } finally {
+    for (const { stop } of owners) void stop();
+  }
+});

@@ -1,0 +1,30 @@
+import type { Lease } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import { SHARD_COUNT } from '@tracking/webhooks-domain';
+import { ShardLeases } from './shards.ts';
+
+const LEASE = { lost: new AbortController().signal, isHeld: () => true, release: () => Promise.resolve() };
+
+test('a failure to acquire a shard is counted and logged, and the shard is acquired afterwards', async () => {
+  const failed = new Set<string>();
+  const counted: string[] = [];
+  const logged: object[] = [];
+  const log = (fields: object) => void logged.push(fields);
+  const shards = new ShardLeases({
+    leases: {
+      acquire: (name) => {
+        if (name !== 'webhooks-shard-03' || failed.has(name)) return Promise.resolve(LEASE as unknown as Lease);
+        failed.add(name);
+        return Promise.reject(new Error('the store is away'));
+      },
+      close: () => Promise.resolve(),
+    },
+    logger: { debug: log, info: log, warn: log, error: log },
+    countRetry: (what) => void counted.push(what),
+  });
+  shards.start({ acquired: () => undefined, lost: () => undefined });
+  await eventually(() => expect(shards.count).toBe(SHARD_COUNT));
+  await shards.release();
+  expect(counted).toEqual(['acquiring a shard']);
+  expect(logged).toEqual([{ reason: 'Error: the store is away', shard: 3 }]);
+});

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { Collection, CollectionSpec, CountRetry, Document, Lease, Leases, Logger } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
+import { SHARD_COUNT, shardOf } from '@tracking/webhooks-domain';
+
+export interface ShardLeasesParts {
+  readonly leases: Leases;
+  readonly logger: Logger;
+  readonly countRetry: CountRetry;
+}
+
+export interface ShardObserver {
+  acquired(shard: number): void;
+  lost(shard: number): void;
+}
+
+/** The leases of the shards that this process owns: it alone attempts deliveries to their endpoints. */
+export class ShardLeases {
+  private readonly held = new Map<number, Lease>();
+  private readonly stopping = new AbortController();
+  private readonly loops: Promise<void>[] = [];
+
+  constructor(private readonly parts: ShardLeasesParts) {}
+
+  get count(): number {
+    return this.held.size;
+  }
+  /** Numbers of the shards that are owned at this moment. */
+  get all(): readonly number[] {
+    return [...this.leases.keys()];
+  }
+  /** Their leases, by number. */
+  get leases(): ReadonlyMap<number, Lease> {
+    return new Map([...this.held].filter(([, lease]) => lease.isHeld()));
+  }
+
+  owns(endpointId: string): boolean {
+    return this.leaseOf(endpointId) !== undefined;
+  }
+
+  /** The lease under which this endpoint is owned at this moment. */
+  leaseOf(endpointId: string): Lease | undefined {
+    const lease = this.held.get(shardOf(endpointId));
+    return lease?.isHeld() === true ? lease : undefined;
+  }
+
+  start(observer: ShardObserver): void {
+    for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.hold(shard, observer));
+  }
+
+  /** Acquires no more shards. Those held stay held until {@link release}, so that nobody begins before all is done here. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  async release(): Promise<void> {
+    this.stop();
+    await Promise.all(this.loops);
+    const leases = [...this.held.values()];
+    this.held.clear();
+    await Promise.allSettled(leases.map((lease) => lease.release()));
+  }
+
+  private async hold(shard: number, observer: ShardObserver): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const lease = await this.acquire(shard).catch(() => undefined);
+      if (lease === undefined) return;
+      this.held.set(shard, lease);
+      observer.acquired(shard);
+      await anyAborted(lease.lost, signal);
+      if (!lease.lost.aborted) return;
+      this.held.delete(shard);
+      observer.lost(shard);
+    }
+  }
+
+  /** @throws when this process stops */
+  private acquire(shard: number): Promise<Lease> {
+    const { leases, logger, countRetry } = this.parts;
+    const { signal } = this.stopping;
+    const name = `webhooks-shard-${String(shard).padStart(2, '0')}`;
+    const onFailure = (error: unknown) => {
+      if (signal.aborted) return;
+      countRetry('acquiring a shard');
+      logger.warn({ reason: String(error), shard }, 'webhooks: could not acquire a shard; trying again');
+    };
+    return retry(() => leases.acquire(name, signal), { signal, firstPauseMs: 500, longestPauseMs: 2_000, onFailure });
+  }
+}
+
+function anyAborted(...signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    const any = AbortSignal.any([...signals]);
+    if (any.aborted) return resolve();
+    any.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Something about this endpoint changed: its owner, another process, is to read again what is stored. */
+export interface WakeUpDocument extends Document {
+  readonly shard: number;
+  /** Of the latest change: a wake-up is deleted only in the form in which it was read. */
+  readonly token: string;
+}
+
+export const WAKE_UPS: CollectionSpec = {
+  name: 'webhook_nudges',
+  indexes: [{ name: 'shard', fields: ['shard'] }],
+};
+
+const WAKE_UPS_PER_READ = 500;
+
+/** Wake-ups between processes: whoever stores something about an endpoint that another process owns wakes its owner. */
+export class OwnerWakeUps {
+  constructor(private readonly documents: Collection<WakeUpDocument>) {}
+
+  /** Stored when it resolves. Call it after the change was stored. */
+  async request(endpointIds: readonly string[]): Promise<void> {
+    await this.documents.writeMany(
+      endpointIds.map((id) => ({ kind: 'upsert', document: { id, shard: shardOf(id), token: randomUUID() } })),
+    );
+  }
+
+  /**
+   * Hands over the wake-ups for these shards.
+   * @param reload returns whether this process still owns the endpoint: its wake-up is then deleted
+   */
+  async take(shards: readonly number[], reload: (endpointId: string) => Promise<boolean>): Promise<void> {
+    if (shards.length === 0) return;
+    const left = await this.documents.find({ filter: { shard: { in: shards } }, limit: WAKE_UPS_PER_READ });
+    for (const { id, token } of left) {
+      if (await reload(id)) await this.documents.delete(id, { token });
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { answer } from '../../test/fake-receivers.ts';
+import { FlakyProcess } from '../../test/flaky-process.ts';
+import { type EndpointOnStage, type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { DEFERRED_DELIVERIES, type DeferredDocument } from './deferred-deliveries.ts';
+
+const HEALTHY = 'https://healthy.example.com/hook';
+const FAILING = 'https://failing.example.com/hook';
+/** Never, as far as a test waits. */
+const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, windowMs: 7_200_000 };
+
+jest.setTimeout(30_000);
+
+let stage: WebhooksTestStage;
+let process: FlakyProcess;
+let webhooks: RunningWebhooks;
+let failing: EndpointOnStage;
+
+const late = async () => {
+  const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES);
+  return documents.find({ filter: {}, sort: { fields: ['id'] }, limit: 100 });
+};
+const ofFailing = (api = webhooks) => stage.deliveries(api, { endpoint_id: failing.id });
+const putOff = () => webhooks.metrics.value('webhook_deliveries_put_off_total');
+const events = (count: number) => Array.from({ length: count }, () => stage.event());
+
+/** An endpoint whose circuit is open, beside a healthy one. */
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  process = new FlakyProcess();
+  webhooks = await stage.start({ policy: NEVER }, process);
+  await stage.endpoint(webhooks, HEALTHY);
+  failing = await stage.endpoint(webhooks, FAILING);
+  stage.receivers.behave(FAILING, () => answer(500));
+  await stage.publish(...events(20));
+  await eventually(async () => {
+    const before = putOff();
+    await stage.publish(...events(1));
+    await stage.consumed();
+    expect(putOff() - before).toBe(1);
+  });
+  await eventually(async () => expect(await late()).toEqual([]));
+});
+afterEach(async () => {
+  process.letGo();
+  await stage.close();
+});
+
+/** Events that others have got, and the failing endpoint's record is put off. */
+async function putOffSome(): Promise<readonly string[]> {
+  process.holdDeliveriesTo = failing.id;
+  const some = events(3);
+  const arrived = stage.receivers.at(HEALTHY).length;
+  await stage.publish(...some);
+  await stage.consumed();
+  await eventually(() => expect(stage.receivers.at(HEALTHY)).toHaveLength(arrived + 3));
+  await eventually(() => expect(process.atGate).toBe(1));
+  expect(await late()).toHaveLength(3);
+  return some.map(({ id }) => id);
+}
+
+describe('events that are put off for an endpoint', () => {
+  test('are recorded when there is time, and forgotten', async () => {
+    const ids = await putOffSome();
+    const age = () => webhooks.metrics.value('webhook_late_records_seconds');
+    stage.clockOffset += 5_000;
+    expect(age()).toBeGreaterThanOrEqual(5);
+    process.letGo();
+    await eventually(async () => expect(await late()).toEqual([]));
+    const recorded = (await ofFailing()).map(({ event_id }) => event_id);
+    expect(recorded).toEqual(expect.arrayContaining([...ids]));
+    await eventually(() => expect(age()).toBe(0));
+  });
+
+  test('are recorded by another process, should this one end before', async () => {
+    const ids = await putOffSome();
+    process.kill();
+    const second = await stage.start({ policy: NEVER });
+    await eventually(async () => {
+      const recorded = (await ofFailing(second)).map(({ event_id }) => event_id);
+      expect(recorded).toEqual(expect.arrayContaining([...ids]));
+    });
+    await eventually(async () => expect(await late()).toEqual([]));
+  });
+
+  test('stay as they are where they were recorded just before a crash', async () => {
+    await putOffSome();
+    const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES);
+    const again = await late();
+    process.letGo();
+    await eventually(async () => expect(await late()).toEqual([]));
+    // Each is attempted once, and waits for an hour.
+    await eventually(async () => {
+      expect(await stage.deliveries(webhooks, { endpoint_id: failing.id, statuses: ['pending'] })).toEqual([]);
+    });
+    const before = await ofFailing();
+    for (const each of again) await documents.insert(each);
+    await eventually(async () => expect(await late()).toEqual([]));
+    expect(await ofFailing()).toEqual(before);
+  });
+
+  test('are recorded in the order in which they came', async () => {
+    process.holdDeliveriesTo = failing.id;
+    // Of one shipment: others may be consumed side by side.
+    const { data } = stage.event();
+    const many = Array.from({ length: 120 }, () => stage.event({ data }));
+    await stage.publish(...many);
+    await stage.consumed();
+    const ids = many.map(({ id }) => id);
+    expect((await late()).map(({ about }) => about.event_id)).toEqual(ids.slice(0, 100));
+  });
+
+  test('are recorded for nobody where the endpoint is deleted meanwhile', async () => {
+    await putOffSome();
+    const before = await stage.deliveries(webhooks, { endpoint_id: failing.id });
+    const passive = await stage.start({}, undefined, undefined, true);
+    await passive.endpoints.remove({ ...stage.command(), endpoint_id: failing.id });
+    process.kill();
+    const second = await stage.start({ policy: NEVER });
+    await eventually(async () => expect(await late()).toEqual([]));
+    expect(await ofFailing(second)).toHaveLength(before.length);
+    await eventually(async () => {
+      const statuses = ['pending', 'retrying'];
+      expect(await stage.deliveries(second, { endpoint_id: failing.id, statuses })).toEqual([]);
+    });
+  });
+
+  test('are no more where they would wait for too long: the next are recorded at once', async () => {
+    await putOffSome();
+    stage.clockOffset += 301_000;
+    await eventually(
+      async () => {
+        const before = putOff();
+        await stage.publish(...events(1));
+        // Held like the ones that were put off.
+        await eventually(async () => expect(await stage.lag()).toBe(1), { deadlineMs: 500 });
+        expect(putOff()).toBe(before);
+      },
+      { deadlineMs: 10_000 },
+    );
+    process.letGo();
+    await stage.consumed();
+    await eventually(async () => expect(await ofFailing()).toHaveLength(stage.receivers.at(HEALTHY).length));
+  });
+});
+
+test('where nobody keeps up, all are recorded at once', async () => {
+  stage.receivers.behave(HEALTHY, () => answer(500));
+  await stage.publish(...events(20));
+  await stage.consumed();
+  await eventually(async () => {
+    const before = putOff();
+    const [event] = events(1);
+    if (event === undefined) return;
+    await stage.publish(event);
+    await stage.consumed();
+    expect(putOff() - before).toBe(0);
+    expect(await stage.deliveries(webhooks, { event_id: event.id })).toHaveLength(2);
+  });
+});

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import type { Timestamp } from '@tracking/contracts';
+import {
+  type Clock,
+  type Collection,
+  type CollectionSpec,
+  type Counter,
+  type Document,
+  type Leases,
+  type Logger,
+  type Metrics,
+  retryCounter,
+} from '@tracking/ports';
+import { LeaderElectedJob, pause } from '@tracking/resilience';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { EndpointStore } from '../endpoints/endpoint-store.ts';
+import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
+import { type AboutEvent, type DeliveryDocument, recordedDelivery } from '../store/delivery-document.ts';
+
+/** Inserts deliveries, each once, and counts them. */
+export class DeliveryInsertion {
+  private readonly recorded: Counter;
+
+  constructor(
+    private readonly deliveries: Collection<DeliveryDocument>,
+    metrics: Metrics,
+  ) {
+    this.recorded = metrics.counter('webhook_deliveries_recorded_total', 'Deliveries recorded');
+  }
+
+  /** A delivery that is stored already stays as it is. */
+  async insert(matches: StoredDeliveries['matches']): Promise<void> {
+    await this.deliveries.writeMany(matches.map(({ delivery: document }) => ({ kind: 'insert', document })));
+    this.recorded.add(matches.length);
+  }
+}
+
+/** An event that is yet to be recorded for some endpoints. */
+export interface DeferredDocument extends Document {
+  readonly about: AboutEvent;
+  readonly endpoints: readonly { readonly id: string; readonly payload_id: string }[];
+  /** When the deliveries to the other endpoints were made. */
+  readonly at: Timestamp;
+}
+
+/** In the same log as the offset of the event's message, before it. */
+export const DEFERRED_DELIVERIES: CollectionSpec = {
+  name: 'webhook_late_records',
+  indexes: [],
+  durability: 'ordered',
+};
+
+const EVENTS_PER_READ = 50;
+/** Most deliveries in one write, but for those of one event: others wait for it. */
+const DELIVERIES_PER_WRITE = 50;
+/** Rest for each millisecond of a write: the busier the process, the longer both. */
+const REST_PER_WORK = 4;
+const MAX_REST_MS = 1_000;
+/** How often the job looks for events that other processes deferred. */
+const SWEEP_MS = 500;
+/** No more is deferred while an event waits for this long: deliveries are then recorded at once, as those of all others. */
+const MAX_WAIT_MS = 300_000;
+/** How old the knowledge of that may be. */
+const LOOK_MS = 1_000;
+
+export interface DeferredDeliveriesParts {
+  readonly documents: Collection<DeferredDocument>;
+  readonly endpoints: EndpointStore;
+  readonly insertion: DeliveryInsertion;
+  readonly owner: Pick<ShardOwner, 'handOver' | 'notify'>;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Deliveries to failing endpoints, of events that come beside events for endpoints that work. They are recorded when there
+ * is time, so that no other delivery waits for them. Until then one document for each event names its endpoints; it is
+ * deleted after that, so no crash in between loses a delivery.
+ */
+export class DeferredDeliveries {
+  readonly job: LeaderElectedJob;
+  /** Since when the event waits that this process records; undefined if another process does, or nothing waits. */
+  private oldest: Timestamp | undefined;
+  /** Whether an event waits for too long, whoever records it. */
+  private waitsTooLong = false;
+  private lookedAt = -Infinity;
+
+  constructor(private readonly parts: DeferredDeliveriesParts) {
+    const { leases, logger, metrics } = parts;
+    const help = 'Since when the oldest event waits to be recorded for endpoints that fail';
+    metrics.gauge('webhook_late_records_seconds', help, [], () => this.age(this.oldest) / 1_000);
+    this.job = new LeaderElectedJob({
+      leases,
+      lease: 'webhooks-late-records',
+      logger,
+      countRetry: retryCounter(metrics),
+      what: 'recording late deliveries',
+      everyMs: SWEEP_MS,
+      round: (ending) =>
+        this.recordAll(ending).finally(() => {
+          this.oldest = undefined;
+        }),
+    });
+  }
+
+  /** Returns true if more may be deferred: not while an event waits for too long. */
+  async hasCapacity(): Promise<boolean> {
+    if (performance.now() - this.lookedAt > LOOK_MS) {
+      this.lookedAt = performance.now();
+      const [oldest] = await this.read(1);
+      this.waitsTooLong = this.age(oldest?.at) > MAX_WAIT_MS;
+    }
+    return !this.waitsTooLong;
+  }
+
+  /** The deferral is stored when this resolves. */
+  async defer(deliveries: readonly DeliveryDocument[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(deferredDocument);
+    await this.parts.documents.writeMany(documents.map((document) => ({ kind: 'insert', document })));
+    this.job.wake();
+  }
+
+  /** In milliseconds; 0 if nothing waits. */
+  private age(since: Timestamp | undefined): number {
+    return since === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - Date.parse(since));
+  }
+
+  private read(limit: number): Promise<readonly DeferredDocument[]> {
+    return this.parts.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
+  }
+
+  private async recordAll(ending: AbortSignal): Promise<void> {
+    while (!ending.aborted) {
+      const page = await this.read(EVENTS_PER_READ);
+      this.oldest = page[0]?.at;
+      if (page.length === 0) return;
+      for (const some of writes(page)) {
+        if (ending.aborted) return;
+        const began = performance.now();
+        await this.record(some);
+        await this.parts.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
+        await pause(Math.min(MAX_REST_MS, REST_PER_WORK * (performance.now() - began)), ending);
+      }
+    }
+  }
+
+  private async record(some: readonly DeferredDocument[]): Promise<void> {
+    const { endpoints, insertion, owner } = this.parts;
+    const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
+    const known = await endpoints.byId(ids);
+    const live = new Map([...known].filter(([, { deleted }]) => !deleted));
+    // Some may have been recorded before a crash.
+    const deliveries = { matches: some.flatMap((deferred) => matchesOf(deferred, live)), areNew: false };
+    await insertion.insert(deliveries.matches);
+    await owner.handOver(deliveries);
+    // Nothing may wait for an endpoint that was deleted meanwhile, even if it was recorded just before.
+    await owner.notify(ids.filter((id) => !live.has(id)));
+  }
+}
+
+/** @param deliveries of one event, and its place among the events deferred with it: they are recorded in that order */
+function deferredDocument(deliveries: readonly DeliveryDocument[], index: number): DeferredDocument {
+  const [first] = deliveries;
+  if (first === undefined) throw new TypeError('no deliveries');
+  const { workspace_id, environment, event_id, event_type, event_created_at, origin, created_at: at } = first;
+  const from = origin === undefined ? {} : { origin };
+  const about = { workspace_id, environment, event_id, event_type, event_created_at, ...from };
+  const endpoints = deliveries.map(({ endpoint_id: id, payload_id }) => ({ id, payload_id }));
+  return { id: `${at}.${String(index).padStart(6, '0')}.${randomUUID()}`, about, endpoints, at };
+}
+
+function matchesOf(
+  { about, endpoints, at }: DeferredDocument,
+  live: ReadonlyMap<string, EndpointDocument>,
+): StoredDeliveries['matches'] {
+  return endpoints.flatMap(({ id, payload_id }) => {
+    const endpoint = live.get(id);
+    if (endpoint === undefined) return [];
+    return [{ endpoint, delivery: recordedDelivery(about, id, payload_id, at) }];
+  });
+}
+
+/** Groups events whose deliveries are written together. */
+function* writes(page: readonly DeferredDocument[]): Iterable<readonly DeferredDocument[]> {
+  let group: DeferredDocument[] = [];
+  let deliveries = 0;
+  for (const deferred of page) {
+    if (group.length > 0 && deliveries + deferred.endpoints.length > DELIVERIES_PER_WRITE) {
+      yield group;
+      [group, deliveries] = [[], 0];
+    }
+    group.push(deferred);
+    deliveries += deferred.endpoints.length;
+  }
+  if (group.length > 0) yield group;
+}

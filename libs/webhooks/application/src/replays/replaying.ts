@@ -1,0 +1,317 @@
+import type { PayloadVersions } from '@tracking/contracts';
+import { type Clock, type Collection, withUnknownOutcome } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
+import {
+  type Delivery,
+  isAttempted,
+  isScheduled,
+  renderBody,
+  replayOutcome,
+  replayed,
+} from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { RunningReplay } from '../scheduling/delivery-state.ts';
+import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
+import type { Recounts } from '../stats/hour-log.ts';
+import {
+  type DeliveryDocument,
+  type PayloadDocument,
+  type Payloads,
+  payloadId,
+  recordedDelivery,
+  toDocument,
+} from '../store/delivery-document.ts';
+import type { DeliveryQueries } from '../store/delivery-queries.ts';
+import {
+  type EventLog,
+  type Found,
+  type LoggedEventRow,
+  ReplaySource,
+  type ReplaySourceParts,
+  isAskedFor,
+} from './replay-source.ts';
+import type { ReplayDocument, ReplayStore, TakenDelivery } from './replay-store.ts';
+
+/**
+ * Most deliveries that a replay has under way: this many may be sent twice if the process dies, and live events wait for
+ * this many at once.
+ */
+const MAX_UNDER_WAY = 8;
+/** Beside live events that leave an endpoint no rest, a replay still takes its turn and stores its progress this often. */
+const MAX_WAIT_MS = 1_000;
+/**
+ * A replayed delivery is due this much later, and goes earlier if nothing else is due. So a live event waits at most for
+ * attempts under way, and a replay at most this long if live events leave it no room.
+ */
+const LIVE_FIRST_MS = 1_000;
+
+export interface ReplayingParts extends ReplaySourceParts {
+  readonly store: ReplayStore;
+  readonly resending: Resending;
+  readonly clock: Clock;
+}
+
+/** Opens the replays that run for the endpoints of this process. */
+export class Replaying {
+  constructor(private readonly parts: ReplayingParts) {}
+
+  /** Reads the replay that runs for the endpoint: another one, or the present one, which may have changed. @throws Unavailable */
+  async refresh(owned: OwnedEndpoint): Promise<void> {
+    const read = owned.state.replayReadBegan();
+    const running = await this.parts.store.runningFor(owned.id);
+    owned.state.replayRead(read, running && new EndpointReplay(running, owned, this.parts));
+  }
+}
+
+/**
+ * A replay that runs for an endpoint of this process. It takes a few deliveries at a time, and the next ones when the
+ * endpoint has caught up with all that is due: so it goes as fast as the endpoint answers, and live events never wait long
+ * behind it.
+ *
+ * The deliveries that it takes are stored before they get a new schedule, and counted with their first attempt since. After
+ * a crash, or a write with an unknown outcome, whoever continues finds which were taken, and their outcomes.
+ */
+class EndpointReplay implements RunningReplay {
+  private source: ReplaySource;
+  /** Taken, and without an attempt since. */
+  private underWay = new Map<string, TakenDelivery>();
+  private done = 0;
+  private failed = 0;
+  /** Whether this object agrees with the store, and all that was taken has its new schedule. */
+  private isCurrent = false;
+  /** How often another process may have changed something in the store. */
+  private rereads = 0;
+  private hasEnded = false;
+  private takenAt = -Infinity;
+
+  constructor(
+    private document: ReplayDocument,
+    private readonly owned: OwnedEndpoint,
+    private readonly parts: ReplayingParts,
+  ) {
+    this.source = new ReplaySource(document, parts);
+  }
+
+  get id(): string {
+    return this.document.id;
+  }
+
+  wantsMore(now: number): boolean {
+    const { isOurs, endpoint, state } = this.owned;
+    if (!isOurs || !isAttempted(endpoint) || state.concurrency === undefined) return false;
+    return !this.isCurrent || this.hasRoom(now);
+  }
+
+  /** While the last ones take long, it stores how many others had their attempt. */
+  nextMoment(now: number): number | undefined {
+    const moment = this.takenAt + MAX_WAIT_MS;
+    return this.hasCounted && moment > now ? moment : undefined;
+  }
+
+  reread(): void {
+    this.rereads += 1;
+    this.isCurrent = false;
+  }
+
+  note(id: string, after: DeliveryDocument | undefined): void {
+    // An attempt that was under way before the delivery was taken does not count.
+    if (after !== undefined && after.replay_id !== this.id) return;
+    this.count(id, after === undefined ? 'failed' : replayOutcome(after));
+  }
+
+  async takeMore(): Promise<boolean> {
+    const { rereads } = this;
+    if (!this.isCurrent) {
+      if (!(await this.readAgain())) return false;
+      this.isCurrent = this.rereads === rereads;
+      if (!this.hasRoom(this.parts.clock().getTime())) return true;
+    }
+    // Until this is through: after a failure only the store knows how far it has come.
+    this.isCurrent = false;
+    const room = this.maxUnderWay - this.underWay.size;
+    const { found, cursor, ended } = await this.source.next(this.owned.endpoint, room);
+    // If an engine was away for long, another process may have continued the replay.
+    if (!this.owned.isOurs) return true;
+    for (const { id, event_id } of found) this.underWay.set(id, { id, event_id });
+    const isCompleted = ended && this.underWay.size === 0;
+    const { done, failed, document } = this;
+    const stored = await this.parts.store.advance(document, {
+      ...{ cursor, under_way: [...this.underWay.values()], matched: document.matched + found.length },
+      ...{ done: document.done + done, failed: document.failed + failed },
+      ...(isCompleted && ({ status: 'completed', completed_at: this.parts.clock().toISOString() } as const)),
+    });
+    if (stored === undefined) return true;
+    this.document = stored;
+    // More may have been counted meanwhile.
+    this.done -= done;
+    this.failed -= failed;
+    this.hasEnded = ended;
+    await this.send(found, found);
+    this.takenAt = this.parts.clock().getTime();
+    this.isCurrent = this.rereads === rereads;
+    return !isCompleted;
+  }
+
+  private hasRoom(now: number): boolean {
+    const hasWaited = now - this.takenAt >= MAX_WAIT_MS;
+    if (hasWaited && this.hasCounted) return true;
+    if (this.hasEnded) return this.underWay.size === 0;
+    if (this.underWay.size > this.maxUnderWay / 2) return false;
+    const { firstDueAt, isRecovering } = this.owned;
+    return firstDueAt === undefined || (firstDueAt > now && !isRecovering) || hasWaited;
+  }
+
+  private get hasCounted(): boolean {
+    return this.done + this.failed > 0;
+  }
+
+  private get maxUnderWay(): number {
+    return Math.min(MAX_UNDER_WAY, 2 * (this.owned.state.concurrency?.allowed ?? 1));
+  }
+
+  /** Counts the attempts made meanwhile, and sends what was not sent yet. Returns false if the replay has ended. */
+  private async readAgain(): Promise<boolean> {
+    const document = await this.parts.store.get(this.id);
+    if (document?.status !== 'running') return false;
+    this.document = document;
+    this.source = new ReplaySource(document, this.parts);
+    this.underWay = new Map(document.under_way.map((taken) => [taken.id, taken]));
+    this.done = this.failed = 0;
+    this.hasEnded = false;
+    await this.send(document.under_way);
+    return true;
+  }
+
+  private async send(taken: readonly TakenDelivery[], found: readonly Found[] = []): Promise<void> {
+    if (taken.length === 0 || !this.owned.isOurs) return;
+    const readAt = performance.now();
+    const sent = await this.parts.resending.send(this.document, this.owned.endpoint, taken, found);
+    for (const [id, delivery] of sent) {
+      const outcome = delivery && replayOutcome(delivery);
+      const isOver = delivery?.replay_id !== this.id;
+      this.count(id, outcome ?? (isOver ? 'failed' : undefined));
+      // A delivery that had its attempt meanwhile has a newer form.
+      if (delivery !== undefined && this.underWay.has(id)) this.owned.change(delivery, readAt);
+    }
+  }
+
+  private count(id: string, outcome: 'done' | 'failed' | undefined): void {
+    if (outcome === undefined || !this.underWay.delete(id)) return;
+    if (outcome === 'done') this.done += 1;
+    else this.failed += 1;
+  }
+}
+
+export interface ResendingParts {
+  readonly queries: DeliveryQueries;
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly recounts: Recounts;
+  readonly payloads: Payloads;
+  readonly versions: PayloadVersions;
+  readonly log: EventLog;
+  readonly clock: Clock;
+}
+
+/** Gives the deliveries that a replay took a new schedule, and records missed events. */
+export class Resending {
+  constructor(private readonly parts: ResendingParts) {}
+
+  /**
+   * Idempotent, also if another process does the same at the same time: each delivery gets its schedule once. A delivery
+   * that ended otherwise since it was found stays as it is.
+   * @param found the deliveries and events that are at hand
+   * @returns the deliveries by id as they are stored then; undefined for an event that cannot be made again
+   * @throws Unavailable, also if only some were sent; Busy if none was
+   */
+  async send(
+    replay: ReplayDocument,
+    endpoint: EndpointDocument,
+    taken: readonly TakenDelivery[],
+    found: readonly Found[] = [],
+  ): Promise<ReadonlyMap<string, DeliveryDocument | undefined>> {
+    const rows = found.flatMap(({ event }) => event ?? []);
+    const atHand = found.length > 0 ? found.flatMap(({ delivery }) => delivery ?? []) : undefined;
+    // Each is due a millisecond after the one before, which keeps their order.
+    const first = this.parts.clock().getTime() + LIVE_FIRST_MS;
+    const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
+    const sent = new Map<string, DeliveryDocument | undefined>();
+    let left = taken;
+    let isFirst = true;
+    await retryConflicts(`deliveries of replay ${replay.id}`, async () => {
+      const stored = (isFirst ? atHand : undefined) ?? (await this.parts.queries.existing(left.map(({ id }) => id)));
+      isFirst = false;
+      const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
+      const missed = await this.missed(
+        endpoint,
+        left.filter(({ id }) => !known.has(id)),
+        rows,
+      );
+      await this.parts.recounts.beforeRestoring(stored);
+      const write = async ({ id }: TakenDelivery) => {
+        const [delivery, at = ''] = [known.get(id), due.get(id)];
+        if (delivery !== undefined) return this.replace(replay, delivery, at);
+        const made = missed.get(id);
+        return made === undefined
+          ? { is: undefined }
+          : this.insert({ ...made, next_attempt_at: at, replay_id: replay.id });
+      };
+      const written = await Promise.all(left.map(async (one) => [one, await write(one)] as const));
+      for (const [{ id }, outcome] of written) if (outcome !== 'changed') sent.set(id, outcome.is);
+      left = left.filter(({ id }) => !sent.has(id));
+      return left.length === 0 || undefined;
+    }).catch((error: unknown) => {
+      throw sent.size === 0 ? error : withUnknownOutcome(error);
+    });
+    return sent;
+  }
+
+  private async replace(replay: ReplayDocument, before: DeliveryDocument, at: string) {
+    const isSent = before.replay_id === replay.id;
+    if (isSent || !(isScheduled(before) || isAskedFor(replay, before))) return { is: before };
+    const after = toDocument(replayed(before, at, replay.id));
+    return (await this.parts.deliveries.replace(after, { revision: before.revision })) ? { is: after } : 'changed';
+  }
+
+  private async insert(delivery: Delivery) {
+    const document = toDocument(delivery);
+    return (await this.parts.deliveries.insert(document)) ? { is: document } : 'changed';
+  }
+
+  /** Stores the bodies of missed events that can be made again, and returns their deliveries. */
+  private async missed(
+    endpoint: EndpointDocument,
+    taken: readonly TakenDelivery[],
+    rows: readonly LoggedEventRow[],
+  ): Promise<ReadonlyMap<string, Delivery>> {
+    if (taken.length === 0) return new Map();
+    const { log, payloads, versions, clock } = this.parts;
+    const { workspace_id, environment, id: endpoint_id, api_version } = endpoint;
+    const atHand = new Map(rows.map((row) => [row.id, row]));
+    const lacking = taken.map(({ event_id }) => event_id).filter((id) => !atHand.has(id));
+    const found = lacking.length === 0 ? [] : await log.find(endpoint, lacking);
+    for (const row of found) atHand.set(row.id, row);
+    const events = await log.make(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
+    const made = events.map((event) => {
+      const version = versions.versionFor(event, api_version);
+      return { event, version, payload_id: payloadId(event.id, version) };
+    });
+    const madeById = new Map(made.map((one) => [one.event.id, one]));
+    const at = clock().toISOString();
+    // A stored body stays as it is, even if it would be made differently today.
+    const stored = await payloads.existing(made.map(({ payload_id }) => payload_id));
+    const bodies: PayloadDocument[] = [];
+    const deliveries = new Map<string, Delivery>();
+    for (const { id, event_id } of taken) {
+      const one = madeById.get(event_id);
+      if (one === undefined) continue;
+      const { event, version, payload_id } = one;
+      const about = { workspace_id, environment, event_id, event_type: event.type, event_created_at: event.created_at };
+      deliveries.set(id, recordedDelivery(about, endpoint_id, payload_id, at));
+      if (stored.has(payload_id)) continue;
+      bodies.push({ id: payload_id, body: renderBody(event, version, false, versions), created_at: at });
+    }
+    await payloads.store(bodies);
+    for (const { id, body } of bodies) payloads.keep(id, body);
+    return deliveries;
+  }
+}

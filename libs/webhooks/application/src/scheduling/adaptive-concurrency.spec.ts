@@ -1,0 +1,188 @@
+import type { AttemptOutcome } from '@tracking/webhooks-domain';
+import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+
+const MINUTE = 60_000;
+const success: AttemptOutcome = { kind: 'success' };
+const failure: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', message: '' } };
+const hold = (holdMs: number): AttemptOutcome => ({ ...failure, kind: 'hold', holdMs });
+const half = () => 0.5;
+const concurrency = (condition?: ConstructorParameters<typeof AdaptiveConcurrency>[3]) =>
+  new AdaptiveConcurrency(16, 10 * MINUTE, half, condition);
+
+function answer(subject: AdaptiveConcurrency, outcome: AttemptOutcome, times: number, at = 0): AdaptiveConcurrency {
+  for (let n = 0; n < times; n += 1) subject.answered(outcome, at, at);
+  return subject;
+}
+
+describe('the concurrency of an endpoint’s attempts', () => {
+  test('begins with a few attempts, and is all that the endpoint allows once as many have succeeded', () => {
+    const subject = concurrency();
+    expect(subject.allowed).toBe(4);
+    answer(subject, success, 11);
+    expect(subject.allowed).toBe(15);
+    answer(subject, success, 5);
+    expect(subject.allowed).toBe(16);
+    expect(new AdaptiveConcurrency(2, 10 * MINUTE, half).allowed).toBe(2);
+  });
+
+  test('stays as it is while only some attempts fail', () => {
+    const subject = answer(concurrency(), success, 12);
+    answer(subject, failure, 15);
+    expect(subject.allowed).toBe(16);
+    answer(subject, success, 1);
+    answer(subject, failure, 15);
+    expect(subject.allowed).toBe(16);
+  });
+
+  test('is a probe or two after as many failures in a row as there may be attempts, and grows again', () => {
+    const subject = answer(answer(concurrency(), success, 12), failure, 16);
+    expect(subject.allowed).toBe(2);
+    answer(subject, success, 3);
+    expect(subject.allowed).toBe(5);
+    answer(subject, success, 50);
+    expect(subject.allowed).toBe(16);
+    expect(answer(concurrency(), failure, 3).allowed).toBe(4);
+    expect(answer(concurrency(), failure, 4).allowed).toBe(2);
+  });
+
+  test('opens the circuit after as many failures in a row as there may be attempts, and closes it with a success', () => {
+    const subject = concurrency();
+    expect(subject.circuit).toBe('untried');
+    expect(answer(subject, success, 1).circuit).toBe('closed');
+    expect(answer(subject, failure, 4).circuit).toBe('closed');
+    expect(answer(subject, failure, 1).circuit).toBe('open');
+    expect(answer(subject, success, 1).circuit).toBe('closed');
+  });
+
+  test('rests after failures in a row for up to a tenth of what the last attempt took', () => {
+    const subject = concurrency();
+    subject.answered(failure, 0, 10_000);
+    expect(subject.restsUntil).toBe(-Infinity);
+    subject.answered(failure, 0, 10_000);
+    expect(subject.restsUntil).toBe(10_500);
+    answer(subject, success, 1);
+    subject.answered(failure, 20_000, 30_000);
+    expect(subject.restsUntil).toBe(10_500);
+  });
+
+  test('begins attempts one after the other if answers come late, over a quarter of the time that they take', () => {
+    const subject = answer(concurrency(), success, 12);
+    subject.answered(success, 0, 999);
+    subject.began(1_000);
+    expect(subject.restsUntil).toBe(-Infinity);
+    subject.answered(success, 0, 8_000);
+    subject.began(10_000);
+    expect(subject.restsUntil).toBe(10_125);
+    subject.answered(success, 10_000, 10_005);
+    subject.began(10_200);
+    expect(subject.restsUntil).toBe(10_125);
+    const single = new AdaptiveConcurrency(1, 10 * MINUTE, half);
+    single.answered(success, 0, 8_000);
+    single.began(10_000);
+    expect(single.restsUntil).toBe(-Infinity);
+  });
+
+  test('stands still until the time that the endpoint asked for, and then begins with one', () => {
+    const subject = answer(concurrency(), hold(30_000), 1, 1_000);
+    expect(subject).toMatchObject({ heldUntil: 31_000, allowed: 1 });
+    answer(subject, hold(5_000), 1, 2_000);
+    expect(subject.heldUntil).toBe(31_000);
+  });
+
+  test('follows a changed limit', () => {
+    const subject = answer(concurrency(), success, 12);
+    subject.changeLimit(3);
+    expect(subject.allowed).toBe(3);
+    subject.changeLimit(20);
+    expect(subject.allowed).toBe(20);
+    answer(subject, failure, 20);
+    subject.changeLimit(30);
+    expect(subject.allowed).toBe(2);
+    subject.changeLimit(2);
+    subject.changeLimit(30);
+    expect(subject.allowed).toBe(2);
+    answer(subject, success, 1);
+    expect(subject.allowed).toBe(3);
+  });
+
+  test('recovers by a success after ten minutes of failures only', () => {
+    const long = answer(answer(concurrency(), failure, 1, 0), failure, 1, 9 * MINUTE);
+    long.answered(success, 10 * MINUTE - 1, 10 * MINUTE);
+    expect(long.recoveringSince).toBe(10 * MINUTE);
+    const short = answer(concurrency(), failure, 1, 0);
+    short.answered(success, 9 * MINUTE, 10 * MINUTE - 1);
+    expect(short.recoveringSince).toBeNull();
+  });
+
+  test('gives a recovery up after three failures in a row', () => {
+    const subject = answer(concurrency(), failure, 1, 0);
+    answer(subject, success, 1, 11 * MINUTE);
+    answer(subject, failure, 2, 12 * MINUTE);
+    expect(subject.recoveringSince).not.toBeNull();
+    answer(subject, failure, 1, 12 * MINUTE);
+    expect(subject.recoveringSince).toBeNull();
+  });
+
+  test('is stored when it has to outlive the process, and only then', () => {
+    const subject = concurrency();
+    answer(subject, failure, 3, 0);
+    expect(subject.unsavedHealth(1_000)).toBeUndefined();
+    // Until it is known to be stored: the store may have been away.
+    expect(subject.unsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
+    expect(subject.unsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
+    const save = (now: number) => {
+      const state = subject.unsavedHealth(now);
+      if (state !== undefined) subject.healthSaved(state);
+      return state;
+    };
+    save(MINUTE);
+    expect(subject.unsavedHealth(MINUTE)).toBeUndefined();
+    answer(subject, hold(5_000), 1, MINUTE);
+    expect(save(MINUTE)).toMatchObject({ held_until: '1970-01-01T00:01:05.000Z' });
+    answer(subject, success, 1, 20 * MINUTE);
+    expect(subject.unsavedHealth(20 * MINUTE)).toMatchObject({
+      failing_since: null,
+      recovering_since: '1970-01-01T00:20:00.000Z',
+    });
+  });
+
+  test('is stored with what was told of its failures, however short they are', () => {
+    const subject = answer(concurrency(), failure, 1, 0);
+    subject.reported(0, 1_000, false);
+    const [failing_since, failing_event_at] = ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z'];
+    const state = subject.unsavedHealth(2_000);
+    const reason = { code: 'timeout', message: '' };
+    expect(state).toMatchObject({ failing_since, failing_reason: reason, failing_event_at, failing_told: false });
+    if (state === undefined) return;
+    const next = concurrency(state);
+    expect(next.failures).toEqual({ since: 0, latest: 0, first: reason, reason, reportAt: 1_000, isReported: false });
+    answer(next, failure, 1, 5_000);
+    expect(next.failures).toMatchObject({ since: 0, latest: 5_000, reportAt: 1_000 });
+    answer(next, success, 1, 6_000);
+    expect(next.unsavedHealth(6_000)).toMatchObject({
+      failing_since: null,
+      failing_event_at: null,
+      failing_told: false,
+    });
+  });
+
+  test('is taken up where another process left it', () => {
+    const condition = {
+      held_until: '1970-01-01T00:01:00.000Z',
+      failing_since: '1970-01-01T00:00:00.000Z',
+    };
+    const subject = concurrency({ ...condition, recovering_since: null });
+    expect(subject).toMatchObject({ heldUntil: MINUTE, allowed: 1 });
+    expect(subject.unsavedHealth(2 * MINUTE)).toBeUndefined();
+    answer(subject, success, 1, 11 * MINUTE);
+    expect(subject.recoveringSince).toBe(11 * MINUTE);
+  });
+
+  test.each(['failing_since', 'recovering_since'])('begins with probes where another process left it %s', (since) => {
+    const stored = { held_until: null, failing_since: null, recovering_since: null };
+    const subject = concurrency({ ...stored, [since]: '1970-01-01T00:00:00.000Z' });
+    expect(subject.allowed).toBe(2);
+    answer(subject, success, 3, MINUTE);
+    expect(subject.allowed).toBe(5);
+  });
+});

@@ -1,0 +1,318 @@
+import {
+  type AttemptOutcome,
+  type DeliveryError,
+  type Random,
+  failingReportAt,
+  isAttempted,
+  urlRevision,
+} from '@tracking/webhooks-domain';
+import {
+  type EndpointDocument,
+  type EndpointHealth,
+  type EndpointHealthDocument,
+  hasSameUrl,
+} from '../endpoints/endpoint-document.ts';
+import type { DeliveryDocument } from '../store/delivery-document.ts';
+import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurrency.ts';
+
+/**
+ * Phase of the present URL:
+ *
+ *     opening ─── healthKnown ──► serving ─── answeredGone ──► gone
+ *        ▲                                                      │
+ *        └──────────── disabled; from every phase: urlChanged ──┘
+ *
+ * - `opening`: it is not known how the URL has been answering. Nothing is sent.
+ * - `serving`: deliveries are attempted when they are due.
+ * - `gone`: it answered 410. Nothing is sent until the endpoint is disabled.
+ */
+export type UrlPhase = 'opening' | 'serving' | 'gone';
+type UrlEvent = 'healthKnown' | 'answeredGone' | 'disabled' | 'urlChanged';
+
+const URL_TRANSITIONS: Readonly<Record<UrlPhase, Readonly<Partial<Record<UrlEvent, UrlPhase>>>>> = {
+  opening: { healthKnown: 'serving', answeredGone: 'gone', urlChanged: 'opening' },
+  serving: { answeredGone: 'gone', urlChanged: 'opening' },
+  gone: { healthKnown: 'gone', answeredGone: 'gone', disabled: 'opening', urlChanged: 'opening' },
+};
+
+/** Phase of a delivery under way: its request is being made, then its outcome is being stored. */
+export type AttemptPhase = 'attempting' | 'storing';
+
+/** Work beside the attempts, each at most once at a time: disabling after a 410, reporting failures, taking from a replay. */
+type Task = 'disabling' | 'reporting' | 'replaying';
+
+/** The present state does not allow this transition: a fault of the caller. */
+export class IllegalTransition extends Error {
+  override readonly name = 'IllegalTransition';
+}
+
+/** A replay that runs for the endpoint. */
+export interface RunningReplay {
+  readonly id: string;
+  /** Returns true if it should take more deliveries now. */
+  wantsMore(now: number): boolean;
+  /** When it may want more after now, in epoch milliseconds, if nothing else happens. */
+  nextMoment(now: number): number | undefined;
+  /**
+   * Takes the next few deliveries. Returns false if the replay has ended, whoever ended it.
+   * @throws Unavailable, Busy
+   */
+  takeMore(): Promise<boolean>;
+  /** The outcome of an attempt at a delivery was stored; undefined if there is no such delivery any more. */
+  note(deliveryId: string, after: DeliveryDocument | undefined): void;
+  /** Another process may have changed its deliveries in the store. */
+  reread(): void;
+}
+
+/** A period of failures that the other endpoints are to be told of. Times are epoch milliseconds. */
+export interface FailingReport {
+  readonly endpoint: EndpointDocument;
+  readonly since: number;
+  readonly at: number;
+  readonly reason: DeliveryError;
+  readonly of: AdaptiveConcurrency;
+}
+
+export interface UnsavedHealth {
+  readonly health: EndpointHealth;
+  readonly url_revision: number | undefined;
+  readonly of: AdaptiveConcurrency;
+}
+
+/**
+ * The delivery state of an endpoint in this process: how its present URL answers, which deliveries are under way, and which
+ * work goes on beside them. Each change is a method here, which throws {@link IllegalTransition} if the state does not allow
+ * it. Without I/O and clock: times are arguments, in epoch milliseconds.
+ */
+export class DeliveryState {
+  #phase: UrlPhase = 'opening';
+  /** How the present URL answers; undefined until its stored health was read. */
+  #concurrency: AdaptiveConcurrency | undefined;
+  /** The endpoint as it was when it answered 410. */
+  #gone: EndpointDocument | undefined;
+  #isDropped = false;
+  readonly #underWay = new Map<string, AttemptPhase>();
+  #attempting = 0;
+  /** Deliveries taken before they were due since the endpoint recovers; some may have had their attempt. */
+  readonly #takenEarly = new Set<string>();
+  #wasAttempted = false;
+  #blockedUntil = -Infinity;
+  readonly #tasks = new Set<Task>();
+  #replay: RunningReplay | undefined;
+  readonly #replayReads = { begun: 0, shown: 0 };
+
+  constructor(private document: EndpointDocument) {}
+
+  get endpoint(): EndpointDocument {
+    return this.document;
+  }
+  get phase(): UrlPhase {
+    return this.#phase;
+  }
+  /** Undefined until the stored health of the present URL was read. */
+  get concurrency(): ConcurrencyState | undefined {
+    return this.#concurrency;
+  }
+  /** True once the shard was lost, the endpoint was deleted, or it was idle. Final. */
+  get isDropped(): boolean {
+    return this.#isDropped;
+  }
+  /** Nothing is under way, running or to be disabled. */
+  get isIdle(): boolean {
+    return this.#underWay.size === 0 && this.#gone === undefined && this.#replay === undefined;
+  }
+
+  /**
+   * The endpoint was read or written. An older form than the known one changes nothing.
+   * @returns true if it receives other deliveries than before
+   */
+  endpointChanged(endpoint: EndpointDocument): boolean {
+    if (endpoint.revision < this.document.revision) return false;
+    const before = this.document;
+    this.document = endpoint;
+    this.#concurrency?.changeLimit(endpoint.max_concurrency);
+    if (!hasSameUrl(before, endpoint)) {
+      // The answers of a former URL say nothing about the present one.
+      this.#move('urlChanged');
+      this.#concurrency = this.#gone = undefined;
+      return true;
+    }
+    return before.verified !== endpoint.verified || isAttempted(before) !== isAttempted(endpoint);
+  }
+
+  /** Outcomes under way are still stored, and a 410 is still followed by disabling. */
+  drop(): void {
+    this.#isDropped = true;
+  }
+
+  /** The stored health was read. That of another URL counts for nothing. */
+  healthRead(
+    found: EndpointHealthDocument | undefined,
+    { recoveryAfterMs, random }: { readonly recoveryAfterMs: number; readonly random: Random },
+  ): void {
+    if (this.#concurrency !== undefined) throw new IllegalTransition(`${this.document.id}: its health is known`);
+    this.#move('healthKnown');
+    const stored = found && urlRevision(found) === urlRevision(this.document) ? found : undefined;
+    this.#concurrency = new AdaptiveConcurrency(this.document.max_concurrency, recoveryAfterMs, random, stored);
+  }
+
+  /** The health to store; undefined if it is stored. */
+  unsavedHealth(now: number): UnsavedHealth | undefined {
+    const of = this.#concurrency;
+    const health = of?.unsavedHealth(now);
+    return of && health && { of, health, url_revision: this.document.url_revision };
+  }
+  healthSaved({ of, health }: UnsavedHealth): void {
+    of.healthSaved(health);
+  }
+
+  get attempting(): number {
+    return this.#attempting;
+  }
+  /** The deliveries under way, by their ids. */
+  get underWay(): ReadonlyMap<string, AttemptPhase> {
+    return this.#underWay;
+  }
+  get hasEarlyUnderWay(): boolean {
+    return [...this.#takenEarly].some((id) => this.#underWay.has(id));
+  }
+  /** A fault of our own keeps attempts from being made until then; -Infinity if none does. */
+  get blockedUntil(): number {
+    return this.#blockedUntil;
+  }
+  /** Whether an attempt of its deliveries was judged in this process. */
+  get wasAttempted(): boolean {
+    return this.#wasAttempted;
+  }
+
+  /** A delivery is taken for its attempt. @param isEarly taken before it was due, because the endpoint recovers */
+  attemptBegan(id: string, isEarly: boolean, now: number): void {
+    if (this.#underWay.has(id)) throw new IllegalTransition(`${id} is under way`);
+    for (const early of this.#takenEarly) if (!this.#underWay.has(early)) this.#takenEarly.delete(early);
+    if (isEarly) this.#takenEarly.add(id);
+    this.#underWay.set(id, 'attempting');
+    this.#attempting += 1;
+    this.#concurrency?.began(now);
+  }
+
+  /** An attempt was answered. The answer of another URL than the present one counts for nothing. */
+  judged(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
+    if (!hasSameUrl(attempted, this.document)) return;
+    this.#concurrency?.answered(outcome, startedAt, endedAt);
+    this.#wasAttempted = true;
+    if (outcome.kind !== 'gone') return;
+    this.#move('answeredGone');
+    this.#gone = attempted;
+  }
+
+  /** The endpoint has answered: the next attempt may begin while the outcome is being stored. */
+  answered(id: string): void {
+    if (this.#underWay.get(id) !== 'attempting') throw new IllegalTransition(`${id} is not being attempted`);
+    this.#underWay.set(id, 'storing');
+    this.#attempting -= 1;
+  }
+
+  /** The delivery is no longer under way, whether an attempt was made or not. */
+  attemptEnded(id: string): void {
+    const phase = this.#underWay.get(id);
+    if (phase === undefined) throw new IllegalTransition(`${id} is not under way`);
+    if (phase === 'attempting') this.#attempting -= 1;
+    this.#underWay.delete(id);
+  }
+
+  blocked(until: number): void {
+    this.#blockedUntil = until;
+  }
+
+  /** Every delivery that failed before the recovery was attempted again. */
+  recovered(): void {
+    this.#concurrency?.recovered();
+  }
+
+  /** Returns the endpoint that answered 410 if it is to be disabled now: once the outcomes of its attempts are stored. */
+  disablingBegan(): EndpointDocument | undefined {
+    if (this.#gone === undefined || this.#tasks.has('disabling') || this.#underWay.size > 0) return undefined;
+    this.#begin('disabling');
+    return this.#gone;
+  }
+  /** @param isDisabled false if that is still to be done */
+  disablingEnded(gone: EndpointDocument, isDisabled: boolean): void {
+    this.#end('disabling');
+    // Another URL may have answered 410 since.
+    if (!isDisabled || this.#gone !== gone) return;
+    this.#move('disabled');
+    this.#gone = undefined;
+    if (this.#concurrency !== undefined) this.#move('healthKnown');
+  }
+
+  /** When its failures are to be reported, in epoch milliseconds; Infinity if not as things are. */
+  reportDueAt(afterMs: number): number {
+    const failures = this.#concurrency?.failures ?? null;
+    if (failures === null || failures.isReported || failures.reason === null) return Infinity;
+    return this.#tasks.has('reporting') ? Infinity : failingReportAt(failures, this.document.pauses, afterMs);
+  }
+  reportingBegan(): void {
+    this.#begin('reporting');
+  }
+  /** The report of its present failures; undefined if they have ended. */
+  failingReport(now: number): FailingReport | undefined {
+    const of = this.#concurrency;
+    const failures = of?.failures;
+    if (of === undefined || !failures?.reason) return undefined;
+    const { since, reason, reportAt } = failures;
+    return { of, endpoint: this.document, since, reason, at: reportAt ?? now };
+  }
+  reported({ of, since, at }: FailingReport, isReported: boolean): void {
+    of.reported(since, at, isReported);
+  }
+  isOfPresentUrl({ of }: FailingReport): boolean {
+    return of === this.#concurrency;
+  }
+  reportingEnded(): void {
+    this.#end('reporting');
+  }
+
+  get replay(): RunningReplay | undefined {
+    return this.#replay;
+  }
+  wantsReplay(now: number): boolean {
+    return !this.#tasks.has('replaying') && this.#replay?.wantsMore(now) === true;
+  }
+  /** Returns the replay, which takes its next deliveries. */
+  replayingBegan(): RunningReplay {
+    if (this.#replay === undefined) throw new IllegalTransition(`${this.document.id}: no replay runs`);
+    this.#begin('replaying');
+    return this.#replay;
+  }
+  replayingEnded(): void {
+    this.#end('replaying');
+  }
+
+  /** The running replay is about to be read from the store. Returns the number of the read. */
+  replayReadBegan(): number {
+    return (this.#replayReads.begun += 1);
+  }
+  /** Takes what a read found, unless a read that began later was answered before. */
+  replayRead(read: number, found: RunningReplay | undefined): void {
+    if (read > this.#replayReads.begun) throw new IllegalTransition(`${this.document.id}: read ${read} never began`);
+    if (read < this.#replayReads.shown) return;
+    this.#replayReads.shown = read;
+    if (found !== undefined && found.id === this.#replay?.id) this.#replay.reread();
+    else this.#replay = found;
+  }
+
+  #move(event: UrlEvent): void {
+    const next = URL_TRANSITIONS[this.#phase][event];
+    if (next === undefined) throw new IllegalTransition(`${this.document.id}: ${event} while ${this.#phase}`);
+    this.#phase = next;
+  }
+
+  #begin(task: Task): void {
+    if (this.#tasks.has(task)) throw new IllegalTransition(`${this.document.id}: ${task} twice at once`);
+    this.#tasks.add(task);
+  }
+
+  #end(task: Task): void {
+    if (!this.#tasks.delete(task)) throw new IllegalTransition(`${this.document.id}: ${task} never began`);
+  }
+}

@@ -1,0 +1,212 @@
+import { FairScheduler, RoundRobin } from './fair-scheduler.ts';
+
+interface Stand {
+  readonly workspace: string;
+  readonly isProven: boolean;
+  attempting: number;
+}
+const owned = (isProven = false, workspace = 'wsp_1'): Stand => ({ workspace, isProven, attempting: 0 });
+const endpoints = (count: number, ...like: Parameters<typeof owned>) =>
+  Array.from({ length: count }, () => owned(...like));
+const attemptsAt = (some: readonly Stand[]) => some.reduce((sum, { attempting }) => sum + attempting, 0);
+
+/** Attempts under way, and how each is ended. */
+class Field {
+  private readonly underWay: { readonly of: Stand; readonly end: () => void }[] = [];
+
+  constructor(readonly scheduler: FairScheduler<Stand>) {}
+
+  /** Begins attempts at endpoints that want as many as they can get, or these; answers how many each has. */
+  serve(some: readonly Stand[], most = Infinity): number[] {
+    for (const one of some) if (one.attempting < most) this.scheduler.add(one);
+    for (let of = this.scheduler.next(); of !== undefined; of = this.scheduler.next()) {
+      const end = this.scheduler.begin(of);
+      this.underWay.push({ of, end });
+      of.attempting += 1;
+      if (of.attempting < most) this.scheduler.add(of);
+    }
+    return some.map(({ attempting }) => attempting);
+  }
+
+  /** Ends the attempt that has been under way for longest. */
+  endOldest(): void {
+    const oldest = this.underWay.shift();
+    oldest?.end();
+    if (oldest !== undefined) oldest.of.attempting -= 1;
+  }
+}
+const field = (most: number) => new Field(new FairScheduler(most));
+
+describe('the fair scheduler', () => {
+  test.each([
+    ['answer slowly', true],
+    ['hang', false],
+  ])('leave room for one that comes after another whose receivers %s', (_name, proven) => {
+    const all = field(1_000);
+    all.serve(endpoints(50, proven, 'wsp_1'));
+    expect(all.serve([owned(true, 'wsp_2')], 90)).toEqual([90]);
+  });
+
+  test('give one alone three quarters of all', () => {
+    const [all, slow] = [field(1_000), endpoints(12, true)];
+    const each = all.serve(slow, 100);
+    expect(attemptsAt(slow)).toBeGreaterThan(650);
+    expect(Math.max(...each) - Math.min(...each)).toBeLessThanOrEqual(1);
+    const many = endpoints(100, true, 'wsp_1');
+    all.serve(many);
+    expect(attemptsAt([...slow, ...many])).toBe(750);
+  });
+
+  test('leave room for the next when several come at once that keep all they get', () => {
+    const all = field(1_000);
+    for (let n = 0; n < 6; n += 1) all.serve(endpoints(12, true, `wsp_${n}`), 100);
+    expect(all.serve([owned(true, 'wsp_new')], 16)).toEqual([4]);
+  });
+
+  test('give those that take all they can get the same in the end, whoever came first', () => {
+    const all = field(1_000);
+    const [first, second] = [endpoints(30, true, 'wsp_1'), endpoints(30, true, 'wsp_2')];
+    all.serve(first);
+    expect(attemptsAt(first)).toBeGreaterThan(700);
+    all.serve(second);
+    for (let n = 0; n < 4_000; n += 1) {
+      all.endOldest();
+      all.serve([...first, ...second]);
+    }
+    const [one, other] = [attemptsAt(first), attemptsAt(second)];
+    expect(Math.abs(one - other)).toBeLessThanOrEqual(10);
+    expect(one + other).toBeGreaterThan(750);
+  });
+
+  test('let one go on with what others leave', () => {
+    const all = field(1_000);
+    const modest = Array.from({ length: 50 }, (_, n) => owned(true, `wsp_modest_${n}`));
+    expect(all.serve(modest, 2)).toEqual(modest.map(() => 2));
+    const busy = endpoints(50, true, 'wsp_busy');
+    all.serve(busy);
+    expect(attemptsAt(busy)).toBeGreaterThan(600);
+  });
+
+  test('leave one attempt at least for one that has none under way, however many there are', () => {
+    const all = field(1_000);
+    const slow = Array.from({ length: 900 }, (_, n) => owned(true, `wsp_${n}`));
+    all.serve(slow);
+    expect(all.serve([owned(true, 'wsp_new')])).toEqual([1]);
+  });
+});
+
+describe('the fair scheduler, among endpoints', () => {
+  test('leave room for one that comes after others of its workspace that answer slowly', () => {
+    const all = field(1_000);
+    const slow = endpoints(12, true);
+    all.serve(slow, 100);
+    for (let n = 0; n < 4_000; n += 1) {
+      all.endOldest();
+      all.serve(slow, 100);
+    }
+    expect(attemptsAt(slow)).toBeGreaterThan(650);
+    expect(all.serve([owned(true)], 16)).toEqual([16]);
+  });
+
+  test('leave some for one that comes when those of its workspace have just taken all they can get', () => {
+    const all = field(1_000);
+    for (let n = 0; n < 12; n += 1) all.serve([owned(true)], 100);
+    expect(all.serve([owned(true)], 16)).toEqual([2]);
+  });
+
+  test('leave room for a first attempt, whoever came before and hangs', () => {
+    const all = field(16);
+    expect(all.serve([owned()])).toEqual([5]);
+    expect(all.serve([owned()])).toEqual([1]);
+    // Three quarters of the three quarters that their workspace may have.
+    expect(all.serve(endpoints(8)).toSorted()).toEqual([0, 0, 0, 0, 0, 1, 1, 1]);
+    expect(all.serve([owned()])).toEqual([0]);
+    expect(all.serve(endpoints(8, false, 'wsp_2')).toSorted()).toEqual([0, 0, 0, 0, 0, 1, 1, 1]);
+    expect(all.scheduler.inFlight).toBe(12);
+  });
+
+  test('leave room for those that answer, in their workspace and in others', () => {
+    const all = field(16);
+    all.serve(endpoints(20));
+    expect(all.scheduler.inFlight).toBe(9);
+    expect(all.serve([owned(true)])).toEqual([2]);
+    expect(all.serve([owned(true, 'wsp_2')])).toEqual([2]);
+  });
+
+  test('leave room for those that answer when those of very many workspaces hang', () => {
+    const all = field(1_000);
+    const hung = Array.from({ length: 2_000 }, (_, n) => owned(false, `wsp_${n}`));
+    all.serve(hung, 2);
+    expect(attemptsAt(hung)).toBe(750);
+    expect(all.serve([owned(true, 'wsp_new')], 50)).toEqual([50]);
+  });
+
+  test('leave room for first attempts when those of many workspaces hang', () => {
+    const all = field(1_000);
+    const hung = Array.from({ length: 300 }, (_, n) => owned(false, `wsp_${n}`));
+    all.serve(hung, 4);
+    expect(attemptsAt(hung)).toBeLessThan(400);
+    const first = Array.from({ length: 200 }, (_, n) => owned(false, `wsp_new_${n}`));
+    expect(all.serve(first, 4)).toEqual(first.map(() => 1));
+  });
+
+  test('go on with those that hang when attempts at them end', () => {
+    const all = field(4);
+    const [one, other] = [owned(), owned()];
+    expect(all.serve([one, other])).toEqual([1, 1]);
+    all.endOldest();
+    all.endOldest();
+    expect(all.serve([one, other])).toEqual([1, 1]);
+  });
+
+  test('end once', () => {
+    const scheduler = new FairScheduler(4);
+    const end = scheduler.begin(owned());
+    expect([end(), end()]).toEqual([true, false]);
+    expect(scheduler.inFlight).toBe(0);
+  });
+});
+
+const next = (robin: RoundRobin<string>, room: Record<string, number> = {}, held: Record<string, number> = {}) =>
+  robin.next(
+    (group) => room[group] ?? 1,
+    (member) => held[member] ?? 0,
+  );
+
+function drain(robin: RoundRobin<string>): string[] {
+  const all: string[] = [];
+  for (let one = next(robin); one !== undefined; one = next(robin)) all.push(one);
+  return all;
+}
+
+describe('round robin', () => {
+  test('lets groups take turns, and members within their group', () => {
+    const robin = new RoundRobin<string>();
+    for (const member of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) robin.add(member.charAt(0), member);
+    expect(drain(robin)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+  });
+
+  test('queues a member once', () => {
+    const robin = new RoundRobin<string>();
+    robin.add('a', 'a1');
+    robin.add('a', 'a1');
+    expect(drain(robin)).toEqual(['a1']);
+  });
+
+  test('forgets who leaves', () => {
+    const robin = new RoundRobin<string>();
+    robin.add('a', 'a1');
+    robin.add('a', 'a2');
+    robin.remove('a', 'a1');
+    robin.remove('b', 'b1');
+    expect(drain(robin)).toEqual(['a2']);
+  });
+
+  test('passes over whom its group has no room for, and keeps their turn', () => {
+    const robin = new RoundRobin<string>();
+    for (const member of ['a1', 'b1', 'b2', 'c1']) robin.add(member.charAt(0), member);
+    expect(next(robin, { a: 0, b: 2 }, { b1: 2, b2: 1 })).toBe('b2');
+    expect(next(robin, { a: 0, b: 0, c: 0 })).toBeUndefined();
+    expect(drain(robin)).toEqual(['a1', 'c1', 'b1']);
+  });
+});

@@ -1,0 +1,286 @@
+import type { Lease } from '@tracking/ports';
+import { type AttemptOutcome, DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, newDelivery } from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import type { RunningReplay } from './delivery-state.ts';
+import { OwnedEndpoint } from './owned-endpoint.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const SUCCESS: AttemptOutcome = { kind: 'success' };
+const FAILURE: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', message: '' } };
+const ENDPOINT: EndpointDocument = {
+  ...NEW_ENDPOINT,
+  id: 'whe_1',
+  workspace_id: 'wsp_1',
+  environment: 'live',
+  status: 'enabled',
+  url: 'https://a.example.com/',
+  event_types: ['shipment.created'],
+  description: null,
+  api_version: '2026-11-01',
+  headers: {},
+  max_concurrency: DEFAULT_MAX_CONCURRENCY,
+  deleted: false,
+  secrets: [],
+  created_at: new Date(START).toISOString(),
+  updated_at: new Date(START).toISOString(),
+  revision: 1,
+};
+
+const SETTINGS = { recoveryAfterMs: 600_000, random: () => 0 };
+
+/** The endpoint answers an attempt, so many milliseconds after the start. */
+function answer(at: OwnedEndpoint, outcome: AttemptOutcome, ms: number): void {
+  at.state.judged(at.endpoint, outcome, START + ms, START + ms);
+}
+
+/** A lease that is held until the test says otherwise. */
+function lease(): Lease & { isOver: boolean } {
+  return {
+    name: 'webhooks-shard-01',
+    epoch: 1,
+    lost: new AbortController().signal,
+    isOver: false,
+    isHeld() {
+      return !this.isOver;
+    },
+    release: () => Promise.resolve(),
+  };
+}
+
+function owned(...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
+  return ownedUnder(lease(), ...outcomes);
+}
+
+function ownedUnder(held: Lease, ...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
+  const opened = new OwnedEndpoint(ENDPOINT, held, true);
+  opened.state.healthRead(undefined, SETTINGS);
+  for (const outcome of outcomes) answer(opened, outcome, 0);
+  return opened;
+}
+
+/** So many that come due a millisecond after each other, from the start on. */
+function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
+  for (let n = 0; n < count; n += 1) {
+    const due = new Date(START + n).toISOString();
+    const event = { event_id: `evt_${n}`, event_type: 'shipment.created', event_created_at: due };
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const about = { ...event, workspace_id, environment, endpoint_id, payload_id: 'p', sandbox: false };
+    at.add(toDocument(newDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
+  }
+  return at;
+}
+
+const timeAt = (ms: number) => new Date(START + ms).toISOString();
+
+/** A delivery of an event of the start with these fields instead. */
+function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryDocument {
+  const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+  const event = { event_id: id, event_type: 'shipment.created', event_created_at: timeAt(0), payload_id: 'p' };
+  const made = newDelivery({ ...event, id, workspace_id, environment, endpoint_id, sandbox: false }, timeAt(0));
+  return toDocument({ ...made, ...fields });
+}
+
+const replay = (id: string): RunningReplay => ({
+  id,
+  wantsMore: () => false,
+  nextMoment: () => undefined,
+  takeMore: () => Promise.resolve(true),
+  note: () => undefined,
+  reread: () => undefined,
+});
+
+describe('an endpoint that this process owns', () => {
+  test('holds little while it is not known whether the endpoint answers, and plenty once it does', () => {
+    expect(owned().room).toBe(4 * 8);
+    expect(owned(SUCCESS).room).toBe(5 * 64);
+    expect(owned(SUCCESS, FAILURE, FAILURE, FAILURE, FAILURE).room).toBe(5 * 64);
+    expect(owned(SUCCESS, FAILURE, FAILURE, FAILURE, FAILURE, FAILURE).room).toBe(2 * 8);
+    const off = owned(SUCCESS);
+    off.setEndpoint({ ...ENDPOINT, status: 'disabled', revision: 2 });
+    expect(off.room).toBe(0);
+  });
+
+  test('keeps up until more waits than it holds, or nothing but failures comes back', () => {
+    expect(owned().keepsUp).toBe(true);
+    expect(wait(owned(), 32).keepsUp).toBe(true);
+    expect(wait(owned(), 33).keepsUp).toBe(false);
+    expect(owned(FAILURE, FAILURE, FAILURE).keepsUp).toBe(true);
+    expect(owned(FAILURE, FAILURE, FAILURE, FAILURE).keepsUp).toBe(false);
+    expect(owned(FAILURE, FAILURE, FAILURE, FAILURE, SUCCESS).keepsUp).toBe(true);
+  });
+
+  test('gives no delivery once its lease is over by the clock, before anybody told so, and waits for none', () => {
+    const held = lease();
+    const endpoint = wait(ownedUnder(held), 2);
+    expect(endpoint.take(START + 10)?.id).toBe('dlv_0');
+    expect(endpoint.nextMoment).toBeLessThanOrEqual(START + 10);
+    held.isOver = true;
+    expect(endpoint.isOurs).toBe(false);
+    expect(endpoint.take(START + 10)).toBeUndefined();
+    expect(endpoint.nextMoment).toBeUndefined();
+  });
+
+  test('gives what a replay sent before its time where nothing is due, also behind a retry that waits for its own', () => {
+    const endpoint = owned(SUCCESS);
+    const at = (ms: number) => new Date(START + ms).toISOString();
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
+    const hold = (id: string, fields: object) => {
+      const made = newDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
+      endpoint.add(toDocument({ ...made, ...fields }), 0, endpoint.room);
+    };
+    const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
+    hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
+    hold('dlv_replayed', { replay_id: 'rpl_1', next_attempt_at: at(1_000) });
+    endpoint.state.replayRead(endpoint.state.replayReadBegan(), replay('rpl_1'));
+    expect(endpoint.canTake(START)).toBe(true);
+    expect(endpoint.take(START)?.id).toBe('dlv_replayed');
+    expect(endpoint.take(START + 499)).toBeUndefined();
+    expect(endpoint.nextMoment).toBe(START + 500);
+    expect(endpoint.take(START + 500)?.id).toBe('dlv_retry');
+  });
+
+  test('gives what failed before it recovered ahead of its time, until three failures in a row', () => {
+    const endpoint = owned(...Array.from({ length: 4 }, () => FAILURE));
+    const at = (ms: number) => new Date(START + ms).toISOString();
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
+    const hold = (id: string, last_attempt_at: string, next_attempt_at: string) => {
+      const made = newDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
+      const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at, next_attempt_at } as const;
+      endpoint.add(toDocument(failed), 0, endpoint.room);
+    };
+    hold('dlv_since', at(600_001), at(700_000));
+    hold('dlv_one', at(1), at(800_000));
+    hold('dlv_two', at(1), at(900_000));
+    expect(endpoint.canTake(START + 600_002)).toBe(false);
+    answer(endpoint, SUCCESS, 600_000);
+    expect([endpoint.isRecovering, endpoint.hasRecovered]).toEqual([true, false]);
+    expect(endpoint.take(START + 600_002)?.id).toBe('dlv_one');
+    for (let n = 0; n < 3; n += 1) answer(endpoint, FAILURE, 600_003);
+    expect([endpoint.isRecovering, endpoint.canTake(START + 699_999)]).toEqual([false, false]);
+    expect(endpoint.nextMoment).toBe(START + 700_000);
+  });
+
+  test('has recovered once nothing that failed before waits or is being attempted, whatever else is', () => {
+    const endpoint = owned(FAILURE);
+    answer(endpoint, SUCCESS, 600_000);
+    expect(endpoint.hasRecovered).toBe(true);
+    const failed = { status: 'retrying', attempts_count: 1, last_attempt_at: timeAt(1) } as const;
+    endpoint.change(delivery('dlv_failed', { ...failed, next_attempt_at: timeAt(900_000) }), 0);
+    expect(endpoint.hasRecovered).toBe(false);
+    expect(endpoint.take(START + 600_001)?.id).toBe('dlv_failed');
+    expect(endpoint.hasRecovered).toBe(false);
+    const live = timeAt(600_002);
+    endpoint.change(delivery('dlv_live', { event_created_at: live, next_attempt_at: live }), 0);
+    expect(endpoint.take(START + 600_002)?.id).toBe('dlv_live');
+    endpoint.settled('dlv_failed', undefined, 0, endpoint.room);
+    expect([endpoint.attempting, endpoint.hasRecovered]).toEqual([1, true]);
+    endpoint.reread();
+    expect(endpoint.hasRecovered).toBe(false);
+  });
+
+  test('forgets how a former URL answered, and gives at once what was last attempted there', () => {
+    const endpoint = owned({ ...FAILURE, kind: 'hold', holdMs: 3_600_000 });
+    const at = (ms: number) => new Date(START + ms).toISOString();
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
+    const made = newDelivery(
+      { ...event, id: 'dlv_1', event_id: 'evt_1', workspace_id, environment, endpoint_id },
+      at(0),
+    );
+    const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at: at(1) } as const;
+    const document = toDocument({ ...failed, next_attempt_at: at(3_600_000) });
+    answer(endpoint, { ...FAILURE, kind: 'gone' }, 0);
+    endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
+    expect([endpoint.state.concurrency, endpoint.state.phase]).toEqual([undefined, 'opening']);
+    endpoint.state.healthRead(undefined, SETTINGS);
+    endpoint.change(document, 0);
+    expect([endpoint.keepsUp, endpoint.take(START + 2)?.id]).toEqual([false, undefined]);
+    endpoint.endRefill(endpoint.beginRefill(endpoint.room), { scheduled: [document], express: [] }, 0);
+    expect(endpoint.take(START + 2)?.id).toBe('dlv_1');
+    endpoint.settled('dlv_1', undefined, 0, endpoint.room);
+    endpoint.change({ ...document, url_revision: 2, revision: 2 }, 0);
+    expect(endpoint.nextMoment).toBe(START + 3_600_000);
+  });
+
+  test('gives live events before what a replay sends again after attempts at a former URL', () => {
+    const endpoint = owned(SUCCESS);
+    endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
+    endpoint.state.healthRead(undefined, SETTINGS);
+    const refill = endpoint.beginRefill(endpoint.room);
+    const live = delivery('dlv_live', { event_created_at: timeAt(10), next_attempt_at: timeAt(10) });
+    const attempted = { attempts_count: 1, last_attempt_at: timeAt(1) };
+    const replayed = delivery('dlv_replayed', { ...attempted, replay_id: 'rpl_1', next_attempt_at: timeAt(1_020) });
+    const scheduled = [live, replayed];
+    endpoint.endRefill(refill, { scheduled, express: [] }, 0);
+    expect([endpoint.take(START + 20)?.id, endpoint.take(START + 20)?.id]).toEqual(['dlv_live', 'dlv_replayed']);
+  });
+
+  test('leaves a delivery that is under way to the end of its attempt, and reads again if a newer form was stored', () => {
+    const endpoint = wait(owned(), 1);
+    const taken = endpoint.take(START)?.delivery;
+    if (taken === undefined) throw new Error('nothing was due');
+    const newer = { ...taken, revision: 7, status: 'retrying' } as const;
+    endpoint.change(newer, 0);
+    endpoint.add(newer, 0, endpoint.room);
+    expect([endpoint.waiting, endpoint.take(START)]).toEqual([0, undefined]);
+    expect(endpoint.settled(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
+    expect([endpoint.waiting, endpoint.wantsRefill(endpoint.room)]).toEqual([0, true]);
+  });
+
+  test('holds a delivery again that has another attempt to come, unless it was dropped; of a deleted one it says so', () => {
+    const retried = () => {
+      const endpoint = wait(owned(), 1);
+      const taken = endpoint.take(START)?.delivery as DeliveryDocument;
+      return { endpoint, after: toDocument({ ...taken, status: 'retrying', revision: 2 }) };
+    };
+    const { endpoint, after } = retried();
+    expect([endpoint.settled(after.id, after, 0, endpoint.room), endpoint.waiting]).toEqual([true, 1]);
+    const dropped = retried();
+    dropped.endpoint.state.drop();
+    expect(dropped.endpoint.settled(after.id, after, 0, 32)).toBe(true);
+    expect(dropped.endpoint.waiting).toBe(0);
+    const deleted = retried();
+    deleted.endpoint.setEndpoint({ ...ENDPOINT, deleted: true, revision: 2 });
+    expect(deleted.endpoint.settled(after.id, after, 0, 32)).toBe(false);
+  });
+
+  test('waits five seconds after an attempt that could not be made, and half a second for a missing payload alone', () => {
+    const endpoint = wait(owned(), 2);
+    const first = endpoint.take(START + 10);
+    if (first === undefined) throw new Error('nothing was due');
+    expect(endpoint.notAttempted(first, true, START + 10)).toBe(true);
+    expect(endpoint.take(START + 10)?.id).toBe('dlv_1');
+    expect([endpoint.take(START + 509), endpoint.take(START + 510)?.id]).toEqual([undefined, first.id]);
+    const blocked = wait(owned(), 2);
+    const tried = blocked.take(START + 10);
+    if (tried === undefined) throw new Error('nothing was due');
+    expect(blocked.notAttempted(tried, false, START + 10)).toBe(true);
+    expect(blocked.nextMoment).toBe(START + 5_010);
+    expect(blocked.take(START + 5_010)?.id).toBe('dlv_0');
+  });
+
+  test('is idle after five minutes without anything to do, counted from the first look', () => {
+    const endpoint = wait(owned(), 1);
+    expect([endpoint.hasBeenIdle(0), endpoint.hasBeenIdle(900_000)]).toEqual([false, false]);
+    endpoint.take(START);
+    expect(endpoint.hasBeenIdle(1_000_000)).toBe(false);
+    endpoint.settled('dlv_0', undefined, 0, endpoint.room);
+    expect([1_000_001, 1_300_001, 1_300_002].map((now) => endpoint.hasBeenIdle(now))).toEqual([false, false, true]);
+  });
+
+  test('reports failures of an earlier owner only if a delivery is left of them, or an attempt failed here', () => {
+    const stored = { held_until: null, failing_since: timeAt(0), recovering_since: null };
+    const reason = { code: 'timeout', message: '' };
+    const opened = new OwnedEndpoint(ENDPOINT, lease(), true);
+    opened.state.healthRead({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
+    expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
+    const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
+    opened.add(left, 0, opened.room);
+    expect(opened.reportDueAt(3_600_000)).toBe(START + 3_600_000);
+    opened.state.drop();
+    expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
+  });
+});

@@ -1,0 +1,192 @@
+import { rounds } from '@tracking/testing';
+import { newDelivery } from '@tracking/webhooks-domain';
+import fc from 'fast-check';
+import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { type QueuePosition, isAfter, positionOf } from '../store/delivery-queues.ts';
+import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const ROOM = 6;
+const ROOMS = [0, 1, 2, 4, ROOM, 64];
+
+function delivery(n: number, due: number): DeliveryDocument {
+  const at = new Date(START + due).toISOString();
+  const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
+  const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
+  return toDocument(
+    newDelivery({ ...scope, ...event, id: `dlv_${n}`, endpoint_id: 'whe_1', payload_id: 'p', sandbox: false }, at),
+  );
+}
+
+/** An endpoint's owner with a store beside it, driven step by step. */
+class ShardOwner {
+  readonly stored = new Map<string, DeliveryDocument>();
+  readonly busy = new Set<string>();
+  /** The one taken last. */
+  private latest: PendingDelivery | undefined;
+  /** Whether anything is due later than it is stored. */
+  private delayed = false;
+  readonly window: PendingWindow;
+  private reading: { readonly refill: Refill; content: RefillContent | undefined } | undefined;
+  private count = 0;
+  private room = ROOM;
+  private mostRoom = ROOM;
+
+  constructor(stored: number) {
+    for (let n = 0; n < stored; n += 1) this.store(delivery((this.count += 1), (n * 17) % 50));
+    this.window = new PendingWindow(stored === 0);
+  }
+
+  step(kind: number, value: number): void {
+    switch (kind) {
+      case 0:
+      case 1:
+        return this.record(value);
+      case 2:
+        return this.beginReading();
+      case 3:
+        return this.look();
+      case 4:
+        return this.endReading();
+      case 5:
+      case 6:
+        return this.take();
+      case 7:
+        return this.finish(undefined);
+      case 8:
+        return this.finish(value);
+      case 9:
+        return this.putBack(value);
+      case 10:
+        this.room = ROOMS[value % ROOMS.length] ?? ROOM;
+        this.mostRoom = Math.max(this.mostRoom, this.room);
+        return;
+      default:
+        if (value % 10 === 0) {
+          this.window.forget();
+          this.reading = undefined;
+        }
+    }
+  }
+
+  /** Works everything off; answers how many of what is stored were never found. */
+  finishAll(): number {
+    this.room = Math.max(this.room, 1);
+    for (let round = 0; round < 10_000; round += 1) {
+      this.finish(undefined);
+      this.take();
+      if (this.reading !== undefined) {
+        this.look();
+        this.endReading();
+      } else this.beginReading();
+      if (this.busy.size === 0 && this.window.isComplete && this.window.scheduled.size === 0) break;
+    }
+    return this.stored.size;
+  }
+
+  /** What is at hand first, and what should be; undefined where something is being read, or should be. */
+  get first(): readonly [atHand: string | undefined, earliest: string | undefined] | undefined {
+    if (this.delayed || this.room === 0 || this.reading !== undefined) return undefined;
+    if (this.window.wantsRefill(this.room)) return undefined;
+    const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
+    const [earliest] = waiting.map(positionOf).sort((one, other) => (isAfter(one, other) ? 1 : -1));
+    return [this.window.scheduled.first?.id, earliest?.id];
+  }
+
+  private store(one: DeliveryDocument): void {
+    this.stored.set(one.id, one);
+  }
+
+  private record(due: number): void {
+    const one = delivery((this.count += 1), due);
+    this.store(one);
+    this.window.add(toPending(one, 0), this.room);
+  }
+
+  private beginReading(): void {
+    if (this.reading === undefined && this.window.wantsRefill(this.room)) {
+      this.reading = { refill: this.window.beginRefill(this.room), content: undefined };
+    }
+  }
+
+  /** The store answers the query as things are at this instant; the answer arrives later. */
+  private look(): void {
+    if (this.reading === undefined || this.reading.content !== undefined) return;
+    const { after, limit } = this.reading.refill;
+    this.reading.content = { scheduled: after === undefined ? [] : this.read(after, limit), express: [] };
+  }
+
+  private read(after: QueuePosition, limit: number): readonly DeliveryDocument[] {
+    const all = [...this.stored.values()].sort((one, other) => (isAfter(positionOf(one), positionOf(other)) ? 1 : -1));
+    return all.filter((one) => isAfter(positionOf(one), after)).slice(0, limit);
+  }
+
+  private endReading(): void {
+    if (this.reading?.content === undefined) return;
+    this.window.endRefill(this.reading.refill, this.reading.content, this.busy, 0);
+    this.window.abandonRefill(this.reading.refill);
+    this.reading = undefined;
+  }
+
+  private take(): void {
+    const item = this.window.scheduled.shift();
+    if (item === undefined) return;
+    // Never twice, never what was done already, never as it no longer is.
+    expect(this.busy.has(item.id)).toBe(false);
+    expect(this.stored.get(item.id)?.due_at).toBe(item.delivery.due_at);
+    expect(this.window.scheduled.size).toBeLessThanOrEqual(2 * this.mostRoom);
+    this.busy.add(item.id);
+    this.latest = item;
+  }
+
+  /** It could not be attempted. */
+  private putBack(later: number): void {
+    if (this.latest === undefined || !this.busy.delete(this.latest.id)) return;
+    this.window.putBack({ ...this.latest, due: this.latest.due + later });
+    this.latest = undefined;
+    this.delayed = true;
+  }
+
+  /** @param due when it comes due again, if it does */
+  private finish(due: number | undefined): void {
+    const [id] = this.busy;
+    if (id === undefined) return;
+    const again = due === undefined ? undefined : delivery(Number(id.slice(4)), due);
+    if (again === undefined) this.stored.delete(id);
+    else this.store(again);
+    this.busy.delete(id);
+    this.window.noteChange(id);
+    if (again !== undefined) this.window.add(toPending(again, 0), this.room);
+  }
+}
+
+test('a backlog finds everything that is stored, whatever happens in which order', () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 11 }), fc.integer({ min: 0, max: 50 })), {
+    maxLength: 120,
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 30 }), steps, (stored, taken) => {
+      const owner = new ShardOwner(stored);
+      for (const [kind, value] of taken) owner.step(kind, value);
+      expect(owner.finishAll()).toBe(0);
+    }),
+    { numRuns: rounds(500) },
+  );
+});
+
+test('a backlog has at hand what comes due first, for what comes later may not come due for hours', () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 11 }), fc.integer({ min: 0, max: 50 })), {
+    maxLength: 120,
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 30 }), steps, (stored, taken) => {
+      const owner = new ShardOwner(stored);
+      for (const [kind, value] of taken) {
+        owner.step(kind, value);
+        const [atHand, earliest] = owner.first ?? [];
+        expect(atHand).toBe(earliest);
+      }
+    }),
+    { numRuns: rounds(500) },
+  );
+});

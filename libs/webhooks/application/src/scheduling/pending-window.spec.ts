@@ -1,0 +1,299 @@
+import { newDelivery, retryRequested } from '@tracking/webhooks-domain';
+import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { isAfter, positionOf } from '../store/delivery-queues.ts';
+import { PendingWindow, toPending } from './pending-window.ts';
+
+const ROOM = 4;
+const nobody = new Set<string>();
+
+function delivery(n: number): DeliveryDocument {
+  const at = new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString();
+  const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
+  const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
+  const id = `dlv_${String(n * 10).padStart(5, '0')}`;
+  return toDocument(
+    newDelivery({ ...scope, ...event, id, endpoint_id: 'whe_1', payload_id: 'evt_1.v', sandbox: false }, at),
+  );
+}
+const waiting = (n: number) => toPending(delivery(n), 0);
+
+/** What is stored, as the backlog would read it. */
+class Disk {
+  readonly stored = new Map<string, DeliveryDocument>();
+
+  put(...numbers: readonly number[]): void {
+    for (const n of numbers) this.stored.set(delivery(n).id, delivery(n));
+  }
+
+  fill(window: PendingWindow, room = ROOM): void {
+    while (window.wantsRefill(room)) this.answer(window, window.beginRefill(room));
+  }
+
+  answer(window: PendingWindow, refill: ReturnType<PendingWindow['beginRefill']>): void {
+    const { after, limit } = refill;
+    const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const scheduled = after === undefined ? [] : all.filter((one) => isAfter(positionOf(one), after)).slice(0, limit);
+    window.endRefill(refill, { scheduled, express: [] }, nobody, 0);
+  }
+}
+
+function drain(window: PendingWindow): number[] {
+  const all: number[] = [];
+  for (let item = window.scheduled.shift(); item !== undefined; item = window.scheduled.shift()) {
+    all.push(Number(item.id.slice(4)) / 10);
+  }
+  return all;
+}
+function drainWith(window: PendingWindow, disk: Disk): number[] {
+  const all: number[] = [];
+  for (disk.fill(window); window.scheduled.size > 0; disk.fill(window)) {
+    const item = window.scheduled.shift();
+    if (item === undefined) break;
+    disk.stored.delete(item.id);
+    all.push(Number(item.id.slice(4)) / 10);
+  }
+  return all;
+}
+
+describe('a backlog', () => {
+  test('has at hand what was stored while it read what comes later, although that would fill it', () => {
+    const disk = new Disk();
+    disk.put(50, 60, 70, 80, 90);
+    const window = new PendingWindow(false);
+    const refill = window.beginRefill(ROOM);
+    const content = { scheduled: [50, 60, 70, 80].map(delivery), express: [] };
+    disk.put(10);
+    window.add(waiting(10), ROOM);
+    window.endRefill(refill, content, nobody, 0);
+    expect(window.wantsRefill(ROOM)).toBe(false);
+    expect(drain(window)).toEqual([10, 50, 60, 70, 80]);
+  });
+
+  test('of an endpoint that keeps up never asks for what is stored', () => {
+    const window = new PendingWindow(true);
+    window.add(waiting(2), ROOM);
+    window.add(waiting(1), ROOM);
+    expect(window.wantsRefill(ROOM)).toBe(false);
+    expect(drain(window)).toEqual([1, 2]);
+    expect(window.isComplete).toBe(true);
+  });
+
+  test('holds no more than there is room for, and reads the rest later, in order', () => {
+    const [window, disk] = [new PendingWindow(true), new Disk()];
+    for (let n = 0; n < 20; n += 1) {
+      disk.put(n);
+      window.add(waiting(n), ROOM);
+      expect(window.scheduled.size).toBeLessThanOrEqual(ROOM);
+    }
+    expect(drainWith(window, disk)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(window.isComplete).toBe(true);
+  });
+
+  test('gives what is due earlier precedence over what it holds', () => {
+    const [window, disk] = [new PendingWindow(true), new Disk()];
+    for (const n of [10, 11, 12, 13, 5, 6]) {
+      disk.put(n);
+      window.add(waiting(n), ROOM);
+    }
+    expect(drainWith(window, disk)).toEqual([5, 6, 10, 11, 12, 13]);
+  });
+
+  test('taken over reads everything from the beginning', () => {
+    const [window, disk] = [new PendingWindow(false), new Disk()];
+    disk.put(3, 1, 2, 9, 8, 7, 6);
+    expect(drainWith(window, disk)).toEqual([1, 2, 3, 6, 7, 8, 9]);
+  });
+
+  test('reads so many at once and no more, and goes on while half of its room is free', () => {
+    const [window, disk] = [new PendingWindow(false), new Disk()];
+    disk.put(...Array.from({ length: 2_000 }, (_, n) => n));
+    const read: number[] = [];
+    while (window.wantsRefill(1_000)) {
+      const refill = window.beginRefill(1_000);
+      read.push(refill.limit);
+      disk.answer(window, refill);
+    }
+    expect(read).toEqual([256, 256]);
+    expect(drain(window)).toEqual(Array.from({ length: 512 }, (_, n) => n));
+  });
+
+  test('misses nothing that is stored while a page is being read', () => {
+    const [window, disk] = [new PendingWindow(false), new Disk()];
+    disk.put(1);
+    const refill = window.beginRefill(ROOM);
+    const before = new Disk();
+    before.put(1);
+    disk.put(2);
+    window.add(waiting(2), ROOM);
+    before.answer(window, refill);
+    expect(drainWith(window, disk)).toEqual([1, 2]);
+  });
+
+  test('misses nothing that is put off, past others, while a page is being read', () => {
+    const [window, disk] = [new PendingWindow(false), new Disk()];
+    disk.put(1, 2, 3);
+    const refill = window.beginRefill(ROOM);
+    // 1 was under way; it failed, was stored as due after 2, and is read so by this page or not.
+    disk.stored.set(delivery(1).id, delivery(1));
+    window.noteChange(delivery(1).id);
+    window.add(waiting(2.5), ROOM);
+    disk.answer(window, refill);
+    disk.stored.delete(delivery(1).id);
+    disk.put(2.5);
+    expect(drainWith(window, disk)).toEqual([2, 2.5, 3]);
+  });
+
+  test('knows where the outcome of an attempt is older than what it left out while that was under way', () => {
+    const window = new PendingWindow(false);
+    const [attempted, retried] = [delivery(1), retryRequested(delivery(1), '2026-01-02T00:00:00.000Z')];
+    const read = { scheduled: [retried], express: [] };
+    window.endRefill(window.beginRefill(ROOM), read, new Set([attempted.id]), 0);
+    expect(window.scheduled.size).toBe(0);
+    expect([window.isNewest(attempted.id, attempted.revision), window.isNewest(attempted.id, 1)]).toEqual([
+      false,
+      true,
+    ]);
+    window.passOver(attempted);
+    expect(window.isNewest(attempted.id, retried.revision)).toBe(true);
+  });
+
+  test('does not take in from a page what an attempt has changed since', () => {
+    const [window, disk] = [new PendingWindow(false), new Disk()];
+    disk.put(1, 2);
+    const refill = window.beginRefill(ROOM);
+    window.noteChange(delivery(1).id);
+    disk.answer(window, refill);
+    expect(drain(window)).toEqual([2]);
+  });
+
+  test('does not take in from a page what is being attempted', () => {
+    const window = new PendingWindow(false);
+    const refill = window.beginRefill(ROOM);
+    window.endRefill(refill, { scheduled: [delivery(1), delivery(2)], express: [] }, new Set([delivery(1).id]), 0);
+    expect(drain(window)).toEqual([2]);
+  });
+
+  test('leaves a delivery that was stored during a read, and taken since, to its attempt', () => {
+    const window = new PendingWindow(false);
+    const refill = window.beginRefill(ROOM);
+    window.add(waiting(1), ROOM);
+    window.endRefill(refill, { scheduled: [], express: [] }, new Set([delivery(1).id]), 0);
+    expect([window.scheduled.size, window.isComplete]).toEqual([0, true]);
+    expect(window.isNewest(delivery(1).id, delivery(1).revision + 1)).toBe(true);
+  });
+
+  test('drops a page that does not follow on any more', () => {
+    const [window, disk] = [new PendingWindow(false), new Disk()];
+    disk.put(1, 2, 3);
+    const refill = window.beginRefill(ROOM);
+    window.forget();
+    disk.answer(window, refill);
+    expect(window.scheduled.size).toBe(0);
+    expect(drainWith(window, disk)).toEqual([1, 2, 3]);
+  });
+
+  test('drops a page when it had to be cut short meanwhile', () => {
+    const [window, disk] = [new PendingWindow(true), new Disk()];
+    for (const n of [20, 21, 22, 23, 24]) {
+      disk.put(n);
+      window.add(waiting(n), ROOM);
+    }
+    window.scheduled.shift();
+    window.scheduled.shift();
+    disk.stored.delete(delivery(20).id);
+    disk.stored.delete(delivery(21).id);
+    const refill = window.beginRefill(ROOM);
+    for (const n of [1, 2, 3, 4]) {
+      disk.put(n);
+      window.add(waiting(n), ROOM);
+    }
+    disk.answer(window, refill);
+    expect(drainWith(window, disk)).toEqual([1, 2, 3, 4, 22, 23, 24]);
+  });
+
+  test('loses nothing that was put back for later, and so is stored before what is left to the disk', () => {
+    const [window, disk] = [new PendingWindow(true), new Disk()];
+    disk.put(1, 2, 3);
+    const back = (n: number, due: number) => window.putBack({ ...waiting(n), due: waiting(due).due });
+    back(1, 10);
+    back(2, 11);
+    // Room for two: the last one is left to the disk, where it comes first.
+    window.add(waiting(3), 2);
+    expect(window.scheduled.size).toBe(2);
+    expect(drainWith(window, disk).toSorted()).toEqual([1, 2, 3]);
+  });
+
+  test('reads nothing scheduled where there is no room, and everything once there is', () => {
+    const [window, disk] = [new PendingWindow(false), new Disk()];
+    disk.put(1, 2);
+    disk.fill(window, 0);
+    expect(window.scheduled.size).toBe(0);
+    expect(drainWith(window, disk)).toEqual([1, 2]);
+  });
+
+  test('misses nothing that persons ask for while a page is being read, however much that is', () => {
+    const window = new PendingWindow(false);
+    const refill = window.beginRefill(ROOM);
+    for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
+    window.endRefill(refill, { scheduled: [], express: [] }, nobody, 0);
+    window.express.clear();
+    expect(window.wantsRefill(0)).toBe(true);
+  });
+
+  test('reads past the requested retries that are being attempted, and does not read those again', () => {
+    const window = new PendingWindow(false);
+    const requested = Array.from({ length: 150 }, (_, n) => toDocument(retryRequested(delivery(n), 'x')));
+    const attempted = new Set(requested.slice(0, 100).map(({ id }) => id));
+    const read = (stored: readonly DeliveryDocument[]) => {
+      const refill = window.beginRefill(ROOM, attempted.size);
+      window.endRefill(refill, { scheduled: [], express: stored.slice(0, refill.expressLimit) }, attempted, 0);
+    };
+    read(requested.slice(0, 100));
+    expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([0, false]);
+    window.forget();
+    read(requested);
+    expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([50, false]);
+  });
+
+  test('keeps what persons asked for apart, and bounded', () => {
+    const window = new PendingWindow(true);
+    for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
+    expect(window.scheduled.size).toBe(0);
+    expect(window.express.size).toBe(100);
+    expect(window.wantsRefill(ROOM)).toBe(false);
+    window.express.clear();
+    expect(window.wantsRefill(ROOM)).toBe(true);
+  });
+
+  test('holds each delivery once, in its newest form, however the forms come', () => {
+    const window = new PendingWindow(true);
+    const first = delivery(1);
+    const failed = { ...first, revision: 2, status: 'retrying', attempts_count: 1 } as const;
+    const retrying = toDocument({ ...failed, next_attempt_at: delivery(5).created_at });
+    const requested = toDocument(retryRequested(retrying, first.created_at));
+    const replayedLater = toDocument({ ...requested, manual_at: null, revision: 4 });
+    const held = () => [...window.scheduled, ...window.express].map(({ delivery: { revision } }) => revision);
+    for (const [form, expected] of [
+      [first, 1],
+      [retrying, 2],
+      [first, 2],
+      [requested, 3],
+      [retrying, 3],
+      [replayedLater, 4],
+    ] as const) {
+      window.add(toPending(form, 0), ROOM);
+      expect(held()).toEqual([expected]);
+    }
+    window.change(toPending({ ...requested, revision: 5 }, 0), ROOM);
+    expect([held(), window.scheduled.size]).toEqual([[5], 0]);
+  });
+
+  test('takes a newer form that a reading finds of what it holds', () => {
+    const window = new PendingWindow(false);
+    const refill = window.beginRefill(ROOM);
+    window.putBack(waiting(1));
+    const newer = { ...delivery(1), revision: 2 };
+    window.endRefill(refill, { scheduled: [newer], express: [] }, nobody, 0);
+    expect(window.scheduled.first?.delivery.revision).toBe(2);
+  });
+});
