@@ -59,7 +59,7 @@ export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 
 /**
  * Has the open shipments of workspaces whose settings changed checked by the new ones: a page of each workspace in turn, its
  * place stored after each. A check changes only what is to be changed, so that repeating one is harmless: after a crash, or
- * where two processes do it. docs/adr/0034-recheck-after-a-change-of-settings.md.
+ * where two processes do it. docs/adr/0034-recheck-after-settings-change.md.
  */
 export class RecheckJob {
   readonly job: LeaderElectedJob;

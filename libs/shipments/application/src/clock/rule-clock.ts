@@ -41,7 +41,7 @@ export interface RuleClockParts {
 
 /**
  * Has shipments checked when time alone changes something about them. One replica at a time looks at the work list; since a
- * check opens only what is due and not open, it does no harm where two do, or where the list is behind. docs/adr/0033-the-clock.md.
+ * check opens only what is due and not open, it does no harm where two do, or where the list is behind. docs/adr/0033-time-based-rules.md.
  */
 export class RuleClock {
   readonly job: LeaderElectedJob;
