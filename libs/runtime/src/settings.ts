@@ -16,19 +16,19 @@ import {
   url,
 } from './setting-types.ts';
 
-/** What is configured by environment variables; `compose` is Docker Compose, `services` is `npm run services`. */
+/** A program with settings; `compose` is Docker Compose, `services` is `npm run services`. */
 export type Program =
   'standalone' | 'gateway' | 'shipments' | 'projections' | 'webhooks' | 'setup' | 'cli' | 'services' | 'compose';
 
 export interface Setting {
   readonly type: SettingType<unknown>;
-  /** As it would be given. Without one the setting may be missing; a program may have another default. */
+  /** The default as a text. Without one the setting is optional; a program may have another default. */
   readonly default?: string;
-  /** Who reads it. */
+  /** The programs that read it. */
   readonly of: readonly Program[];
-  /** What it is for, as docs/reference/settings.md says it. */
+  /** Its purpose, with the same text as in docs/reference/settings.md. */
   readonly for: string;
-  /** The default in words, where it is none that could be given. */
+  /** A description of the default, if it is not a value. */
   readonly otherwise?: string;
 }
 
@@ -38,41 +38,46 @@ const TALKING = ['gateway', 'shipments', 'webhooks'] as const;
 const SIGNING_IN = ['standalone', 'gateway'] as const;
 const ATTEMPTING = ['standalone', 'webhooks'] as const;
 
-/** Every setting of every program. What is read, taken for misspelt and documented derives from it. */
+/** Every setting of every program. Reading, the check for misspelled names and the documentation derive from it. */
 export const SETTINGS = {
   ADMINISTRATION_TOKEN: {
     type: secret(32),
     of: ['gateway', 'cli'],
-    for: 'lets the command line in on the management port; 32 characters or more',
+    for: 'token of the command line for the management port; 32 characters or more',
   },
   ADMINISTRATION_URL: { type: url, of: ['cli'], for: 'management port of a gateway, for the command line' },
   ADMIN_EMAIL: {
     type: email,
     of: SIGNING_IN,
-    for: 'first admin of the workspace `default`, made where it has none; with `ADMIN_PASSWORD`',
+    for: 'first admin of the workspace `default`, created if it has none; needs `ADMIN_PASSWORD`',
   },
-  ADMIN_PASSWORD: { type: secret(10), of: SIGNING_IN, for: 'their password, 10 to 200 characters' },
-  API_KEY: { type: text, of: ['cli'], for: 'key of the public API, for `listen` and `events resend`' },
-  API_PORTS: { type: text, of: ['compose'], default: '3000', for: 'ports of this machine for gateways' },
+  ADMIN_PASSWORD: { type: secret(10), of: SIGNING_IN, for: 'password of the first admin, 10 to 200 characters' },
+  API_KEY: { type: text, of: ['cli'], for: 'API key for `listen` and `events resend`' },
+  API_PORTS: { type: text, of: ['compose'], default: '3000', for: 'ports on this machine for gateways' },
   APP_URL: {
     type: url,
     of: ['standalone', 'gateway', 'shipments', 'webhooks'],
     otherwise: '`BASE_URL`',
-    for: 'where people reach the web application: links begin with it',
+    for: 'address of the web application, used in links',
   },
   BASE_URL: {
     type: url,
     of: ['standalone', 'gateway', 'shipments', 'webhooks'],
     otherwise: 'from `HOST` and `PORT`; of shipments and webhooks `http://127.0.0.1:3000`',
-    for: 'where clients reach the API: set it when `HOST` is `0.0.0.0` or a proxy stands before it',
+    for: 'address of the API for clients; set it if `HOST` is `0.0.0.0` or behind a proxy',
   },
   DATA_DIR: {
     type: text,
     of: ['standalone', 'services', 'cli'],
     default: './data',
-    for: 'everything that is kept; of `npm run services` `./data/services`',
+    for: 'folder for all data; `npm run services` uses `./data/services`',
   },
-  ENGINES_DIR: { type: text, of: ['services'], default: '../shared/engines', for: 'engines that start without Docker' },
+  ENGINES_DIR: {
+    type: text,
+    of: ['services'],
+    default: '../shared/engines',
+    for: 'folder with engines that start without Docker',
+  },
   EVENTSTOREDB_URL: {
     type: text,
     of: ['shipments', 'projections', 'services'],
@@ -82,151 +87,166 @@ export const SETTINGS = {
     type: text,
     of: ['standalone', 'gateway', 'shipments', 'webhooks'],
     default: '127.0.0.1',
-    for: 'where it listens',
+    for: 'address to listen on',
   },
   KAFKA_BROKERS: { type: list, of: [...KAFKA, 'services'], for: '`host:port`, comma-separated' },
   KAFKA_REPLICATION_FACTOR: {
     type: integer(0, 100),
     of: KAFKA,
     otherwise: "the brokers', which Apache Kafka ships as 1",
-    for: 'copies of topics, 3 on a cluster of three: made with the topic, not changed afterwards',
+    for: 'copies of each topic, set when the topic is created; 3 on a cluster of three brokers',
   },
   KAFKA_SASL_MECHANISM: {
     type: oneOf('plain', 'scram-sha-256', 'scram-sha-512'),
     of: KAFKA,
     for: '`plain`, `scram-sha-256` or `scram-sha-512`',
   },
-  KAFKA_SASL_PASSWORD: { type: text, of: KAFKA, for: 'needed with a mechanism' },
-  KAFKA_SASL_USERNAME: { type: text, of: KAFKA, for: 'needed with a mechanism' },
+  KAFKA_SASL_PASSWORD: { type: text, of: KAFKA, for: 'required with `KAFKA_SASL_MECHANISM`' },
+  KAFKA_SASL_USERNAME: { type: text, of: KAFKA, for: 'required with `KAFKA_SASL_MECHANISM`' },
   KAFKA_TLS: { type: boolean, of: KAFKA, default: 'false', for: 'TLS to the brokers' },
-  KAFKA_TLS_CA: { type: text, of: KAFKA, for: 'who signs their certificates, as PEM' },
-  KAFKA_TOPIC_PREFIX: { type: text, of: KAFKA, default: '', for: 'names of topics begin with it' },
+  KAFKA_TLS_CA: { type: text, of: KAFKA, for: 'certificate authority of the brokers, as PEM' },
+  KAFKA_TOPIC_PREFIX: { type: text, of: KAFKA, default: '', for: 'prefix of all topic names' },
   LOG_LEVEL: {
     type: oneOf(...LOG_LEVELS),
     of: ['standalone', ...SERVICES],
     default: 'info',
-    for: 'JSON lines; on a terminal one readable line each',
+    for: 'log level; logs are JSON lines, or readable lines at a terminal',
   },
   MANAGEMENT_HOST: {
     type: text,
     of: ['standalone', ...SERVICES],
     default: '127.0.0.1',
-    for: 'where `/metrics` and the health checks are',
+    for: 'address for `/metrics` and the health checks',
   },
-  MANAGEMENT_PORT: { type: port, of: ['standalone', ...SERVICES], default: '9464', for: 'the same' },
+  MANAGEMENT_PORT: {
+    type: port,
+    of: ['standalone', ...SERVICES],
+    default: '9464',
+    for: 'port for `/metrics` and the health checks',
+  },
   MANAGEMENT_PORTS: {
     type: text,
     of: ['compose'],
     default: '9464',
-    for: 'ports of this machine for the management of gateways',
+    for: 'ports on this machine for the management ports of gateways',
   },
   MONGODB_URL: {
     type: text,
     of: [...SERVICES, 'services'],
-    for: '`mongodb://…`; the database is the one in its path, `tracking` without one',
+    for: '`mongodb://…`; the path names the database, default `tracking`',
   },
   PLACES_FILE: {
     type: text,
     of: ['standalone', 'gateway', 'shipments'],
-    for: 'a UN/LOCODE code list (CSV as UNECE publishes it) to check ports against',
+    for: 'UN/LOCODE code list (CSV from UNECE) that ports are checked against',
   },
   PORT: {
     type: port,
     of: ['standalone', 'gateway', 'shipments', 'webhooks', 'services'],
     default: '3000',
-    for: 'where it listens; of shipments 4001, of webhooks 4002',
+    for: 'port to listen on; shipments 4001, webhooks 4002',
   },
   RATE_LIMIT_PER_MINUTE: {
     type: integer(1, 1_000_000_000),
     of: ['standalone', 'gateway'],
     default: '1000',
-    for: 'requests per key',
+    for: 'requests per minute and key',
   },
-  RETENTION_DEAD_LETTERS: { type: duration, of: ATTEMPTING, default: '90d', for: 'how long dead letters are kept' },
+  RETENTION_DEAD_LETTERS: { type: duration, of: ATTEMPTING, default: '90d', for: 'retention of dead letters' },
   RETENTION_DELIVERIES: {
     type: duration,
     of: ATTEMPTING,
     default: '30d',
-    for: 'how long deliveries that came to another end are kept; pending ones never go',
+    for: 'retention of succeeded and discarded deliveries; pending deliveries are never deleted',
   },
   RETENTION_EVENTS: {
     type: duration,
     of: ['standalone', 'gateway', 'projections'],
     default: '30d',
-    for: 'how long `/v1/events` answers what happened; the same on all',
+    for: 'retention of events at `/v1/events`; the same on all programs',
   },
   SECRETS_KEY: {
     type: bytes(32),
     of: ['standalone', 'gateway', 'webhooks', 'setup'],
-    otherwise: 'standalone makes one in the data folder',
-    for: 'signs cursors, encrypts secrets at rest; 32 bytes as base64, the same on all',
+    otherwise: 'standalone creates one in the data folder',
+    for: 'signs cursors and encrypts secrets at rest; 32 bytes as base64, the same on all programs',
   },
   SECRETS_KEY_LOST: {
     type: text,
     of: ['standalone', 'gateway', 'webhooks', 'setup'],
-    for: 'accepts that the key of this id is lost (see [Secrets key](running.md#secrets-key))',
+    for: 'id of a lost key that is given up (see [Secrets key](running.md#secrets-key))',
   },
   SERVICES_TLS_CA: {
     type: text,
     of: TALKING,
-    for: 'TLS between the services: who signs their certificates, as PEM; plain text without',
+    for: 'TLS between the services: certificate authority, as PEM; plain text without it',
   },
   SERVICES_TLS_CERT: { type: text, of: TALKING, for: 'certificate of the service, as PEM' },
-  SERVICES_TLS_KEY: { type: text, of: TALKING, for: 'its key, as PEM' },
+  SERVICES_TLS_KEY: { type: text, of: TALKING, for: 'private key of the service, as PEM' },
   SERVICES_TOKEN: {
     type: secret(32),
     of: TALKING,
-    for: 'by which the services know each other; 32 characters or more',
+    for: 'shared token of the services; 32 characters or more',
   },
   SHIPMENTS_URL: {
     type: serviceAddress,
     of: ['gateway', 'webhooks'],
-    for: '`host:port`; all addresses of the name are called in turn',
+    for: '`host:port`; calls use all addresses of the name in turn',
   },
   TRUSTED_PROXIES: {
     type: cidrs,
     of: ['standalone', 'gateway'],
     default: '',
-    for: "CIDRs whose `X-Forwarded-*` are believed: the proxy's, or all who come through it share one address at the [sign-in](identity.md#sign-in)",
+    for: 'CIDRs of proxies whose `X-Forwarded-*` headers are trusted; without it, all clients of a proxy share one address at the [sign-in](identity.md#sign-in)',
   },
   WEBHOOKS_ALLOWED_CIDRS: {
     type: cidrs,
     of: ATTEMPTING,
     default: '',
-    for: 'receivers on these addresses although they are not public, for development',
+    for: 'non-public networks in which receivers are allowed, for development',
   },
-  WEBHOOKS_ALLOW_HTTP: { type: boolean, of: ATTEMPTING, default: 'false', for: '`http:` receivers, only inside those' },
+  WEBHOOKS_ALLOW_HTTP: {
+    type: boolean,
+    of: ATTEMPTING,
+    default: 'false',
+    for: 'allows `http:` receivers in those networks',
+  },
   WEBHOOKS_FAILING_AFTER: {
     type: duration,
     of: ATTEMPTING,
     default: '1h',
-    for: 'the workspace’s other endpoints are told of one without a success for so long',
+    for: 'time without a success after which the workspace’s other endpoints get `webhook_endpoint.failing`',
   },
   WEBHOOKS_RECOVERY_AFTER: {
     type: duration,
     of: ATTEMPTING,
     default: '10m',
-    for: 'an endpoint that failed for so long gets all that waits, paced, once it answers',
+    for: 'duration of failure after which a 2xx response starts the [recovery](delivery.md#recovery)',
   },
   WEBHOOKS_RETRY_CAP: { type: duration, of: ATTEMPTING, default: '24h', for: 'longest pause of the retry schedule' },
   WEBHOOKS_RETRY_FACTOR: {
     type: integer(1, 100),
     of: ATTEMPTING,
     default: '3',
-    for: 'by which each pause is longer than the one before',
+    for: 'factor between one pause and the next',
   },
   WEBHOOKS_RETRY_FIRST: { type: duration, of: ATTEMPTING, default: '5s', for: 'first pause of the retry schedule' },
-  WEBHOOKS_RETRY_WINDOW: { type: duration, of: ATTEMPTING, default: '72h', for: 'from the first attempt to the last' },
+  WEBHOOKS_RETRY_WINDOW: {
+    type: duration,
+    of: ATTEMPTING,
+    default: '72h',
+    for: 'time from the first attempt to the last',
+  },
   WEBHOOKS_TIMEOUT: {
     type: duration,
     of: [...ATTEMPTING, 'gateway'],
     default: '10s',
-    for: 'one attempt, from name resolution to the last byte',
+    for: 'timeout of an attempt, from name resolution to the last byte',
   },
   WEBHOOKS_URL: {
     type: serviceAddress,
     of: ['gateway'],
-    for: '`host:port`; all addresses of the name are called in turn',
+    for: '`host:port`; calls use all addresses of the name in turn',
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 

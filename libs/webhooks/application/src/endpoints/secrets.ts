@@ -105,7 +105,6 @@ export function signingKeys(box: SecretBox, endpointId: string, stored: StoredSe
   return {
     expiresAt: stored.expires_at ? Date.parse(stored.expires_at) : Infinity,
     service: createSecretKey(secret, 'utf8'),
-    // Those made by earlier versions are in base64url, which is read alike.
     standard: createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64')),
   };
 }
