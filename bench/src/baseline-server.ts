@@ -15,7 +15,7 @@ class BareController {
 
   @Post('/v1/shipments')
   create(@Body() body: unknown): Partial<ShipmentFields> {
-    return readShipmentFields(body, false, this.places).fields;
+    return readShipmentFields({ body, strict: false }, this.places).fields;
   }
 
   @Get('/ready')

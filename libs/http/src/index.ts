@@ -97,6 +97,6 @@ export {
 } from './validation/fields.ts';
 export { FROM_TO, InputType, PageType, TIME, WithWarnings } from './validation/mapped-types.ts';
 export { NoParameters, readParameters } from './validation/parameters.ts';
-export { BodyPipe, NO_BODY, OptionalBodyPipe, type ReadBody } from './validation/read-body.ts';
-export { type DtoClass, fieldsOf, ignored, readDto, unknownFields } from './validation/read-dto.ts';
+export { BodyPipe, draftBody, NO_BODY, OptionalBodyPipe, type ReadBody } from './validation/read-body.ts';
+export { type DtoClass, fieldsOf, readDto, unknownFields } from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';

@@ -4,6 +4,6 @@ export { EventsHttpModule } from './events/events-http.module.ts';
 export { ListEventsDto } from './events/list-events.dto.ts';
 export type { EventStreamSettings } from './events/stream/event-streams.ts';
 export { shipmentReading, ShipmentsHttpModule } from './shipments-http.module.ts';
-export { readShipmentFields } from './shipments/read-shipment-fields.ts';
+export { readShipmentFields } from './shipments/shipment-fields.pipes.ts';
 export { SHIPMENT_ID } from './shipments/shipment-id.pipe.ts';
 export { ShipmentReader } from './shipments/shipment-reader.ts';

@@ -6,8 +6,8 @@ import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { readShipmentFields } from '../shipments/read-shipment-fields.ts';
-import type { ReadShipmentFields } from '../shipments/read-shipment-fields.ts';
+import { readShipmentFields } from '../shipments/shipment-fields.pipes.ts';
+import type { ReadShipmentFields } from '../shipments/shipment-fields.pipes.ts';
 import { ShipmentWrites } from '../shipments/shipment-writes.ts';
 import { BulkAnswers, NOT_ATOMIC } from './bulk-answers.ts';
 import { BulkRequest } from './bulk-request.ts';
@@ -41,7 +41,10 @@ export class BulkShipmentsController {
   ): Promise<string> {
     const { request } = reply;
     const bulk = new BulkRequest<ReadShipmentFields, Shipment>(sent.value.shipments, command, 'shipment');
-    await bulk.read((item) => readShipmentFields(item, command.strict, this.places), sizeOfBody(request));
+    await bulk.read(
+      (item) => readShipmentFields({ body: item, strict: command.strict }, this.places),
+      sizeOfBody(request),
+    );
     await bulk.carryOut(
       // Without one it is a shipment of its own.
       ({ fields }) => fields.external_id ?? undefined,

@@ -2,8 +2,8 @@ import type { FieldError, Places, Timestamp, Warning } from '@tracking/contracts
 import { fault, invalidRequest, isObject, notFound, RequestError, text } from '@tracking/http';
 import { normaliseCode, parseShipmentId } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
-import { readMilestone } from '../milestones/read-milestone.ts';
-import type { ReadMilestone } from '../milestones/read-milestone.ts';
+import { readMilestone } from '../milestones/milestone.pipes.ts';
+import type { ReadMilestone } from '../milestones/milestone.pipes.ts';
 import type { ShipmentReference } from './shipment-finder.ts';
 
 /** A milestone, and what names its shipment. */
@@ -29,7 +29,7 @@ export function readBulkMilestone(
   if (found !== undefined && 'field' in found && found.field === 'shipment_id') requireId(found.value);
   const faults = found === undefined || 'field' in found ? [] : found.faults;
   const { milestone, warnings } = readOwn(isObject(item) ? ownOf(item) : item, faults, (body) =>
-    readMilestone(body, sent, places),
+    readMilestone({ ...sent, body }, places),
   );
   if (found === undefined || !('field' in found)) throw invalidRequest(faults);
   return { reference: found, milestone, warnings };

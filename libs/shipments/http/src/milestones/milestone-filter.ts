@@ -1,9 +1,14 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PipeTransform } from '@nestjs/common';
 import { CLASSIFIERS } from '@tracking/contracts';
 import type { Places, Timestamp } from '@tracking/contracts';
-import { invalidRequest } from '@tracking/http';
+import { CLOCK, invalidRequest } from '@tracking/http';
 import type { MilestoneListQuery } from '@tracking/read-models';
 import { checkShipmentFields } from '@tracking/shipments';
 import type { ListMilestonesDto } from './list-milestones.dto.ts';
+import type { Clock } from '@tracking/ports';
+import { PLACES } from '../dependencies.ts';
+import { pastTime } from '../shipments/as-of.ts';
 
 export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'after'> {
   /** As they were recorded then; as they are now where undefined. */
@@ -11,7 +16,7 @@ export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'aft
 }
 
 /** Which milestones a query asks for: the actual ones that count, unless it says otherwise. */
-export function milestoneFilter(query: ListMilestonesDto, places: Places): MilestoneFilter {
+function milestoneFilter(query: ListMilestonesDto, places: Places): MilestoneFilter {
   const named = query.classifier?.split(',') ?? ['actual'];
   return {
     classifiers: CLASSIFIERS.filter((classifier) => named.includes(classifier) || named.includes('all')),
@@ -26,4 +31,16 @@ function containerNumber(text: string, places: Places): string | undefined {
   const { fields, errors } = checkShipmentFields({ container_numbers: [text] }, undefined, places);
   if (errors.length > 0) throw invalidRequest(errors.map((error) => ({ ...error, param: 'container_number' })));
   return fields.container_numbers?.[0];
+}
+
+@Injectable()
+export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, MilestoneFilter> {
+  constructor(
+    @Inject(PLACES) private readonly places: Places,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  transform(query: ListMilestonesDto): MilestoneFilter {
+    return { ...milestoneFilter(query, this.places), as_of: pastTime(query.as_of, this.clock()) };
+  }
 }

@@ -10,9 +10,9 @@ import { MILESTONE_IDS } from './milestone-ids.pipe.ts';
 import type { MilestoneIds } from './milestone-ids.pipe.ts';
 import { MilestoneWrites } from './milestone-writes.ts';
 import type { MilestoneWithWarnings } from './milestone-writes.ts';
-import { MilestonePatchPipe } from './milestone.pipe.ts';
+import { MilestonePatchPipe } from './milestone.pipes.ts';
 import { CorrectMilestoneDto, MilestoneResource, MilestoneWrittenResource } from './milestone.resource.ts';
-import type { ReadMilestonePatch } from './read-milestone-patch.ts';
+import type { ReadMilestonePatch } from './milestone.pipes.ts';
 import { SHIPMENTS } from '../dependencies.ts';
 
 /** Whose it is, and which. */

@@ -21,9 +21,10 @@ import { ListMilestonesDto } from './list-milestones.dto.ts';
 import type { MilestoneFilter } from './milestone-filter.ts';
 import { MilestoneWrites } from './milestone-writes.ts';
 import type { MilestoneWithWarnings } from './milestone-writes.ts';
-import { MilestoneFilterPipe, MilestonePipe } from './milestone.pipe.ts';
+import { MilestonePipe } from './milestone.pipes.ts';
 import { MilestonePageResource, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
-import type { ReadMilestone } from './read-milestone.ts';
+import type { ReadMilestone } from './milestone.pipes.ts';
+import { MilestoneFilterPipe } from './milestone-filter.ts';
 import { SHIPMENTS } from '../dependencies.ts';
 
 @ApiTags('Milestones')
