@@ -1,16 +1,14 @@
+import { MantineProvider, Drawer, Loader, Modal, createTheme } from '@mantine/core';
+import '@mantine/core/styles.css';
 import '@mantine/core/styles/default-css-variables.css';
 import '@mantine/core/styles/global.css';
-import '@mantine/core/styles.css';
-import './theme.css';
-import './colors.css';
-import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { watchingCaches, onOtherTab } from '../session/session.ts';
-import { Questions, Told } from './overlays.tsx';
 import { isWorthRepeating } from './failures.ts';
+import { Questions, Told } from './overlays.tsx';
 import { createAppRouter } from './router.tsx';
-import { theme } from './theme.ts';
+import './theme.css';
 
 const caches = watchingCaches({
   ended: () => void signInAgain(),
@@ -51,3 +49,19 @@ export function App() {
     </MantineProvider>
   );
 }
+
+/** Values of variables stand in theme.css: none are put into the page by a script. */
+const theme = createTheme({
+  primaryColor: 'blue',
+  primaryShade: { light: 8, dark: 5 },
+  defaultRadius: 'sm',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    // What its label says is said to those who do not see it.
+    Loader: Loader.extend({ defaultProps: { role: 'status' } }),
+    // Locking the page behind them puts an inline style into it, which its policy refuses. Their head is not the page's.
+    Modal: Modal.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
+    Drawer: Drawer.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
+  },
+});

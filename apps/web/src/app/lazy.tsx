@@ -1,5 +1,7 @@
+import { type SelectProps, TextInput } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { type ComponentType, type ReactNode, Suspense, useState, lazy } from 'react';
+import type { OneOfProps, SomeOfProps } from '../values/search-select.tsx';
 import { PageNotLoaded } from './failures.ts';
 
 /**
@@ -62,4 +64,35 @@ export function late<P extends object>(load: () => Promise<{ readonly default: C
   return function Late(props: P) {
     return <Loaded {...props} />;
   };
+}
+
+const load = () => import('../values/search-select.tsx');
+const LoadedMultiSelect = late(async () => ({ default: (await load()).SomeOf }));
+const LoadedSelect = late(async () => ({ default: (await load()).OneOf }));
+
+/** For above a list: the rows do not wait for what opens the choices; until it is there, a field of its size stands there. */
+export function LateMultiSelect(props: SomeOfProps) {
+  return (
+    <Suspense fallback={<Meanwhile {...props} />}>
+      <LoadedMultiSelect {...props} />
+    </Suspense>
+  );
+}
+
+/** Likewise, of one choice. */
+export function LateSelect(props: OneOfProps) {
+  return (
+    <Suspense fallback={<Meanwhile {...props} />}>
+      <LoadedSelect {...props} />
+    </Suspense>
+  );
+}
+
+type Outside = Pick<SelectProps, 'className' | 'w' | 'miw' | 'maw'> & {
+  readonly label?: ReactNode;
+  readonly description?: ReactNode;
+};
+
+function Meanwhile({ label, description, className, w, miw, maw }: Outside) {
+  return <TextInput {...{ label, description, className, w, miw, maw }} disabled aria-busy />;
 }

@@ -1,11 +1,24 @@
-import { Group, Stack, Text, Title, Center, Loader, Alert, Button, Code, Paper } from '@mantine/core';
+import {
+  Group,
+  Stack,
+  Text,
+  Title,
+  Center,
+  Loader,
+  Alert,
+  Button,
+  Code,
+  Paper,
+  Anchor,
+  type AnchorProps,
+  type ButtonProps,
+} from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useRouter } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useRouter, createLink } from '@tanstack/react-router';
+import type { ReactNode, AnchorHTMLAttributes, Ref } from 'react';
 import { useEnvironment } from '../session/session.ts';
 import { failureOf, failureBeside } from './failures.ts';
-import { LinkButton } from './links.tsx';
 import classes from './page.module.css';
 
 interface Props {
@@ -135,3 +148,16 @@ export function NotFound() {
     </Narrow>
   );
 }
+
+type Html = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps | 'children'> & {
+  readonly ref?: Ref<HTMLAnchorElement>;
+  readonly children?: ReactNode;
+};
+
+/** A link to a page, which the routes know. */
+export const LinkAnchor = createLink((props: AnchorProps & Html) => <Anchor {...props} />);
+
+/** The same, as a button looks. */
+export const LinkButton = createLink(({ type: _none, ...props }: ButtonProps & Html) => (
+  <Button component="a" {...props} />
+));

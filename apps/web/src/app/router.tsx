@@ -7,19 +7,16 @@ import {
   redirect,
   retainSearchParams,
 } from '@tanstack/react-router';
-import { readQueueSearch } from '../exceptions/queue/queue-address.ts';
+import { readQueueSearch } from '../exceptions/queue/queue-search.ts';
 import { followEvents } from '../live/live-events.tsx';
 import { sessionQuery } from '../session/session.ts';
-import { readTimelineSearch } from '../shipment/timeline/timeline-search.ts';
-import { readDeadLetterSearch } from '../settings/webhooks/dead-letters/dead-letter-search.ts';
-import { readDeliverySearch } from '../settings/webhooks/deliveries/delivery-search.ts';
-import { readEndpointSearch } from '../settings/webhooks/endpoints/endpoint-search.ts';
+import { readTimelineSearch, readDocumentSearch } from '../shipment/shipment-queries.ts';
+import { readDeadLetterSearch, readDeliverySearch, readEndpointSearch } from '../settings/webhooks/webhook-search.ts';
 import { readSignInSearch } from '../session/sign-in.ts';
 import { readAuditSearch } from '../settings/audit-log/audit-search.ts';
-import { readAccountSearch } from '../settings/service-accounts/account-search.ts';
-import { readTeamSearch } from '../settings/team/team-search.ts';
-import { readDocumentSearch } from '../shipment/documents/document-search.ts';
-import { readEventSearch } from '../settings/events/event-search.ts';
+import { readAccountSearch } from '../settings/api-keys/key-queries.ts';
+import { readTeamSearch } from '../settings/team/team.ts';
+import { readEventSearch } from '../settings/events/event-log.ts';
 import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
 import { Failed, NotFound } from './page.tsx';
 import { isSignedOut } from './failures.ts';

@@ -9,6 +9,7 @@ import {
   UnstyledButton,
   useMantineColorScheme,
   Alert,
+  type MantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure, useNetwork } from '@mantine/hooks';
 import {
@@ -27,13 +28,18 @@ import { pathInOther } from '../session/api.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { useEnvironment, useSession, useSignOut } from '../session/session.ts';
 import classes from './shell.module.css';
-import { COLOR_SCHEMES } from './theme.ts';
 
 const PAGES = [
   { to: '/shipments', label: 'Shipments', icon: IconContainer },
   { to: '/exceptions', label: 'Exceptions', icon: IconAlertTriangle },
   { to: '/settings', label: 'Settings', icon: IconSettings },
 ] as const;
+
+export const COLOR_SCHEMES: readonly { readonly value: MantineColorScheme; readonly label: string }[] = [
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+  { value: 'auto', label: 'As the system' },
+];
 
 /** What stands around every page: where one is, who one is, and which environment it is about. */
 export function Shell() {

@@ -28,7 +28,7 @@ export function FirstUsePage() {
   );
 }
 
-const CreateKey = late(async () => ({ default: (await import('../settings/api-keys/create-key.tsx')).CreateKey }));
+const CreateKey = late(async () => ({ default: (await import('../settings/api-keys/keys.tsx')).CreateKey }));
 
 /** What a new workspace needs: a key, a shipment, a webhook. Each is ticked off as it arrives, from wherever it comes. */
 export function FirstSteps() {

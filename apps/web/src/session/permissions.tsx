@@ -1,6 +1,6 @@
-import { Alert, Tooltip, Radio, Stack } from '@mantine/core';
+import { Alert, Tooltip } from '@mantine/core';
 import { type MouseEvent, type ReactElement, type ReactNode, cloneElement } from 'react';
-import { lacking, ROLES_ABOUT, ROLE_CHOICES, type Role } from './roles.ts';
+import { lacking } from './roles.ts';
 import { type Permission, useSession } from './session.ts';
 
 /** Why whoever is signed in may not; undefined where they may. */
@@ -43,22 +43,4 @@ export function OnlyWith({ permission, children }: { readonly permission: Permis
   const why = useLacking(permission);
   if (why === undefined) return children;
   return <Alert title="This page is not for your role">{why}</Alert>;
-}
-
-interface RoleChoiceProps {
-  readonly value: Role;
-  readonly onChange: (role: Role) => void;
-}
-
-/** Which role, with what each may do. */
-export function RoleChoice({ value, onChange }: RoleChoiceProps) {
-  return (
-    <Radio.Group label="Role" value={value} onChange={(role) => onChange(role as Role)}>
-      <Stack gap="xs" mt={6}>
-        {ROLE_CHOICES.map((role) => (
-          <Radio key={role.value} value={role.value} label={role.label} description={ROLES_ABOUT[role.value]} />
-        ))}
-      </Stack>
-    </Radio.Group>
-  );
 }

@@ -1,14 +1,30 @@
-import { Anchor, Stack } from '@mantine/core';
+import { Anchor, Stack, Badge, Text } from '@mantine/core';
+import { useInterval } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useParams } from '@tanstack/react-router';
-import { NotFoundError } from '@tracking/client';
-import { Waiting } from '../app/page.tsx';
+import { Link, Outlet, useParams, useLocation, useMatchRoute } from '@tanstack/react-router';
+import { NotFoundError, type Shipment } from '@tracking/client';
+import { useEffect, useRef, useState } from 'react';
+import { Waiting, PageHeader } from '../app/page.tsx';
+import { LiveMark } from '../live/live-events.tsx';
 import { useEnvironment } from '../session/session.ts';
-import { ShipmentContext } from './current-shipment.ts';
-import { Glance } from './glance/glance.tsx';
-import { NoSuchShipment } from './no-such-shipment.tsx';
-import { SectionLinks } from './section-links.tsx';
-import { shipmentQuery } from './shipment-queries.ts';
+import { SeverityBadge, slipHours, slipLabel, ShipmentStatus } from '../shipments/shipment-facts.tsx';
+import { STATUS_LABELS, MODE_LABELS } from '../values/codes.ts';
+import { PlaceName, PlaceTime, PlaceOrText, usePlaces } from '../values/place.tsx';
+import { Time } from '../values/time.tsx';
+import { dayLabel } from '../values/zones.ts';
+import { seenExceptionsQuery } from './exceptions/exception-queries.ts';
+import { ShipmentActions } from './shipment-actions.tsx';
+import { type Next, whatComesNext } from './what-comes-next.ts';
+import { NoSuchShipment, Card } from './parts.tsx';
+import classes from './shipment-page.module.css';
+import {
+  ShipmentContext,
+  shipmentQuery,
+  useShipment,
+  nameOf,
+  milestonesQuery,
+  explanationQuery,
+} from './shipment-queries.ts';
 
 /** What matters of a shipment at a glance, and below it one of its sections: which one stands in the address. */
 export function ShipmentPage() {
@@ -34,4 +50,234 @@ export function ShipmentPage() {
       )}
     </Stack>
   );
+}
+
+type Name = 'timeline' | 'eta' | 'exceptions' | 'documents' | 'history' | 'explanation' | 'calls';
+
+interface Section {
+  readonly to: '/shipments/$id' | `/shipments/$id/${Name}`;
+  readonly label: string;
+  /** How many there are of what it shows; nothing where there are none. */
+  readonly count?: (shipment: Shipment) => number;
+}
+
+/** A section is a route below `/shipments/$id` and a folder beside this file. */
+const SECTIONS: readonly Section[] = [
+  { to: '/shipments/$id', label: 'Overview' },
+  { to: '/shipments/$id/timeline', label: 'Timeline' },
+  { to: '/shipments/$id/eta', label: 'ETA' },
+  { to: '/shipments/$id/exceptions', label: 'Exceptions', count: ({ open_exceptions_count }) => open_exceptions_count },
+  { to: '/shipments/$id/documents', label: 'Documents', count: ({ documents_count }) => documents_count },
+  { to: '/shipments/$id/history', label: 'History' },
+  { to: '/shipments/$id/explanation', label: 'Why' },
+  { to: '/shipments/$id/calls', label: 'API' },
+];
+
+function SectionLinks() {
+  const shipment = useShipment();
+  const links = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // On a narrow page not all of them are in view.
+  useEffect(() => {
+    links.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [pathname]);
+  return (
+    <nav ref={links} className={classes['sections']} aria-label="Sections of the shipment">
+      {SECTIONS.map(({ to, label, count }) => {
+        const number = count?.(shipment) ?? 0;
+        return (
+          <Link
+            key={to}
+            to={to}
+            params={{ id: shipment.id }}
+            activeOptions={{ exact: true, includeSearch: false }}
+            resetScroll={false}
+            className={classes['section']}
+          >
+            {label}
+            {number > 0 && (
+              <Badge size="sm" variant="light" color="gray" miw="max-content" autoContrast>
+                {number}
+              </Badge>
+            )}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** What matters of a shipment: status and what set it, when it arrives, what is wrong, what comes next. */
+function Glance() {
+  const shipment = useShipment();
+  const isOverview = useMatchRoute()({ to: '/shipments/$id' }) !== false;
+  return (
+    <>
+      <PageHeader
+        title={nameOf(shipment)}
+        beside={
+          <>
+            <ShipmentStatus status={shipment.status} />
+            <LiveMark />
+          </>
+        }
+        about={
+          <>
+            {shipment.mode !== null && `${MODE_LABELS[shipment.mode]} · `}
+            <PlaceName code={shipment.origin_port} /> → <PlaceName code={shipment.destination_port} />
+          </>
+        }
+        actions={<ShipmentActions />}
+      />
+      <div className={classes['cards']} data-elsewhere={!isOverview || undefined}>
+        <StatusCard />
+        <ArrivalCard />
+        <WrongCard />
+        <Card title="What comes next">
+          <WhatComesNext />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function StatusCard() {
+  const { id, status, status_milestone_id } = useShipment();
+  const milestones = useQuery(milestonesQuery(useEnvironment(), id));
+  const milestone = milestones.data?.find((each) => each.id === status_milestone_id);
+  return (
+    <Card title="Status">
+      <Text fw={600}>{STATUS_LABELS[status]}</Text>
+      {milestone !== undefined && (
+        <Text size="sm">
+          <Link to="/shipments/$id/timeline" params={{ id }} search={{ milestone: milestone.id }} className="link">
+            {milestone.label}
+          </Link>
+          {milestone.location !== null && (
+            <>
+              {' '}
+              at <PlaceOrText name={milestone.location} />
+            </>
+          )}
+          , <Time value={milestone.occurred_at} />
+        </Text>
+      )}
+      {status_milestone_id === null && (
+        <Text size="sm" c="dimmed">
+          {status === 'cancelled' ? 'Cancelled by hand, not by a milestone' : 'Nothing has happened yet that sets it'}
+        </Text>
+      )}
+    </Card>
+  );
+}
+
+function ArrivalCard() {
+  const { eta, ata, original_eta, destination_port } = useShipment();
+  const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
+  const slip = slipHours({ eta: ata ?? eta, original_eta });
+  return (
+    <Card title={ata === null ? 'Expected arrival' : 'Arrived'}>
+      <Text fw={600} component="div">
+        <PlaceTime value={ata ?? eta} zone={zone} />
+      </Text>
+      {original_eta !== null && (
+        <Text size="sm" component="div">
+          Originally <Time value={original_eta} />{' '}
+          <Text span inherit fw={600} className={slipClass(slip)}>
+            {slip === undefined || slip === 0 ? 'on time' : slipLabel(slip)}
+          </Text>
+        </Text>
+      )}
+      {eta === null && ata === null && (
+        <Text size="sm" c="dimmed">
+          Nobody has said when
+        </Text>
+      )}
+    </Card>
+  );
+}
+
+function slipClass(slip: number | undefined): string {
+  return slip !== undefined && slip > 0 ? 'late' : 'early';
+}
+
+function WrongCard() {
+  const { id, open_exceptions_count } = useShipment();
+  const exceptions = useQuery({
+    ...seenExceptionsQuery(useEnvironment(), id),
+    enabled: open_exceptions_count > 0,
+  });
+  const open = (exceptions.data?.thing ?? []).filter(({ status }) => status !== 'resolved');
+  return (
+    <Card title="What is wrong">
+      {open_exceptions_count === 0 && <Text size="sm">Nothing that is known</Text>}
+      {open_exceptions_count > 0 && open.length === 0 && <Text size="sm">{open_exceptions_count} open exceptions</Text>}
+      {open_exceptions_count > 0 && (
+        <ul className={classes['list']}>
+          {open.slice(0, 4).map(({ id: exception, title, severity, container_number }) => (
+            <li key={exception}>
+              <SeverityBadge severity={severity} /> {title}
+              {container_number !== null && (
+                <Text span size="xs" c="dimmed">
+                  {' '}
+                  {container_number}
+                </Text>
+              )}
+            </li>
+          ))}
+          {open.length > 4 && <li>and {open.length - 4} more</li>}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+const SHOWN = 4;
+
+function WhatComesNext() {
+  const [shipment, environment] = [useShipment(), useEnvironment()];
+  const milestones = useQuery(milestonesQuery(environment, shipment.id));
+  const explanation = useQuery(explanationQuery(environment, shipment.id));
+  // What is overdue becomes so while one looks.
+  const [now, setNow] = useState(() => Date.now());
+  useInterval(() => setNow(Date.now()), 60_000, { autoInvoke: true });
+  const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, now };
+  const next = whatComesNext(known);
+  if (next.length === 0) return <Text size="sm">{nothing(shipment.status)}</Text>;
+  return (
+    <ul className={classes['list']}>
+      {next.slice(0, SHOWN).map((each) => (
+        <Item key={[each.label, each.at, each.place, each.container].join(' ')} next={each} />
+      ))}
+      {next.length > SHOWN && <li>and {next.length - SHOWN} more</li>}
+    </ul>
+  );
+}
+
+function Item({ next: { label, at, isDay, place, container, isOverdue } }: { readonly next: Next }) {
+  return (
+    <li>
+      {label}
+      {place !== null && (
+        <>
+          {' '}
+          · <PlaceOrText name={place} />
+        </>
+      )}
+      {container !== null && ` · ${container}`},{' '}
+      {isDay ? <time dateTime={at}>{dayLabel(at)}</time> : <Time value={at} />}
+      {isOverdue && (
+        <Text span inherit fw={600} className="late">
+          {' '}
+          overdue
+        </Text>
+      )}
+    </li>
+  );
+}
+
+function nothing(status: string): string {
+  return ['completed', 'returned', 'cancelled'].includes(status)
+    ? 'Nothing: it is over'
+    : 'Nothing that anybody has said';
 }

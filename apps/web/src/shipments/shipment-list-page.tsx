@@ -1,19 +1,20 @@
 import { Alert, Button, Center, Loader, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { IconPlus, IconUpload } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo, useState } from 'react';
+import { failureOf } from '../app/failures.ts';
 import { onDemand, late } from '../app/lazy.tsx';
 import { Failed, PageHeader } from '../app/page.tsx';
-import { failureOf } from '../app/failures.ts';
-import { useLook } from './columns/use-look.ts';
-import { NewShipmentLinks } from './form/new-shipment-links.tsx';
+import { useMay } from '../session/session.ts';
+import { useLook } from './columns.tsx';
 import { ListStatus } from './rows/list-status.tsx';
+import { NOTHING, selectedOf } from './rows/selection.ts';
 import { ShipmentRows } from './rows/shipment-rows.tsx';
 import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
 import { FilterBar } from './search/filter-bar.tsx';
+import { useShipmentSearch } from './search/filters.ts';
 import { isNarrowed } from './search/shipment-search.ts';
-import { useShipmentSearch } from './search/use-shipment-search.ts';
-import { NOTHING, selectedOf } from './several/selection.ts';
 import classes from './shipment-list-page.module.css';
 import { ViewsBar } from './views/views-bar.tsx';
 
@@ -109,5 +110,27 @@ function Empty({ isNarrowed }: { readonly isNarrowed: boolean }) {
         <FirstSteps />
       </Suspense>
     </Stack>
+  );
+}
+
+/** Where shipments come from by hand: for those who may write them. */
+function NewShipmentLinks() {
+  if (!useMay('shipments:write')) return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconUpload size={16} aria-hidden />}
+        renderRoot={(props) => <Link {...props} to="/shipments/import" />}
+      >
+        Import
+      </Button>
+      <Button
+        leftSection={<IconPlus size={16} aria-hidden />}
+        renderRoot={(props) => <Link {...props} to="/shipments/new" />}
+      >
+        New shipment
+      </Button>
+    </>
   );
 }

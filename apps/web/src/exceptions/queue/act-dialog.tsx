@@ -4,7 +4,7 @@ import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';
 import { DoSeveral } from '../../app/do-several.tsx';
 import { useEnvironment, useMay } from '../../session/session.ts';
-import { usersQuery } from '../../settings/team/team-queries.ts';
+import { usersQuery } from '../../settings/team/team.ts';
 import { MANUAL_RESOLUTIONS, RESOLUTION_LABELS } from '../exception-labels.ts';
 import { type Acknowledgement, type Resolution, useActs } from './queue-queries.ts';
 

@@ -12,8 +12,7 @@ import { useLive, useLiveEvent } from '../../live/live-events.tsx';
 import { type Environment, api } from '../../session/api.ts';
 import { useEnvironment, useApi } from '../../session/session.ts';
 import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
-import type { QueueSearch } from './queue-address.ts';
-import { byDue, WAITING, filterOf, openedOf, belongs, mayLack } from './queue-search.ts';
+import { type QueueSearch, byDue, WAITING, filterOf, openedOf, belongs, mayLack } from './queue-search.ts';
 
 const PAGE = 100;
 /** Read at most to put them in the order in which they are due, which the API does not know. */

@@ -1,6 +1,15 @@
 import type { ShipmentException } from '@tracking/client';
-import { readQueueSearch } from './queue-address.ts';
-import { belongs, filterOf, openedOf, mayLack, ageLabel, byDue, dueOf, isOverdue } from './queue-search.ts';
+import {
+  readQueueSearch,
+  belongs,
+  filterOf,
+  openedOf,
+  mayLack,
+  ageLabel,
+  byDue,
+  dueOf,
+  isOverdue,
+} from './queue-search.ts';
 
 describe('queue search', () => {
   const NOW = Date.parse('2026-11-23T12:00:00.000Z');

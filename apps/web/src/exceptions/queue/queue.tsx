@@ -9,10 +9,9 @@ import { Failed, Waiting } from '../../app/page.tsx';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import type { Act } from './act-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
-import type { QueueSearch } from './queue-address.ts';
+import { type QueueSearch, isNarrowed } from './queue-search.ts';
 import { useQueueNews, queueQuery, rowsOf, MOST_DUE, useActs } from './queue-queries.ts';
 import { QueueRows } from './queue-rows.tsx';
-import { isNarrowed } from './queue-search.ts';
 import classes from './queue.module.css';
 
 const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).ActDialog);

@@ -1,12 +1,31 @@
-import { SegmentedControl, Stack, Text, Title, useMantineColorScheme } from '@mantine/core';
+import {
+  SegmentedControl,
+  Stack,
+  Text,
+  Title,
+  useMantineColorScheme,
+  Button,
+  Group,
+  TextInput,
+  PasswordInput,
+  Badge,
+  Table,
+  VisuallyHidden,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQuery, queryOptions } from '@tanstack/react-query';
+import { RateLimitError, NotFoundError } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { COLOR_SCHEMES } from '../../app/theme.ts';
-import { PageHeader } from '../../app/page.tsx';
+import { fieldErrors } from '../../app/failures.ts';
+import { askFirst } from '../../app/overlays.tsx';
+import { PageHeader, Refused, Waiting } from '../../app/page.tsx';
+import { COLOR_SCHEMES } from '../../app/shell.tsx';
+import { useWrite, forEachOf } from '../../app/write.ts';
+import { type Environment, api } from '../../session/api.ts';
 import { ROLES_ABOUT, ROLE_LABELS } from '../../session/roles.ts';
-import { useSession } from '../../session/session.ts';
-import { ChangeName } from './change-name.tsx';
-import { ChangePassword } from './change-password.tsx';
-import { Sessions } from './sessions.tsx';
+import { useSession, useApi, useEnvironment } from '../../session/session.ts';
+import { PASSWORD_ABOUT, passwordFault, useWait } from '../../session/sign-in.ts';
+import { Time } from '../../values/time.tsx';
 
 export function AccountPage() {
   const { user, workspace, role } = useSession();
@@ -49,3 +68,190 @@ function Part({ title, children }: { readonly title: string; readonly children: 
     </Stack>
   );
 }
+
+function ChangeName() {
+  const [client, { user }] = [useApi(), useSession()];
+  const form = useForm({
+    mode: 'controlled',
+    initialValues: { name: user?.name ?? '' },
+    validate: { name: (name) => (name.trim() === '' ? 'Say what you are called' : null) },
+  });
+  const change = useWrite({
+    write: (values: typeof form.values) => client.session.patch(values),
+    done: 'Your name is changed.',
+    touches: [['session'], ['users']],
+    onDone: (_, values) => form.resetDirty(values),
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      return true;
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
+      <Refused error={change.error} fields={['name']} title="Not changed" />
+      <Group align="end" gap="xs">
+        <TextInput {...form.getInputProps('name')} label="Name" autoComplete="name" maxLength={100} w={280} />
+        <Button type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
+          Save
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+function ChangePassword() {
+  const [client, { user }] = [useApi(), useSession()];
+  const { left: wait, waitAfter } = useWait();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { current_password: '', new_password: '' },
+    validate: { new_password: passwordFault },
+  });
+  const change = useWrite({
+    // Where it is refused for a while, the person is told at once.
+    write: (passwords: typeof form.values) => client.session.changePassword(passwords, { retries: 0 }),
+    done: 'Your password is changed. You are signed out everywhere else.',
+    touches: [['sessions']],
+    onDone: () => form.reset(),
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      waitAfter(error);
+      return true;
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
+      <Stack maw={420}>
+        <Text size="sm" c="dimmed">
+          Another password ends every other session of yours. Keys stay valid.
+        </Text>
+        {(wait > 0 || !(change.error instanceof RateLimitError)) && (
+          <Refused error={change.error} fields={['current_password', 'new_password']} title="Not changed" />
+        )}
+        {/* For password managers, which then know whose it is. */}
+        <input type="email" autoComplete="username" value={user?.email ?? ''} readOnly hidden />
+        <PasswordInput
+          {...form.getInputProps('current_password')}
+          key={form.key('current_password')}
+          label="Current password"
+          autoComplete="current-password"
+          required
+        />
+        <PasswordInput
+          {...form.getInputProps('new_password')}
+          key={form.key('new_password')}
+          label="New password"
+          description={PASSWORD_ABOUT}
+          autoComplete="new-password"
+          required
+        />
+        <Button type="submit" variant="default" w="fit-content" loading={change.isPending} disabled={wait > 0}>
+          {wait > 0 ? `Wait ${wait} s` : 'Change the password'}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** Where one is signed in. */
+function Sessions() {
+  const [client, sessions] = [useApi(), useQuery(sessionsQuery(useEnvironment()))];
+  const end = useWrite({
+    write: async (ended: readonly OwnSession[]) => {
+      const endOne = async ({ id }: OwnSession) => {
+        try {
+          await client.session.end(id);
+        } catch (error) {
+          // It has ended already, as wanted.
+          if (!(error instanceof NotFoundError)) throw error;
+        }
+      };
+      const never = new AbortController().signal;
+      const { failed } = await forEachOf(ended, { write: endOne, onProgress: () => undefined, signal: never });
+      if (failed[0] !== undefined) throw failed[0].error;
+    },
+    done: 'Signed out there.',
+    touches: [['sessions']],
+  });
+  const endOthers = (others: readonly OwnSession[]) =>
+    askFirst({
+      title: 'Sign out everywhere else?',
+      children: <Text size="sm">{others.length} other sessions of yours end within five seconds.</Text>,
+      labels: { confirm: 'Sign out there', cancel: 'Cancel' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => end.mutate(others),
+    });
+  return (
+    <Waiting query={sessions} what="your sessions">
+      {(all) => {
+        const others = all.filter(({ current }) => !current);
+        return (
+          <Stack align="start" gap="sm">
+            <Table.ScrollContainer minWidth={560} w="100%" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+              <Table verticalSpacing="xs">
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Device</Table.Th>
+                    <Table.Th>Address</Table.Th>
+                    <Table.Th>Last used</Table.Th>
+                    <Table.Th>Since</Table.Th>
+                    <Table.Th>
+                      <VisuallyHidden>Actions</VisuallyHidden>
+                    </Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {all.map((session) => (
+                    <Table.Tr key={session.id}>
+                      <Table.Td>
+                        {session.device}{' '}
+                        {session.current && (
+                          <Badge color="green" variant="light" tt="none" miw="max-content">
+                            This one
+                          </Badge>
+                        )}
+                      </Table.Td>
+                      <Table.Td>{session.address}</Table.Td>
+                      <Table.Td>
+                        <Time value={session.last_seen_at} />
+                      </Table.Td>
+                      <Table.Td>
+                        <Time value={session.created_at} day />
+                      </Table.Td>
+                      <Table.Td ta="end" className="rowActions">
+                        {!session.current && (
+                          <Button
+                            size="compact-sm"
+                            variant="default"
+                            onClick={() => end.mutate([session])}
+                            aria-label={`Sign out ${session.device}, ${session.address}`}
+                          >
+                            Sign out
+                          </Button>
+                        )}
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </Table.ScrollContainer>
+            {others.length > 1 && (
+              <Button variant="default" onClick={() => endOthers(others)}>
+                Sign out everywhere else…
+              </Button>
+            )}
+          </Stack>
+        );
+      }}
+    </Waiting>
+  );
+}
+
+/** One's own, which are of both environments. */
+const sessionsQuery = (environment: Environment) =>
+  queryOptions({
+    queryKey: ['sessions', environment],
+    queryFn: ({ signal }) => api(environment).session.list({ limit: 200 }, { signal }).toArray(),
+  });
+
+type OwnSession = Awaited<ReturnType<ReturnType<ReturnType<typeof api>['session']['list']>['toArray']>>[number];

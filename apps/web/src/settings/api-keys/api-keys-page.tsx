@@ -5,11 +5,8 @@ import { useState } from 'react';
 import { SecretDialog } from '../../app/shown-once.tsx';
 import { PageHeader, Waiting } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { CreateKey } from './create-key.tsx';
-import { type ApiKey, keysQuery } from './key-queries.ts';
-import { stateOf } from './key-state.ts';
-import { Keys } from './keys.tsx';
-import { RotateKey } from './rotate-key.tsx';
+import { CreateKey, Keys, RotateKey } from './keys.tsx';
+import { type ApiKey, keysQuery, stateOf } from './key-queries.ts';
 
 type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };
 

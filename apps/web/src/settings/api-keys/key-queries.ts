@@ -17,3 +17,34 @@ export const serviceAccountsQuery = (environment: Environment) =>
 export type ServiceAccount = Awaited<ReturnType<ReturnType<typeof api>['serviceAccounts']['get']>>;
 
 export type ApiKey = Awaited<ReturnType<ReturnType<typeof api>['keys']['get']>>;
+
+type KeyState = 'active' | 'revoked' | 'expired';
+export const KEY_STATE_LABELS: Readonly<Record<KeyState, string>> = {
+  active: 'Active',
+  revoked: 'Revoked',
+  expired: 'Expired',
+};
+
+export function stateOf({ revoked_at, expires_at }: ApiKey, now: number): KeyState {
+  if (revoked_at !== null) return 'revoked';
+  return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'active';
+}
+
+/** A key of another person is theirs to hold: it can be revoked, but nobody else is given one in its place. */
+export function mayRotate({ owner }: Pick<ApiKey, 'owner'>, userId: string | undefined): boolean {
+  return owner.type === 'service_account' || owner.id === userId;
+}
+
+/** Whether keys can be made for it, by who manages keys. */
+export function mayHaveKeys({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
+  return status === 'active' && (role !== 'admin' || isAdmin);
+}
+
+interface AccountSearch {
+  /** The one whose keys are shown. */
+  readonly account?: string | undefined;
+}
+
+export function readAccountSearch({ account }: Record<string, unknown>): AccountSearch {
+  return typeof account === 'string' && account !== '' ? { account } : {};
+}

@@ -1,14 +1,41 @@
-import { ActionIcon, Badge, Code, Menu, Table, Text, VisuallyHidden } from '@mantine/core';
+import {
+  ActionIcon,
+  Badge,
+  Code,
+  Menu,
+  Table,
+  Text,
+  VisuallyHidden,
+  Alert,
+  Button,
+  Group,
+  SegmentedControl,
+  Select,
+  Stack,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconDots } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { failureOf, fieldErrors } from '../../app/failures.ts';
 import { askFirst } from '../../app/overlays.tsx';
+import { ShownOnce } from '../../app/shown-once.tsx';
+import { RotateSecret } from '../settings-parts.tsx';
 import { useWrite } from '../../app/write.ts';
-import { ENVIRONMENT_LABELS } from '../../session/api.ts';
+import { ENVIRONMENT_LABELS, type Environment } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
-import { useApi, useSession } from '../../session/session.ts';
+import { useApi, useSession, useEnvironment, useMay } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
-import type { ApiKey } from './key-queries.ts';
-import { KEY_STATE_LABELS, mayRotate, stateOf } from './key-state.ts';
-import { useOwnerNames } from './owner-names.ts';
+import { usersQuery, calledOf } from '../team/team.ts';
+import {
+  type ApiKey,
+  KEY_STATE_LABELS,
+  mayRotate,
+  stateOf,
+  serviceAccountsQuery,
+  type ServiceAccount,
+  mayHaveKeys,
+} from './key-queries.ts';
 
 interface Props {
   readonly keys: readonly ApiKey[];
@@ -89,5 +116,119 @@ export function Keys({ keys, onRotate }: Props) {
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+/** What owners of keys are called, as far as whoever looks may know it. */
+function useOwnerNames(): (owner: ApiKey['owner']) => string {
+  const [environment, { user }] = [useEnvironment(), useSession()];
+  const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useMay('keys:manage') });
+  const users = useQuery({ ...usersQuery(environment), enabled: useMay('workspace:admin') });
+  return ({ type, id }) => {
+    if (id === user?.id) return 'Myself';
+    if (type === 'service_account') return accounts.data?.find((each) => each.id === id)?.name ?? 'A service account';
+    const found = users.data?.find((each) => each.id === id);
+    return found === undefined ? 'A person' : calledOf(found);
+  };
+}
+
+/** Stands for oneself among the accounts. */
+const OWN = '';
+
+interface CreateKeyProps {
+  readonly onClose: () => void;
+  /** Whose key it is to be, where that is settled already. */
+  readonly account?: ServiceAccount;
+}
+
+export function CreateKey({ onClose, account }: CreateKeyProps) {
+  const [client, environment] = [useApi(), useEnvironment()];
+  const mayOfAccounts = useMay('keys:manage');
+  const mayOfAdmins = useMay('workspace:admin');
+  const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: mayOfAccounts && account === undefined });
+  const form = useForm({
+    mode: 'controlled',
+    initialValues: { name: '', environment, owner: account?.id ?? OWN },
+    validate: { name: (name) => (name.trim() === '' ? 'Say what it is for' : null) },
+  });
+  const create = useWrite({
+    write: ({ owner, ...key }: typeof form.values) =>
+      client.keys.create({ ...key, ...(owner !== OWN && { service_account_id: owner }) }),
+    touches: [['api-keys']],
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      return true;
+    },
+  });
+  if (create.isSuccess) {
+    return (
+      <Stack>
+        <ShownOnce label="Key" secret={create.data.key} />
+        <Button onClick={onClose}>Done</Button>
+      </Stack>
+    );
+  }
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack>
+        {create.isError && (
+          <Alert color="red" role="alert" title="No key was made">
+            {failureOf(create.error).message}
+          </Alert>
+        )}
+        <TextInput {...form.getInputProps('name')} label="Name" placeholder="Nightly import" required data-autofocus />
+        <Stack gap={4}>
+          <Text size="sm" fw={500} id="key-environment">
+            Environment
+          </Text>
+          <SegmentedControl
+            aria-labelledby="key-environment"
+            value={form.values.environment}
+            onChange={(value) => form.setFieldValue('environment', value as Environment)}
+            data={[
+              { value: 'test', label: 'Test' },
+              { value: 'live', label: 'Live' },
+            ]}
+          />
+        </Stack>
+        {mayOfAccounts && account === undefined && (
+          <Select
+            {...form.getInputProps('owner')}
+            label="Acts as"
+            description="A system’s key belongs to a service account: it goes on when a person leaves."
+            allowDeselect={false}
+            data={[
+              { value: OWN, label: 'Myself' },
+              ...(accounts.data ?? [])
+                .filter((each) => mayHaveKeys(each, mayOfAdmins))
+                .map(({ id, name, role }) => ({ value: id, label: `${name} (${ROLE_LABELS[role]})` })),
+            ]}
+          />
+        )}
+        <Group justify="end">
+          <Button variant="default" onClick={onClose} disabled={create.isPending}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Make the key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+export function RotateKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const client = useApi();
+  return (
+    <RotateSecret
+      what="key"
+      label="New key"
+      rotate={async (seconds) => (await client.keys.rotate(apiKey.id, { grace_seconds: seconds })).key}
+      touches={[['api-keys']]}
+      onClose={onClose}
+    >
+      A new key takes the place of “{apiKey.name}”. Until the old one ends both are valid.
+    </RotateSecret>
   );
 }

@@ -1,12 +1,39 @@
-import { Alert, Button, Center, Loader, Stack } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useSearch } from '@tanstack/react-router';
+import {
+  Alert,
+  Button,
+  Center,
+  Loader,
+  Stack,
+  Group,
+  Badge,
+  Code,
+  Table,
+  Text,
+  Tooltip,
+  VisuallyHidden,
+} from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useSearch, useNavigate } from '@tanstack/react-router';
+import { Fragment, useState } from 'react';
 import { Failed, PageHeader } from '../../app/page.tsx';
 import { OnlyWith } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { AuditFilters } from './audit-filters.tsx';
-import { auditLogQuery } from './audit-queries.ts';
-import { Entries } from './entries.tsx';
+import { SearchSelect } from '../../values/search-select.tsx';
+import { DateField } from '../../values/time-fields.tsx';
+import { Time } from '../../values/time.tsx';
+import { DAYS } from '../../values/zones.ts';
+import { serviceAccountsQuery, keysQuery } from '../api-keys/key-queries.ts';
+import { usersQuery, calledOf } from '../team/team.ts';
+import {
+  auditLogQuery,
+  COMMAND_LINE,
+  actorOf,
+  changesIn,
+  deedOf,
+  endpointNamesQuery,
+  type NameOf,
+} from './audit-log.ts';
+import { AUDIT_TYPE_LABELS, type AuditType, type AuditSearch, type AuditEntry } from './audit-search.ts';
 
 export function AuditLogPage() {
   return (
@@ -49,4 +76,205 @@ function AuditLog() {
       )}
     </Stack>
   );
+}
+
+const TYPES = Object.entries(AUDIT_TYPE_LABELS).map(([value, label]) => ({ value, label }));
+
+/** What the log is narrowed by: all of it stands in the address. */
+function AuditFilters({ search }: { readonly search: AuditSearch }) {
+  const navigate = useNavigate({ from: '/settings/audit-log' });
+  const change = (changes: AuditSearch) => void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
+  return (
+    <Group gap="xs" align="end" role="search" aria-label="Audit log">
+      <SearchSelect
+        label="By"
+        placeholder="Anybody"
+        data={useActors(search.actor)}
+        value={search.actor ?? null}
+        onChange={(actor) => change({ actor: actor ?? undefined })}
+        clearable
+        w={220}
+      />
+      <SearchSelect
+        label="What"
+        placeholder="Anything"
+        data={TYPES}
+        value={search.type ?? null}
+        onChange={(type) => change({ type: (type as AuditType | null) ?? undefined })}
+        clearable
+        w={220}
+      />
+      <DateField
+        label="From"
+        type="date"
+        value={search.from ?? ''}
+        max={search.to ?? DAYS.max}
+        onChange={(from) => change({ from })}
+      />
+      <DateField
+        label="To"
+        type="date"
+        value={search.to ?? ''}
+        min={search.from ?? DAYS.min}
+        onChange={(to) => change({ to })}
+      />
+      {Object.keys(search).length > 0 && (
+        <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
+          Clear
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+/** Everybody who may have changed something; the one of the address too, where nobody is known by it. */
+function useActors(chosen: string | undefined) {
+  const environment = useEnvironment();
+  const users = useQuery(usersQuery(environment));
+  const accounts = useQuery(serviceAccountsQuery(environment));
+  const people = (users.data ?? []).map((user) => ({ value: user.id, label: calledOf(user) }));
+  const systems = [
+    ...(accounts.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+    { value: COMMAND_LINE, label: 'The command line' },
+  ];
+  const isKnown = chosen === undefined || [...people, ...systems].some(({ value }) => value === chosen);
+  return [
+    ...(isKnown ? [] : [{ group: 'Chosen', items: [{ value: chosen, label: chosen }] }]),
+    { group: 'People', items: people },
+    { group: 'Systems', items: systems },
+  ];
+}
+
+function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
+  const nameOf = useTargetNames();
+  const [openId, setOpenId] = useState<string>();
+  return (
+    <Table.ScrollContainer minWidth={620}>
+      <Table verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={190}>When</Table.Th>
+            <Table.Th>What</Table.Th>
+            <Table.Th w={140}>From</Table.Th>
+            <Table.Th w={100}>
+              <VisuallyHidden>Details</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {entries.map((entry) => {
+            const isOpen = entry.id === openId;
+            const deed = deedOf(entry, nameOf);
+            return (
+              <Fragment key={entry.id}>
+                <Table.Tr>
+                  <Table.Td className="oneLine">
+                    <Time value={entry.at} />
+                  </Table.Td>
+                  <Table.Td>
+                    <Text span fw={600} inherit>
+                      {actorOf(entry, nameOf)}
+                    </Text>{' '}
+                    {deed} {entry.outcome === 'unknown' && <Unknown />}
+                    <Summary entry={entry} />
+                  </Table.Td>
+                  <Table.Td>{entry.address ?? '—'}</Table.Td>
+                  <Table.Td ta="end" className="rowActions">
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      aria-expanded={isOpen}
+                      aria-label={`Details: ${deed}`}
+                      onClick={() => setOpenId(isOpen ? undefined : entry.id)}
+                    >
+                      {isOpen ? 'Close' : 'Details'}
+                    </Button>
+                  </Table.Td>
+                </Table.Tr>
+                {isOpen && (
+                  <Table.Tr>
+                    <Table.Td colSpan={4}>
+                      <Details entry={entry} />
+                    </Table.Td>
+                  </Table.Tr>
+                )}
+              </Fragment>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** Of something that was there before: what became of its fields, in a line. */
+function Summary({ entry }: { readonly entry: AuditEntry }) {
+  const changed = changesIn(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
+  if (changed.length === 0) return null;
+  return (
+    <Text size="xs" c="dimmed" lineClamp={1}>
+      {changed.map(({ field, from, to }) => `${field}: ${from} → ${to}`).join('; ')}
+    </Text>
+  );
+}
+
+function Unknown() {
+  return (
+    <Tooltip label="The process ended before it knew whether the change was made." multiline maw={280}>
+      <Badge color="yellow" variant="light" tt="none" tabIndex={0}>
+        Outcome unknown
+      </Badge>
+    </Tooltip>
+  );
+}
+
+function Details({ entry }: { readonly entry: AuditEntry }) {
+  const changes = changesIn(entry);
+  return (
+    <Stack gap="sm" py="xs">
+      {changes.length > 0 && (
+        <Table withTableBorder verticalSpacing={4}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Field</Table.Th>
+              <Table.Th>Before</Table.Th>
+              <Table.Th>After</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {changes.map(({ field, from, to }) => (
+              <Table.Tr key={field}>
+                <Table.Td>{field}</Table.Td>
+                <Table.Td>{from ?? '—'}</Table.Td>
+                <Table.Td>{to ?? '—'}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      <Group gap="lg">
+        <Text size="xs" c="dimmed">
+          Request <Code>{entry.request_id}</Code>
+        </Text>
+      </Group>
+      <Code block tabIndex={0} aria-label="The entry as the API answers it">
+        {JSON.stringify(entry, null, 2)}
+      </Code>
+    </Stack>
+  );
+}
+
+/** What everything that the log is about is called now. Without it entries are readable too, by ids. */
+function useTargetNames(): NameOf {
+  const environment = useEnvironment();
+  const users = useQuery(usersQuery(environment));
+  const accounts = useQuery(serviceAccountsQuery(environment));
+  const keys = useQuery(keysQuery(environment));
+  const endpoints = useQuery(endpointNamesQuery);
+  const names = new Map([
+    ...(users.data ?? []).map((user) => [user.id, calledOf(user)] as const),
+    ...[...(accounts.data ?? []), ...(keys.data ?? [])].map(({ id, name }) => [id, name] as const),
+    ...(endpoints.data ?? []),
+  ]);
+  return (id) => names.get(id);
 }

@@ -1,4 +1,4 @@
-import { AUDIT_TYPE_LABELS, type AuditType } from './audit-labels.ts';
+import type { TrackingClient } from '@tracking/client';
 
 /** What of the log stands in the address. */
 export interface AuditSearch {
@@ -34,3 +34,42 @@ export function auditQueryOf({ from, to, ...filters }: AuditSearch) {
     ...(to !== undefined && { to: new Date(`${to}T23:59:59.999`).toISOString() }),
   };
 }
+
+export type AuditEntry = Awaited<ReturnType<ReturnType<TrackingClient['auditLog']['list']>['toArray']>>[number];
+
+export type AuditType = AuditEntry['type'];
+
+export const AUDIT_TYPE_LABELS: Readonly<Record<AuditType, string>> = {
+  'api_key.created': 'Key made',
+  'api_key.rotated': 'Key rotated',
+  'api_key.revoked': 'Key revoked',
+  'document.deleted': 'Document deleted',
+  'service_account.created': 'Service account made',
+  'service_account.changed': 'Service account changed',
+  'service_account.deactivated': 'Service account disabled',
+  'service_account.reactivated': 'Service account enabled',
+  'session.ended': 'Session ended',
+  'settings.changed': 'Settings changed',
+  'user.created': 'Person added',
+  'user.invited': 'Person invited',
+  'user.joined': 'Invitation accepted',
+  'user.changed': 'Person changed',
+  'user.deactivated': 'Person removed',
+  'user.reactivated': 'Person brought back',
+  'user.password_reset_requested': 'Link for a password made',
+  'user.password_changed': 'Password changed',
+  'webhook_dead_letters.discarded': 'Dead letters discarded',
+  'webhook_dead_letters.replayed': 'Dead letters sent again',
+  'webhook_delivery.discarded': 'Delivery discarded',
+  'webhook_endpoint.created': 'Endpoint made',
+  'webhook_endpoint.changed': 'Endpoint changed',
+  'webhook_endpoint.deleted': 'Endpoint deleted',
+  'webhook_endpoint.enabled': 'Endpoint enabled',
+  'webhook_endpoint.disabled': 'Endpoint disabled',
+  'webhook_endpoint.replayed': 'Events of an endpoint sent again',
+  'webhook_endpoint.secret_rotated': 'Signing secret rotated',
+  'webhook_endpoint.secret_revealed': 'Signing secret shown',
+  'webhook_endpoint.verified': 'Endpoint verified',
+  'webhook_replay.canceled': 'Replay stopped',
+  'webhook_replay.resumed': 'Replay resumed',
+};

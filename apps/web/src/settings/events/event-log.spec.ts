@@ -1,6 +1,5 @@
 import type { TrackingEvent } from '@tracking/client';
-import { isAskedFor, newestFirst, typesOf } from './event-log.ts';
-import { readEventSearch } from './event-search.ts';
+import { isAskedFor, newestFirst, typesOf, readEventSearch } from './event-log.ts';
 
 const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
 

@@ -1,6 +1,43 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
 import type { TrackingEvent } from '@tracking/client';
+import { type Environment, api } from '../../session/api.ts';
 import { SHIPMENT_EVENT_TYPES } from '../../values/event-types.ts';
-import type { EventSearch } from './event-search.ts';
+
+export interface EventSearch {
+  /** Separated by commas. */
+  readonly type?: string | undefined;
+  readonly shipment_id?: string | undefined;
+}
+
+/** What an address says; what it says wrongly counts as not said. */
+export function readEventSearch(raw: Record<string, unknown>): EventSearch {
+  const { type, shipment_id: shipment } = raw;
+  return {
+    ...(typeof type === 'string' && /^[a-z_.]+(,[a-z_.]+)*$/.test(type) && { type }),
+    ...(typeof shipment === 'string' && /^shp_\w+$/.test(shipment) && { shipment_id: shipment }),
+  };
+}
+
+/** What happened, the newest first, page by page. */
+export function eventsQuery(environment: Environment, search: EventSearch) {
+  return infiniteQueryOptions({
+    queryKey: ['event-log', environment, search],
+    queryFn: ({ pageParam, signal }) => {
+      const types = typesOf(search.type);
+      const query = {
+        limit: 50,
+        sort: '-published' as const,
+        ...(types.length > 0 && { type: types }),
+        ...(search.shipment_id !== undefined && { shipment_id: search.shipment_id }),
+      };
+      return api(environment).events.list(query, { signal }).page(pageParam);
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+  });
+}
 
 /** Kept of those that came while the page is open: it does not grow all day. */
 export const MOST_LIVE = 500;

@@ -1,19 +1,17 @@
-import { Badge, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Stack, TextInput, Accordion, Alert, Code, Text } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useNavigate, useSearch, Link } from '@tanstack/react-router';
+import type { TrackingEvent } from '@tracking/client';
+import { useState, useEffect } from 'react';
 import { PageHeader, Waiting } from '../../app/page.tsx';
-import { LiveMark } from '../../live/live-events.tsx';
+import { LiveMark, useLiveEvent } from '../../live/live-events.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { Curl } from '../../shipment/calls/curl.tsx';
-import { EVENT_TYPE_OPTIONS } from '../../values/event-types.ts';
+import { Curl, Snippet } from '../../shipment/calls/snippet.tsx';
+import { EVENT_TYPE_OPTIONS, eventLabel } from '../../values/event-types.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
-import { EventRows } from './event-rows.tsx';
-import { newestFirst, typesOf } from './event-log.ts';
-import { eventsQuery } from './event-queries.ts';
-import type { EventSearch } from './event-search.ts';
-import { useLiveLog } from './use-live-log.ts';
+import { Time } from '../../values/time.tsx';
+import { newestFirst, typesOf, eventsQuery, type EventSearch, summaryOf, MOST_LIVE, isAskedFor } from './event-log.ts';
 
 /** What clients are told, as it happens. */
 export function EventsPage() {
@@ -111,4 +109,78 @@ function EventLog({ search }: { readonly search: EventSearch }) {
       )}
     </Waiting>
   );
+}
+
+/** The newest first; one is opened at a time, with all that it says. */
+function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
+  const [opened, setOpened] = useState<string | null>(null);
+  if (events.length === 0)
+    return (
+      <Alert title="Nothing happened">Events appear here as soon as a shipment, milestone or document changes.</Alert>
+    );
+  return (
+    <Accordion value={opened} onChange={setOpened} variant="contained" order={2}>
+      {events.map((event) => (
+        <Accordion.Item key={event.id} value={event.id}>
+          <Accordion.Control>
+            <Group gap="xs">
+              <Text size="sm" fw={600}>
+                {eventLabel(event.type)}
+              </Text>
+              <Text size="sm">{event.data.external_id ?? ''}</Text>
+              <Text size="sm" c="dimmed" flex={1} miw={0} truncate>
+                {summaryOf(event)}
+              </Text>
+              <Text size="xs" c="dimmed" component="span" mr="xs">
+                <Time value={event.created_at} />
+              </Text>
+            </Group>
+          </Accordion.Control>
+          <Accordion.Panel>{opened === event.id && <Opened event={event} />}</Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  );
+}
+
+function Opened({ event }: { readonly event: TrackingEvent }) {
+  const { shipment_id } = event.data;
+  return (
+    <Stack gap="xs">
+      <Group gap="md">
+        <Link to="/shipments/$id" params={{ id: shipment_id }} search={{}} className="link">
+          To the shipment
+        </Link>
+        <Code>{event.type}</Code>
+        <Code>{event.id}</Code>
+      </Group>
+      <Snippet text={JSON.stringify(event, null, 2)} what="the event" />
+      <Curl method="GET" path={`/v1/events/${event.id}`} />
+    </Stack>
+  );
+}
+
+/** Shown at once so often. */
+const SHOW_MS = 200;
+
+/** What comes while the page is open, the oldest first; while it is paused it waits to be shown. */
+function useLiveLog(search: EventSearch, isPaused: boolean) {
+  const [state, setState] = useState<{
+    readonly shown: readonly TrackingEvent[];
+    readonly waiting: readonly TrackingEvent[];
+  }>({ shown: [], waiting: [] });
+  const [gathered] = useState<{ events: TrackingEvent[]; timer?: ReturnType<typeof setTimeout> }>({ events: [] });
+  useLiveEvent((event) => {
+    if (!isAskedFor(event, search)) return;
+    gathered.events.push(event);
+    gathered.timer ??= setTimeout(() => {
+      delete gathered.timer;
+      const latest = gathered.events.splice(0);
+      setState(({ shown, waiting }) => ({ shown, waiting: [...waiting, ...latest].slice(-MOST_LIVE) }));
+    }, SHOW_MS);
+  });
+  useEffect(() => () => clearTimeout(gathered.timer), [gathered]);
+  if (!isPaused && state.waiting.length > 0)
+    setState({ shown: [...state.shown, ...state.waiting].slice(-MOST_LIVE), waiting: [] });
+  return { shown: state.shown, waiting: state.waiting.length };
 }

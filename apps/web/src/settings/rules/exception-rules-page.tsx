@@ -8,11 +8,9 @@ import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { OnlyWith } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
-import { LastChange } from './recheck.tsx';
-import { type Rule, type RuleType, differences } from './rule-changes.ts';
+import { LastChange, settingsQuery } from './settings-change.tsx';
+import { type Rule, type RuleType, differences, RULE_WORDS } from './rule-changes.ts';
 import { RuleForm } from './rule-form.tsx';
-import { RULE_WORDS } from './rule-words.ts';
-import { settingsQuery } from './settings-queries.ts';
 
 /** By which exceptions open by themselves, and how grave they are. */
 export function ExceptionRulesPage() {

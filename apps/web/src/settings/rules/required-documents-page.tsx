@@ -1,11 +1,15 @@
-import { Stack } from '@mantine/core';
+import { Stack, Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { WorkspaceSettings } from '@tracking/client';
+import { type FormEvent, useState } from 'react';
 import { PageHeader, Waiting } from '../../app/page.tsx';
+import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
 import { OnlyWith } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { LastChange } from './recheck.tsx';
-import { RequiredForm } from './required-form.tsx';
-import { settingsQuery } from './settings-queries.ts';
+import { MODE_LABELS, type Mode } from '../../values/codes.ts';
+import { SearchMultiSelect } from '../../values/search-select.tsx';
+import { type Required, changedModes, requiredPatch } from './rule-changes.ts';
+import { LastChange, settingsQuery, NotChanged, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
 
 /** Which documents a shipment needs, by its mode. */
 export function RequiredDocumentsPage() {
@@ -34,4 +38,93 @@ function RequiredDocuments() {
       </Waiting>
     </Stack>
   );
+}
+
+const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
+const OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
+
+function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
+  /** As it was when somebody began to change it. */
+  const [known, setKnown] = useState(settings);
+  const [required, setRequired] = useState<Required>(settings.required_documents);
+  const begin = (now: WorkspaceSettings) => {
+    setKnown(now);
+    setRequired(now.required_documents);
+  };
+  const write = useSettingsWrite(known, 'Required documents are changed.', begin);
+  const isChanged = changedModes(known.required_documents, required).length > 0;
+  // What others changed is shown at once where nothing is lost by it.
+  if (!isChanged && settings.version > known.version) begin(settings);
+
+  const save = (over: WorkspaceSettings) => {
+    const patch = requiredPatch(over.required_documents, required, over.defaults.required_documents);
+    if (patch === undefined) begin(over);
+    else write.save({ required_documents: patch }, over);
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save(known);
+  };
+  const { meanwhile } = write;
+  if (meanwhile !== undefined && meanwhile.version > known.version)
+    return (
+      <SettingsConflict
+        meanwhile={meanwhile}
+        of="Mode"
+        differing={changedModes(known.required_documents, meanwhile.required_documents).map((mode) => ({
+          name: MODE_LABELS[mode],
+          theirs: names(meanwhile.required_documents[mode]),
+          mine: names(required[mode]),
+        }))}
+        elsewhere="Required documents are as they were: the change is about exceptions."
+        isPending={write.isPending}
+        error={write.error}
+        onMine={() => save(meanwhile)}
+        onTheirs={() => {
+          write.forgetError();
+          begin(meanwhile);
+        }}
+      />
+    );
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <NotChanged error={write.error} />
+        {MODES.map((mode) => (
+          <SearchMultiSelect
+            key={mode}
+            label={MODE_LABELS[mode]}
+            description={`Default: ${names(known.defaults.required_documents[mode])}`}
+            placeholder={(required[mode] ?? []).length === 0 ? 'None' : ''}
+            data={OPTIONS}
+            value={[...(required[mode] ?? [])]}
+            onChange={(types) => setRequired({ ...required, [mode]: types as Required[Mode] })}
+            clearable
+          />
+        ))}
+        <Group justify="space-between">
+          <Button
+            variant="subtle"
+            color="red"
+            disabled={changedModes(required, known.defaults.required_documents).length === 0}
+            onClick={() => setRequired(known.defaults.required_documents)}
+          >
+            Reset to default
+          </Button>
+          <Group gap="xs">
+            <Button variant="default" disabled={!isChanged} onClick={() => setRequired(known.required_documents)}>
+              Take back
+            </Button>
+            <Button type="submit" disabled={!isChanged} loading={write.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function names(types: Required[string] | undefined): string {
+  return types === undefined || types.length === 0 ? 'none' : types.map((type) => DOCUMENT_LABELS[type]).join(', ');
 }

@@ -1,42 +1,73 @@
-import { type Rule, differences, hoursFault, patchOf, valuesOf } from './rule-changes.ts';
+import {
+  type Rule,
+  differences,
+  hoursFault,
+  patchOf,
+  valuesOf,
+  type Required,
+  changedModes,
+  requiredPatch,
+} from './rule-changes.ts';
 
-const RULE: Rule = { enabled: true, severity: 'medium', after_hours: 24, before_hours: null, by_mode: { air: 4 } };
-const VALUES = valuesOf(RULE);
+describe('rule changes', () => {
+  const RULE: Rule = { enabled: true, severity: 'medium', after_hours: 24, before_hours: null, by_mode: { air: 4 } };
+  const VALUES = valuesOf(RULE);
 
-it('what is left as it is, is not written', () => {
-  expect(patchOf(RULE, VALUES)).toBeUndefined();
+  it('what is left as it is, is not written', () => {
+    expect(patchOf(RULE, VALUES)).toBeUndefined();
+  });
+
+  it.each([
+    [{ enabled: false }, { enabled: false }],
+    [{ severity: 'high' }, { severity: 'high' }],
+    [{ after_hours: 36 }, { after_hours: 36 }],
+    [{ after_hours: '' }, { after_hours: null }],
+    [{ by_mode: { air: 6 } }, { by_mode: { air: 6 } }],
+    [{ by_mode: { air: 4, rail: 12 } }, { by_mode: { rail: 12 } }],
+    [{ by_mode: { air: '' } }, { by_mode: { air: null } }],
+    [{ by_mode: { air: 4, rail: '' } }, undefined],
+  ] as const)('%j becomes %j: what is emptied is the default', (changes, expected) => {
+    expect(patchOf(RULE, { ...VALUES, ...changes })).toEqual(expected);
+  });
+
+  it('hours that a rule does not have are never written', () => {
+    expect(patchOf(RULE, { ...VALUES, before_hours: 12 })).toBeUndefined();
+  });
+
+  it('differences are named one by one', () => {
+    const other: Rule = { ...RULE, after_hours: 12, by_mode: { rail: 12 } };
+    expect(differences(RULE, other)).toEqual(['after_hours', 'by_mode.air', 'by_mode.rail']);
+    expect(differences(RULE, { ...RULE })).toEqual([]);
+  });
+
+  it.each([
+    ['', true],
+    [0.5, true],
+    [8_760, true],
+    [0, false],
+    [8_761, false],
+    ['-', false],
+  ] as const)('%j hours are fine: %s', (hours, isFine) => {
+    expect(hoursFault(hours) === null).toBe(isFine);
+  });
 });
 
-it.each([
-  [{ enabled: false }, { enabled: false }],
-  [{ severity: 'high' }, { severity: 'high' }],
-  [{ after_hours: 36 }, { after_hours: 36 }],
-  [{ after_hours: '' }, { after_hours: null }],
-  [{ by_mode: { air: 6 } }, { by_mode: { air: 6 } }],
-  [{ by_mode: { air: 4, rail: 12 } }, { by_mode: { rail: 12 } }],
-  [{ by_mode: { air: '' } }, { by_mode: { air: null } }],
-  [{ by_mode: { air: 4, rail: '' } }, undefined],
-] as const)('%j becomes %j: what is emptied is the default', (changes, expected) => {
-  expect(patchOf(RULE, { ...VALUES, ...changes })).toEqual(expected);
-});
+describe('required changes', () => {
+  const NONE = { ocean: [], air: [] } as unknown as Required;
+  const SOME = { ocean: ['bill_of_lading', 'packing_list'], air: [] } as unknown as Required;
 
-it('hours that a rule does not have are never written', () => {
-  expect(patchOf(RULE, { ...VALUES, before_hours: 12 })).toBeUndefined();
-});
+  it('the order of documents is no change', () => {
+    const turned = { ocean: ['packing_list', 'bill_of_lading'], air: [] } as unknown as Required;
+    expect(changedModes(SOME, turned)).toEqual([]);
+    expect(requiredPatch(SOME, turned, NONE)).toBeUndefined();
+  });
 
-it('differences are named one by one', () => {
-  const other: Rule = { ...RULE, after_hours: 12, by_mode: { rail: 12 } };
-  expect(differences(RULE, other)).toEqual(['after_hours', 'by_mode.air', 'by_mode.rail']);
-  expect(differences(RULE, { ...RULE })).toEqual([]);
-});
+  it('only modes that changed are written', () => {
+    const air = { ...SOME, air: ['air_waybill'] } as unknown as Required;
+    expect(requiredPatch(SOME, air, NONE)).toEqual({ air: ['air_waybill'] });
+  });
 
-it.each([
-  ['', true],
-  [0.5, true],
-  [8_760, true],
-  [0, false],
-  [8_761, false],
-  ['-', false],
-] as const)('%j hours are fine: %s', (hours, isFine) => {
-  expect(hoursFault(hours) === null).toBe(isFine);
+  it('a mode that is as by default again is left to the default', () => {
+    expect(requiredPatch(SOME, NONE, NONE)).toEqual({ ocean: null });
+  });
 });

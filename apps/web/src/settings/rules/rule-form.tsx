@@ -4,11 +4,20 @@ import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
 import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
-import { NotChanged } from './not-changed.tsx';
-import { RuleConflict } from './rule-conflict.tsx';
-import { type RuleType, type RuleValues, differences, hoursFault, patchOf, valuesOf } from './rule-changes.ts';
-import { RULE_WORDS } from './rule-words.ts';
-import { useSettingsWrite } from './use-settings-write.ts';
+import {
+  type RuleType,
+  type RuleValues,
+  differences,
+  hoursFault,
+  patchOf,
+  valuesOf,
+  RULE_WORDS,
+  type Rule,
+  leavesOf,
+  settingLabel,
+  settingValue,
+} from './rule-changes.ts';
+import { NotChanged, useSettingsWrite, SettingsConflict } from './settings-change.tsx';
 
 interface Props {
   readonly type: RuleType;
@@ -153,4 +162,45 @@ function Hours({ form, label = '', standard }: HoursProps) {
 
 function modeDefault(byMode: Readonly<Record<string, number>>, mode: Mode): string {
   return byMode[mode] === undefined ? '' : `${byMode[mode]} h`;
+}
+
+interface RuleConflictProps {
+  readonly type: RuleType;
+  /** As it was when the form was opened. */
+  readonly known: Rule;
+  readonly meanwhile: WorkspaceSettings;
+  readonly mine: RuleValues;
+  readonly isPending: boolean;
+  readonly error: Error | null;
+  readonly onMine: () => void;
+  readonly onTheirs: () => void;
+}
+
+function RuleConflict({ type, known, meanwhile, mine, ...rest }: RuleConflictProps) {
+  const theirs = meanwhile.exceptions[type];
+  const [now, wanted] = [leavesOf(theirs), leavesOf(ruleOf(mine))];
+  const differing = differences(known, theirs).map((name) => ({
+    name: settingLabel(name),
+    theirs: settingValue(now[name]),
+    mine: settingValue(wanted[name]),
+  }));
+  return (
+    <SettingsConflict
+      {...rest}
+      meanwhile={meanwhile}
+      of="Setting"
+      differing={differing}
+      elsewhere="This rule is as it was: the change is about another one."
+    />
+  );
+}
+
+function ruleOf({ after_hours, before_hours, by_mode, ...rest }: RuleValues): Rule {
+  const modes = Object.entries(by_mode).filter(([, hours]) => hours !== '');
+  return {
+    ...rest,
+    after_hours: after_hours === '' ? null : after_hours,
+    before_hours: before_hours === '' ? null : before_hours,
+    by_mode: Object.fromEntries(modes) as Rule['by_mode'],
+  };
 }

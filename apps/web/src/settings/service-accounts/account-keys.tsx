@@ -5,11 +5,8 @@ import { SecretDialog } from '../../app/shown-once.tsx';
 import { Waiting } from '../../app/page.tsx';
 import { ROLES_ABOUT, ROLE_LABELS } from '../../session/roles.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
-import { CreateKey } from '../api-keys/create-key.tsx';
-import { type ApiKey, type ServiceAccount, keysQuery } from '../api-keys/key-queries.ts';
-import { mayHaveKeys, stateOf } from '../api-keys/key-state.ts';
-import { Keys } from '../api-keys/keys.tsx';
-import { RotateKey } from '../api-keys/rotate-key.tsx';
+import { CreateKey, Keys, RotateKey } from '../api-keys/keys.tsx';
+import { type ApiKey, type ServiceAccount, keysQuery, mayHaveKeys, stateOf } from '../api-keys/key-queries.ts';
 
 interface Props {
   /** The one whose keys are shown; none: nothing is. */

@@ -1,15 +1,34 @@
-import { Alert, Button, Modal, Stack } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import {
+  Alert,
+  Button,
+  Modal,
+  Stack,
+  ActionIcon,
+  Anchor,
+  Badge,
+  Menu,
+  Table,
+  Text,
+  VisuallyHidden,
+  Group,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconPlus, IconDots } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { PageHeader, Waiting } from '../../app/page.tsx';
+import { fieldErrors, isOutdated } from '../../app/failures.ts';
+import { askFirst } from '../../app/overlays.tsx';
+import { PageHeader, Waiting, Refused } from '../../app/page.tsx';
+import { useWrite } from '../../app/write.ts';
 import { May, OnlyWith } from '../../session/permissions.tsx';
-import { useEnvironment } from '../../session/session.ts';
-import { type ServiceAccount, serviceAccountsQuery } from '../api-keys/key-queries.ts';
-import { AccountForm } from './account-form.tsx';
+import { RoleChoice } from '../settings-parts.tsx';
+import { ROLE_LABELS, type Role } from '../../session/roles.ts';
+import { useEnvironment, useApi, useMay } from '../../session/session.ts';
+import { Time } from '../../values/time.tsx';
+import { type ServiceAccount, serviceAccountsQuery, keysQuery, stateOf } from '../api-keys/key-queries.ts';
 import { AccountKeys } from './account-keys.tsx';
-import { Accounts } from './accounts.tsx';
 
 export function ServiceAccountsPage() {
   return (
@@ -71,5 +90,173 @@ function ServiceAccounts() {
         )}
       </Modal>
     </Stack>
+  );
+}
+
+const ACCOUNT_STATUS_LABELS: Readonly<Record<ServiceAccount['status'], string>> = {
+  active: 'Active',
+  deactivated: 'Disabled',
+};
+
+interface Props {
+  readonly accounts: readonly ServiceAccount[];
+  readonly onKeys: (account: ServiceAccount) => void;
+  readonly onChange: (account: ServiceAccount) => void;
+}
+
+function Accounts({ accounts, onKeys, onChange }: Props) {
+  const keys = useQuery(keysQuery(useEnvironment()));
+  const mayChange = useMay('workspace:admin');
+  const keysOf = (account: ServiceAccount) => {
+    // Keys of administrators are not told to others.
+    if (keys.data === undefined || (account.role === 'admin' && !mayChange)) return '—';
+    return keys.data.filter((key) => key.owner.id === account.id && stateOf(key, Date.now()) === 'active').length;
+  };
+  return (
+    <Table.ScrollContainer minWidth={640}>
+      <Table verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Role</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th ta="end">Keys</Table.Th>
+            <Table.Th>Made</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {accounts.map((account) => (
+            <Table.Tr key={account.id}>
+              <Table.Td>
+                <Anchor component="button" type="button" size="sm" fw={500} onClick={() => onKeys(account)}>
+                  {account.name}
+                </Anchor>
+              </Table.Td>
+              <Table.Td>{ROLE_LABELS[account.role]}</Table.Td>
+              <Table.Td>
+                <Badge
+                  color={account.status === 'active' ? 'green' : 'gray'}
+                  variant="light"
+                  tt="none"
+                  miw="max-content"
+                >
+                  {ACCOUNT_STATUS_LABELS[account.status]}
+                </Badge>
+              </Table.Td>
+              <Table.Td ta="end">{keysOf(account)}</Table.Td>
+              <Table.Td>
+                <Time value={account.created_at} day />
+              </Table.Td>
+              <Table.Td ta="end" className="rowActions">
+                {mayChange && <Actions account={account} onChange={onChange} />}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+interface ActionsProps {
+  readonly account: ServiceAccount;
+  readonly onChange: Props['onChange'];
+}
+
+function Actions({ account, onChange }: ActionsProps) {
+  const client = useApi();
+  const { id, name, status } = account;
+  const touches = [['service-accounts'], ['api-keys']];
+  const disable = useWrite({
+    write: () => client.serviceAccounts.deactivate(id),
+    done: `${name} is disabled.`,
+    touches,
+  });
+  const enable = useWrite({ write: () => client.serviceAccounts.reactivate(id), done: `${name} is enabled.`, touches });
+  const ask = () =>
+    askFirst({
+      title: `Disable ${name}?`,
+      children: (
+        <Text size="sm">
+          All its keys are refused within five seconds, until it is enabled again. What is to end for good is revoked.
+        </Text>
+      ),
+      labels: { confirm: 'Disable', cancel: 'Cancel' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => disable.mutate(),
+    });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${name}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onChange(account)}>Change…</Menu.Item>
+        {status === 'active' ? (
+          <Menu.Item color="red" onClick={ask}>
+            Disable…
+          </Menu.Item>
+        ) : (
+          <Menu.Item onClick={() => enable.mutate()}>Enable</Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+interface AccountFormProps {
+  /** The one to change; none: a new one. */
+  readonly account?: ServiceAccount;
+  readonly onClose: () => void;
+  readonly onMade: (account: ServiceAccount) => void;
+}
+
+function AccountForm({ account, onClose, onMade }: AccountFormProps) {
+  const client = useApi();
+  const form = useForm({
+    mode: 'controlled',
+    initialValues: { name: account?.name ?? '', role: account?.role ?? ('operator' as Role) },
+    validate: { name: (name) => (name.trim() === '' ? 'Say which system it is' : null) },
+  });
+  const save = useWrite<typeof form.values, ServiceAccount>({
+    write: (fields) =>
+      account === undefined
+        ? client.serviceAccounts.create(fields)
+        : client.serviceAccounts.patch(account.id, fields, { ifMatch: `"${account.version}"` }),
+    done: ({ name }) => `${name} is saved.`,
+    touches: [['service-accounts'], ['api-keys']],
+    onDone: (saved) => (account === undefined ? onMade(saved) : onClose()),
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      return true;
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <Stack>
+        {isOutdated(save.error) ? (
+          <Alert color="red" role="alert" title="Not saved">
+            Somebody else changed it since you opened this. Close it, and look at what it is now.
+          </Alert>
+        ) : (
+          <Refused error={save.error} fields={['name']} title="Not saved" />
+        )}
+        <TextInput {...form.getInputProps('name')} label="Name" placeholder="TMS" required data-autofocus />
+        <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {account === undefined ? 'Make the account' : 'Save'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   );
 }

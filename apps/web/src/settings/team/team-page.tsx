@@ -1,22 +1,34 @@
-import { Alert, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
-import { IconPlus, IconSearch } from '@tabler/icons-react';
+import {
+  Alert,
+  Button,
+  Group,
+  Stack,
+  Switch,
+  TextInput,
+  ActionIcon,
+  Badge,
+  Menu,
+  Table,
+  Text,
+  Tooltip,
+  VisuallyHidden,
+} from '@mantine/core';
+import { IconPlus, IconSearch, IconDots } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { SecretDialog } from '../../app/shown-once.tsx';
+import { askFirst } from '../../app/overlays.tsx';
 import { PageHeader, Waiting } from '../../app/page.tsx';
+import { SecretDialog } from '../../app/shown-once.tsx';
+import { useWrite } from '../../app/write.ts';
 import { OnlyWith } from '../../session/permissions.tsx';
-import { useEnvironment } from '../../session/session.ts';
-import { ChangeRole } from './change-role.tsx';
-import { Invite } from './invite.tsx';
-import { LinkShown } from './link-shown.tsx';
-import { Members } from './members.tsx';
-import { NewLink } from './new-link.tsx';
-import { type Member, usersQuery } from './team-queries.ts';
-import { membersFound } from './members.ts';
-import type { TeamSearch } from './team-search.ts';
+import { ROLE_LABELS } from '../../session/roles.ts';
+import { useEnvironment, useApi, useSession } from '../../session/session.ts';
+import { Time } from '../../values/time.tsx';
+import { ChangeRole, Invite, LinkShown, NewLink } from './team-dialogs.tsx';
+import { type Member, usersQuery, membersFound, type TeamSearch, MEMBER_STATUS_LABELS, calledOf } from './team.ts';
 
-export type TeamDialog =
+type TeamDialog =
   | { readonly kind: 'invite' }
   | { readonly kind: 'role'; readonly member: Member }
   | { readonly kind: 'link'; readonly member: Member }
@@ -86,5 +98,139 @@ function Team() {
         )}
       </SecretDialog>
     </Stack>
+  );
+}
+
+const STATUS_COLORS: Readonly<Record<Member['status'], string>> = {
+  active: 'green',
+  invited: 'blue',
+  deactivated: 'gray',
+};
+
+interface Props {
+  readonly members: readonly Member[];
+  readonly onAsk: (dialog: TeamDialog) => void;
+}
+
+function Members({ members, onAsk }: Props) {
+  const { user } = useSession();
+  return (
+    <Table.ScrollContainer minWidth={700}>
+      <Table verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Role</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th>Last here</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {members.map((member) => (
+            <Table.Tr key={member.id}>
+              <Table.Td>
+                <Stack gap={0}>
+                  <Text size="sm" fw={500}>
+                    {calledOf(member)}
+                  </Text>
+                  {member.name !== null && (
+                    <Text size="xs" c="dimmed">
+                      {member.email}
+                    </Text>
+                  )}
+                </Stack>
+              </Table.Td>
+              <Table.Td>{ROLE_LABELS[member.role]}</Table.Td>
+              <Table.Td>
+                <Badge color={STATUS_COLORS[member.status]} variant="light" tt="none" miw="max-content">
+                  {MEMBER_STATUS_LABELS[member.status]}
+                </Badge>
+              </Table.Td>
+              <Table.Td>
+                <Time value={member.last_seen_at} />
+              </Table.Td>
+              <Table.Td ta="end" className="rowActions">
+                {member.id === user?.id ? <Oneself /> : <Actions member={member} onAsk={onAsk} />}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** Nobody locks themselves out. */
+function Oneself() {
+  const why = 'That is you: another administrator changes your role or removes you.';
+  return (
+    <Tooltip label={why} events={{ hover: true, focus: true, touch: true }}>
+      <ActionIcon variant="subtle" color="gray" data-disabled aria-disabled aria-label={why}>
+        <IconDots size={18} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: Props['onAsk'] }) {
+  const client = useApi();
+  const touches = [['users'], ['api-keys']];
+  const isInvited = member.status === 'invited';
+  const name = calledOf(member);
+  const remove = useWrite({
+    write: () => client.users.deactivate(member.id),
+    done: isInvited ? 'The invitation is revoked.' : `${name} is removed.`,
+    touches,
+  });
+  const bringBack = useWrite({
+    write: () => client.users.reactivate(member.id),
+    done: ({ status }) => (status === 'invited' ? `${name} is invited again.` : `${name} is back.`),
+    touches,
+    onDone: ({ invitation_url: url, invitation_expires_at: until }) => {
+      if (url !== null && until !== null) onAsk({ kind: 'invited', member, url, until });
+      // The link is shown once; nothing here keeps it.
+      bringBack.reset();
+    },
+  });
+  const askToRemove = () =>
+    askFirst({
+      title: isInvited ? `Revoke the invitation of ${name}?` : `Remove ${name}?`,
+      children: (
+        <Text size="sm">
+          {isInvited
+            ? 'Their link leads nowhere any more.'
+            : 'Their sessions and keys end within five seconds. What they did stays in the history, and they can be brought back.'}
+        </Text>
+      ),
+      labels: { confirm: isInvited ? 'Revoke' : 'Remove', cancel: 'Cancel' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => remove.mutate(),
+    });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${name}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onAsk({ kind: 'role', member })}>Change the role…</Menu.Item>
+        {member.status === 'deactivated' ? (
+          <Menu.Item onClick={() => bringBack.mutate()}>Bring back</Menu.Item>
+        ) : (
+          <>
+            <Menu.Item onClick={() => onAsk({ kind: 'link', member })}>
+              {isInvited ? 'New invitation link…' : 'Link for a new password…'}
+            </Menu.Item>
+            <Menu.Item color="red" onClick={askToRemove}>
+              {isInvited ? 'Revoke the invitation…' : 'Remove…'}
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

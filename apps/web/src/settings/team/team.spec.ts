@@ -1,6 +1,4 @@
-import type { Member } from './team-queries.ts';
-import { membersFound } from './members.ts';
-import { readTeamSearch } from './team-search.ts';
+import { type Member, membersFound, readTeamSearch } from './team.ts';
 
 const member = (name: string | null, email: string, status: Member['status'] = 'active') =>
   ({ name, email, status }) as Member;

@@ -1,9 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { QueryOf } from '@tracking/client';
+import type { QueryOf, WebhookDelivery } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
-import { type DeliverySearch, statusesOf } from './deliveries/delivery-search.ts';
 import { statsSince } from './endpoints/stats-series.ts';
-import type { StatsWindow } from './endpoints/stats-windows.ts';
+import { type DeliverySearch, statusesOf, type StatsWindow } from './webhook-search.ts';
 
 /** Nothing tells of deliveries and endpoints as they change: they are read again so often, while the tab is seen. */
 export const POLL_MS = 5_000;
@@ -95,3 +94,20 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
     refetchInterval: ({ state: { data } }) =>
       data?.some(({ status }) => status === 'running') ? POLL_MS / 5 : POLL_MS * 2,
   });
+
+interface Shown {
+  readonly rows: readonly WebhookDelivery[];
+  /** Those that are not among the rows yet. */
+  readonly newer: number;
+}
+
+/** What was read page by page, with what changed of it since, each where it stands: rows never move under the pointer. */
+export function withNewest(read: readonly WebhookDelivery[], newest: readonly WebhookDelivery[]): Shown {
+  const now = new Map(newest.map((delivery) => [delivery.id, delivery]));
+  const known = new Set(read.map(({ id }) => id));
+  const rows = read.map((delivery) => {
+    const changed = now.get(delivery.id);
+    return changed !== undefined && changed.version > delivery.version ? changed : delivery;
+  });
+  return { rows, newer: newest.filter(({ id }) => !known.has(id)).length };
+}

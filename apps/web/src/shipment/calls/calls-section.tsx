@@ -3,11 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Waiting } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { Card } from '../card.tsx';
-import { useShipment } from '../current-shipment.ts';
+import { Card } from '../parts.tsx';
+import { useShipment } from '../shipment-queries.ts';
 import { type NamedCall, callsOf } from './calls-of.ts';
-import { Curl } from './curl.tsx';
-import { Snippet } from './snippet.tsx';
+import { Curl, Snippet } from './snippet.tsx';
 
 /** The shipment as the API answers it, and each call as a command. */
 export function CallsSection() {

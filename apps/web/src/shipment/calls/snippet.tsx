@@ -1,6 +1,7 @@
 import { ActionIcon } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { Copy } from '../../app/copy.tsx';
+import { type HttpCall, curlOf } from './calls-of.ts';
 import classes from './snippet.module.css';
 
 interface Props {
@@ -32,4 +33,9 @@ export function Snippet({ text, what }: Props) {
       </Copy>
     </div>
   );
+}
+
+/** A call as a command to copy; its key is a placeholder. */
+export function Curl(call: HttpCall) {
+  return <Snippet text={curlOf(call, globalThis.location.origin)} what="the command" />;
 }

@@ -3,21 +3,15 @@ import { IconDots } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
-import {
-  CONTENT_LABELS,
-  DOCUMENT_LABELS,
-  DOCUMENT_STATUS_COLORS,
-  DOCUMENT_STATUS_LABELS,
-} from '../../documents/document-labels.ts';
+import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 import { useWrite } from '../../app/write.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { fileSize, save } from '../../values/files.ts';
 import { Time } from '../../values/time.tsx';
-import { useShipment } from '../current-shipment.ts';
-import { useActorName } from '../history/history-queries.ts';
-import { type Versions, isGone } from './document-versions.ts';
+import { useShipment } from '../shipment-queries.ts';
+import { useActorName } from '../history/history-sentences.ts';
+import { type Versions, isGone, contentQuery } from './documents.ts';
 import classes from './documents-section.module.css';
-import { contentQuery } from './preview/preview-queries.ts';
 
 export interface DocumentActions {
   readonly onOpen: (document: ShipmentDocument) => void;

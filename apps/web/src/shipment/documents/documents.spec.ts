@@ -1,8 +1,15 @@
 import type { ShipmentDocument } from '@tracking/client';
 import { fileSize } from '../../values/files.ts';
-import { contentTypeOf, faultOf, MOST_BYTES, supposedType } from './chosen-file.ts';
-import { checklist, versionsOf } from './document-versions.ts';
-import { type TransferOptions, type Upload, UploadQueue } from './upload-queue.ts';
+import {
+  contentTypeOf,
+  faultOf,
+  MOST_BYTES,
+  supposedType,
+  type TransferOptions,
+  type Upload,
+  UploadQueue,
+} from './upload-queue.ts';
+import { checklist, versionsOf } from './documents.ts';
 
 const document = (id: string, fields: Partial<ShipmentDocument> = {}) =>
   ({

@@ -1,12 +1,27 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text, Button, CloseButton, Progress } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import '@mantine/dropzone/styles.css';
 import { IconUpload } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import type { DocumentType } from '@tracking/client';
-import { type Ref, useImperativeHandle, useRef } from 'react';
-import { UploadList } from './upload-list.tsx';
-import { useUploads } from './use-uploads.ts';
+import { type Ref, useImperativeHandle, useRef, useEffect, useState, useSyncExternalStore } from 'react';
+import { failureOf } from '../../app/failures.ts';
+import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../labels.ts';
+import { useApi } from '../../session/session.ts';
+import { fileSize } from '../../values/files.ts';
+import { SearchSelect } from '../../values/search-select.tsx';
+import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
+import { useShipment } from '../shipment-queries.ts';
+import classes from './documents-section.module.css';
+import {
+  type Upload,
+  contentTypeOf,
+  faultOf,
+  supposedType,
+  type TransferOptions,
+  UploadQueue,
+} from './upload-queue.ts';
 
 interface About {
   readonly type?: DocumentType;
@@ -70,3 +85,126 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
     </Stack>
   );
 }
+
+const TYPES = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
+
+/** Files that were chosen: what each of them is, how far it is sent, and why it was not. */
+function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads }) {
+  const waiting = uploads.filter(({ state }) => state === 'chosen');
+  const isSending = uploads.some(({ state }) => state === 'sending');
+  if (uploads.length === 0) return null;
+  return (
+    <Stack gap="xs">
+      <ul className={classes['uploads']} aria-label="Files to upload">
+        {uploads.map((upload) => (
+          <li key={upload.key}>
+            <UploadRow
+              upload={upload}
+              onType={(type) => queue.setType(upload.key, type)}
+              onRemove={() => queue.remove(upload.key)}
+            >
+              {upload.state === 'failed' && !isSending && (
+                <Button size="xs" variant="default" onClick={() => void queue.send([upload.key])}>
+                  Try again
+                </Button>
+              )}
+            </UploadRow>
+          </li>
+        ))}
+      </ul>
+      {waiting.length > 0 && (
+        <Button w="fit-content" loading={isSending} onClick={() => void queue.send(waiting.map(({ key }) => key))}>
+          {waiting.length === 1 ? 'Upload the file' : `Upload ${waiting.length} files`}
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+interface RowProps {
+  readonly upload: Upload;
+  readonly onType: (type: DocumentType) => void;
+  readonly onRemove: () => void;
+  readonly children: React.ReactNode;
+}
+
+function UploadRow({ upload: { file, type, state, loaded, fault, replaces }, onType, onRemove, children }: RowProps) {
+  const percent = file.size === 0 ? 0 : Math.min(100, Math.round((loaded / file.size) * 100));
+  return (
+    <Stack gap={4}>
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" className={classes['name']}>
+          {file.name}{' '}
+          <Text span c="dimmed" size="xs">
+            {fileSize(file.size)}
+            {replaces !== undefined && ', takes the place of the one before'}
+          </Text>
+        </Text>
+        <Group gap="xs" wrap="nowrap">
+          <SearchSelect
+            size="xs"
+            aria-label={`What ${file.name} is`}
+            data={TYPES}
+            value={type}
+            onChange={(value) => value !== null && onType(value as DocumentType)}
+            allowDeselect={false}
+            disabled={state === 'sending'}
+          />
+          {children}
+          <CloseButton
+            aria-label={state === 'sending' ? `Stop ${file.name}` : `Remove ${file.name}`}
+            onClick={onRemove}
+          />
+        </Group>
+      </Group>
+      {state === 'sending' && (
+        <Group gap="xs" wrap="nowrap">
+          <Progress value={percent} flex={1} aria-label={`How much of ${file.name} is sent`} />
+          <Text size="xs" c="dimmed">
+            {percent < 100 ? `${percent} %` : 'Being checked'}
+          </Text>
+        </Group>
+      )}
+      {fault !== undefined && (
+        <Text size="xs" className="late" role="alert">
+          {fault}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+interface UseUploadsAbout {
+  readonly type?: DocumentType;
+  readonly replaces?: string;
+}
+
+/** The upload queue of the shipment shown when the section is opened. Leaving the section stops it. */
+function useUploads() {
+  const [client, { id }, touches, queries] = [useApi(), useShipment(), useShipmentTouches(), useQueryClient()];
+  const [queue] = useState(() => {
+    const transfer = async ({ file, type, replaces }: Upload, { onProgress, signal }: TransferOptions) => {
+      const content_type = contentTypeOf(file.name);
+      const upload = {
+        type,
+        file,
+        ...(content_type && { content_type }),
+        ...(replaces && { replaces_document_id: replaces }),
+      };
+      await client.documents.upload(id, upload, { onProgress: ({ loaded }) => onProgress(loaded), signal });
+      await Promise.all(touches.map((queryKey) => queries.invalidateQueries({ queryKey })));
+    };
+    return new UploadQueue({ transfer, describe: (error) => failureOf(error).message });
+  });
+  useEffect(() => () => queue.stop(), [queue]);
+  return {
+    queue,
+    uploads: useSyncExternalStore(queue.subscribe, queue.state),
+    choose: (files: readonly File[], { type, replaces }: UseUploadsAbout = {}) =>
+      queue.choose(
+        files.map((file) => ({ file, type: type ?? supposedType(file.name), replaces, fault: faultOf(file) })),
+      ),
+  };
+}
+
+type Uploads = ReturnType<typeof useUploads>;

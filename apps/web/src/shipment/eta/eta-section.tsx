@@ -1,20 +1,16 @@
 import { Alert, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ItemOf } from '@tracking/client';
 import { Suspense } from 'react';
 import { Waiting } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { slipLabel } from '../../shipments/shipment-facts.tsx';
 import { PlaceTime, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
-import { Card } from '../card.tsx';
-import { useShipment } from '../current-shipment.ts';
-import { SOURCE_LABELS, reasonLabel } from '../milestone-labels.ts';
-import { etaHistoryQuery } from '../shipment-queries.ts';
+import { Card } from '../parts.tsx';
+import { useShipment, etaHistoryQuery, type EtaChange } from '../shipment-queries.ts';
+import { SOURCE_LABELS, reasonLabel } from '../labels.ts';
 import { late } from '../../app/lazy.tsx';
-
-export type EtaChange = ItemOf<'listEtaHistory'>;
 
 /** The library that draws is loaded where there is something to draw. */
 const EtaChart = late(() => import('./eta-chart.tsx'));

@@ -4,7 +4,7 @@ import type { ShipmentException } from '@tracking/client';
 import { MANUAL_RESOLUTIONS, RESOLUTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useSession } from '../../session/session.ts';
 import { withTimes } from '../../values/time.tsx';
-import type { Dealing } from './use-dealing.ts';
+import type { Dealing } from './exception-queries.ts';
 
 const TITLES: Readonly<Record<Dealing['kind'], string>> = {
   acknowledge: 'Acknowledge',

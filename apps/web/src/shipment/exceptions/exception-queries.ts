@@ -1,10 +1,11 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
+import type { MANUAL_RESOLUTIONS } from '../../exceptions/exception-labels.ts';
 import { type Environment, api } from '../../session/api.ts';
+import { useApi, useEnvironment } from '../../session/session.ts';
 import type { HistoryEntry } from '../history/history-sentences.ts';
-import type { Seen } from '../meanwhile/guarded.ts';
-import { versionIn } from '../meanwhile/version.ts';
-import { shipmentQuery } from '../shipment-queries.ts';
+import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
+import { versionIn, shipmentQuery } from '../shipment-queries.ts';
 
 /** Those of a shipment, whatever became of them, and the shipment's version of which they are at least. */
 export function seenExceptionsQuery(environment: Environment, id: string) {
@@ -17,7 +18,7 @@ export function seenExceptionsQuery(environment: Environment, id: string) {
   });
 }
 
-export async function readException(environment: Environment, id: string): Promise<Seen<ShipmentException>> {
+async function readException(environment: Environment, id: string): Promise<Seen<ShipmentException>> {
   const { data: thing, etag } = await api(environment).exceptions.get(id).withResponse();
   return { thing, version: versionIn(etag) };
 }
@@ -41,4 +42,41 @@ function isAbout({ changes: { exception } }: HistoryEntry, id: string): boolean 
   return [exception?.from, exception?.to].some(
     (one) => (one as { readonly id?: string } | null | undefined)?.id === id,
   );
+}
+
+/** What can be done about an exception. */
+export type Dealing =
+  | { readonly kind: 'acknowledge' | 'assign'; readonly assignee: string | null; readonly note?: string }
+  | { readonly kind: 'remark'; readonly note: string }
+  | { readonly kind: 'resolve'; readonly code: (typeof MANUAL_RESOLUTIONS)[number]; readonly note?: string };
+
+const DONE: Readonly<Record<Dealing['kind'], string>> = {
+  acknowledge: 'Acknowledged.',
+  assign: 'Assigned.',
+  remark: 'The note is kept.',
+  resolve: 'Resolved.',
+};
+/** What somebody decides by: when one of these is another, they would look again. */
+export const DECIDED_BY = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
+const DECISIVE = ['status', 'severity', 'assignee', 'detail'] as const;
+
+/** Acknowledges, assigns, remarks on and resolves exceptions, as they were seen. */
+export function useDealing(onEnd: () => void) {
+  const [client, environment] = [useApi(), useEnvironment()];
+  return useGuardedWrite<ShipmentException, Dealing, Dealing>({
+    kind: 'exception',
+    write: async ({ id }, dealing, ifMatch) => {
+      const { kind, ...words } = dealing;
+      if (dealing.kind === 'resolve')
+        await client.exceptions.resolve(id, { code: dealing.code, note: dealing.note }, { ifMatch });
+      else await client.exceptions.acknowledge(id, words, { ifMatch });
+      return { kind, ...words } as Dealing;
+    },
+    read: ({ id }) => readException(environment, id),
+    isSame: (seen, now) => DECISIVE.every((field) => seen[field] === now[field]),
+    canStill: ({ status }) => status !== 'resolved',
+    done: ({ kind }) => DONE[kind],
+    onDone: onEnd,
+    onLeft: onEnd,
+  });
 }

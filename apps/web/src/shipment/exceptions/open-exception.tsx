@@ -10,8 +10,8 @@ import {
 } from '../../exceptions/exception-labels.ts';
 import { useApi, useSession } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { useShipment } from '../current-shipment.ts';
-import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
+import { useShipment } from '../shipment-queries.ts';
+import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
 
 const TYPES = Object.entries(EXCEPTION_LABELS).map(([value, label]) => ({ value, label }));
 const SEVERITIES = Object.entries(SEVERITY_LABELS).map(([value, label]) => ({ value, label }));

@@ -1,17 +1,30 @@
-import { Stack, Table } from '@mantine/core';
+import { Stack, Table, Badge, Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Waiting } from '../../app/page.tsx';
+import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { statusLabel } from '../../shipments/shipment-facts.tsx';
-import { Time } from '../../values/time.tsx';
-import { Card } from '../card.tsx';
-import { useShipment } from '../current-shipment.ts';
-import { milestoneCodesQuery } from '../milestone/milestone-codes.ts';
-import { explanationQuery } from '../shipment-queries.ts';
-import { ExplainedExceptions } from './explained-exceptions.tsx';
-import { ExplainedMilestones } from './explained-milestones.tsx';
-import { MilestoneLink } from './milestone-link.tsx';
-import { type Explanation, STATUS_RULE_LABELS, TIME_RULE_LABELS, fieldLabel } from './rules.ts';
+import { PlaceOrText } from '../../values/place.tsx';
+import { Time, withTimes } from '../../values/time.tsx';
+import { CLASSIFIER_LABELS } from '../labels.ts';
+import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
+import { Card } from '../parts.tsx';
+import { useShipment, explanationQuery } from '../shipment-queries.ts';
+import {
+  type Explanation,
+  STATUS_RULE_LABELS,
+  TIME_RULE_LABELS,
+  fieldLabel,
+  type ExplainedMilestone,
+  MILESTONE_RULE_LABELS,
+  type MilestoneResult,
+  RESULT_LABELS,
+  type CodeLabels,
+  resolvedByLabel,
+  type ExplainedException,
+} from './rules.ts';
 
 /** Why status, times and exceptions are what they are, in words. */
 export function ExplanationSection() {
@@ -95,5 +108,169 @@ function Values({ explained, labels }: ValuesProps) {
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+/** Rows that are shown before somebody asks for more. */
+const FIRST = 100;
+const COLORS: Readonly<Record<MilestoneResult, string>> = {
+  counted: 'green',
+  demoted: 'yellow',
+  superseded: 'gray',
+  ignored: 'gray',
+};
+
+interface Props {
+  readonly milestones: readonly ExplainedMilestone[];
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+function ExplainedMilestones({ milestones, labels }: Props) {
+  const [most, setMost] = useState(FIRST);
+  return (
+    <>
+      <Table.ScrollContainer minWidth={640}>
+        <Table aria-label="What each milestone does">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Milestone</Table.Th>
+              <Table.Th>When and where</Table.Th>
+              <Table.Th>It</Table.Th>
+              <Table.Th>Sets</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {milestones.slice(0, most).map((milestone) => (
+              <Table.Tr key={milestone.milestone_id}>
+                <Table.Td>
+                  <MilestoneLink id={milestone.milestone_id} label={labels.get(milestone.code) ?? milestone.code} />
+                  <Text size="xs" c="dimmed">
+                    {[CLASSIFIER_LABELS[milestone.classifier], milestone.container_number].filter(Boolean).join(' · ')}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <Time value={milestone.occurred_at} />
+                  <Text size="xs" c="dimmed" component="div">
+                    <PlaceOrText name={milestone.location} />
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <Effect effect={milestone} />
+                  {milestone.containers.map((effect) => (
+                    <div key={effect.container_number}>
+                      <Text size="xs" c="dimmed" span>
+                        For {effect.container_number}:{' '}
+                      </Text>
+                      <Effect effect={effect} />
+                    </div>
+                  ))}
+                </Table.Td>
+                <Table.Td>{milestone.sets.map(fieldLabel).join(', ') || '—'}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {milestones.length > most && (
+        <Button variant="default" onClick={() => setMost(most + FIRST)}>
+          Show {Math.min(FIRST, milestones.length - most)} more of {milestones.length}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Effect({ effect }: { readonly effect: Pick<ExplainedMilestone, 'result' | 'rule' | 'counts_as'> }) {
+  const { result, rule, counts_as } = effect;
+  return (
+    <>
+      <Badge variant="light" color={COLORS[result]} tt="none" autoContrast>
+        {RESULT_LABELS[result]}
+      </Badge>{' '}
+      {counts_as !== null && `as ${statusLabel(counts_as).toLowerCase()}: `}
+      {MILESTONE_RULE_LABELS[rule]}
+    </>
+  );
+}
+
+const STATUSES: Readonly<Record<ExplainedException['status'], string>> = {
+  open: 'Open',
+  acknowledged: 'Acknowledged',
+  expected: 'Will open',
+  suppressed: 'Kept resolved by a person',
+};
+
+interface ExplainedExceptionsProps {
+  readonly exceptions: readonly ExplainedException[];
+  readonly labels: CodeLabels;
+}
+
+function ExplainedExceptions({ exceptions, labels }: ExplainedExceptionsProps) {
+  return (
+    <Stack gap="md">
+      {exceptions.map((exception, index) => (
+        <Explained key={exception.exception_id ?? index} exception={exception} labels={labels} />
+      ))}
+    </Stack>
+  );
+}
+
+function Explained({ exception, labels }: { readonly exception: ExplainedException; readonly labels: CodeLabels }) {
+  const { type, status, because, opens_at, container_number, milestone_id, resolved_by } = exception;
+  const isExpected = status === 'expected';
+  return (
+    <div>
+      <Text size="sm" fw={600} component="div">
+        {EXCEPTION_LABELS[type]}
+        {container_number !== null && ` · ${container_number}`}{' '}
+        <Badge variant="light" color={isExpected ? 'gray' : 'orange'} tt="none" autoContrast>
+          {STATUSES[status]}
+        </Badge>
+      </Text>
+      {because !== null && <Text size="sm">{withTimes(because)}</Text>}
+      {isExpected && (
+        <Text size="sm" component="div">
+          {opens_at === null ? (
+            'It opens with the next write.'
+          ) : (
+            <>
+              It opens on <Time value={opens_at} />.
+            </>
+          )}
+        </Text>
+      )}
+      {milestone_id !== null && (
+        <Text size="sm" component="div">
+          <MilestoneLink id={milestone_id} label="The milestone that showed it" />
+        </Text>
+      )}
+      {resolved_by.length > 0 && (
+        <Text size="sm" c="dimmed" component="div">
+          {isExpected ? 'Each of these keeps it from opening:' : 'Each of these resolves it:'}
+          <ul>
+            {resolved_by.map((way, index) => (
+              <li key={index}>
+                {resolvedByLabel(way, labels)}
+                {way.occurred_from !== null && (
+                  <>
+                    , not before <Time value={way.occurred_from} />
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** To where a milestone can be looked at. */
+function MilestoneLink({ id, label }: { readonly id: string; readonly label: string }) {
+  const shipment = useShipment();
+  return (
+    <Link to="/shipments/$id/timeline" params={{ id: shipment.id }} search={{ milestone: id }} className="link">
+      {label}
+    </Link>
   );
 }

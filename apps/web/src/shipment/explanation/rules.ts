@@ -1,11 +1,12 @@
 import type { AnswerOf } from '@tracking/client';
+import { DOCUMENT_LABELS } from '../labels.ts';
 
 export type Explanation = AnswerOf<'explainShipment'>;
 export type ExplainedMilestone = Explanation['milestones'][number];
 export type ExplainedException = Explanation['exceptions'][number];
-export type StatusRule = Explanation['status']['rule'];
-export type TimeRule = Explanation['eta']['rule'];
-export type MilestoneRule = ExplainedMilestone['rule'];
+type StatusRule = Explanation['status']['rule'];
+type TimeRule = Explanation['eta']['rule'];
+type MilestoneRule = ExplainedMilestone['rule'];
 export type MilestoneResult = ExplainedMilestone['result'];
 export type ResolvedBy = ExplainedException['resolved_by'][number];
 
@@ -73,3 +74,27 @@ const FIELD_LABELS: Readonly<Partial<Record<string, string>>> = {
   ...{ status: 'Status', etd: 'ETD', eta: 'ETA', atd: 'ATD', ata: 'ATA' },
   ...{ last_free_day: 'last free day', empty_return_by: 'day of empty return' },
 };
+
+/** How codes of milestones are called; those that are not known as they are. */
+export type CodeLabels = ReadonlyMap<string, string>;
+
+/** What resolves an exception, in words. */
+export function resolvedByLabel({ by, codes, fields, document_types }: ResolvedBy, labels: CodeLabels): string {
+  const milestones = any(codes.map((code) => labels.get(code) ?? code));
+  const types = document_types.map((type) => DOCUMENT_LABELS[type]).join(' and ');
+  const sentences: Readonly<Record<ResolvedBy['by'], string>> = {
+    milestone: `a milestone: ${milestones}`,
+    correction: 'the correction or retraction of the milestone behind it',
+    field_changed: `another ${any(fields.map(fieldLabel))}`,
+    news: 'any news: a milestone, or another ETA',
+    cancellation_taken_back: 'the shipment is reopened',
+    container_taken_off: 'its container is taken off the shipment',
+    document_uploaded: `a document is uploaded: ${types}`,
+    document_approved: `a document is approved: ${types}`,
+  };
+  return sentences[by];
+}
+
+function any(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
+}

@@ -1,4 +1,4 @@
-import { differences } from './differences.ts';
+import { differences } from './value-words.ts';
 
 it('every single value that differs is named, wherever it stands', () => {
   const from = { eta: 'a', legs: [{ port: 'X' }, { port: 'Y' }], metadata: { team: 'blue' }, same: [1, 2] };

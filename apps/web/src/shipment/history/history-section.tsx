@@ -1,11 +1,14 @@
-import { Button, Center, Loader, Stack, Text } from '@mantine/core';
+import { Button, Center, Loader, Stack, Text, Code, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Copy } from '../../app/copy.tsx';
 import { Failed, Waiting } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { useShipment } from '../current-shipment.ts';
-import { HistoryRow } from './history-row.tsx';
-import { historyQuery } from './history-queries.ts';
+import { Time } from '../../values/time.tsx';
+import { useShipment } from '../shipment-queries.ts';
 import classes from './history-section.module.css';
+import { historyQuery, type HistoryEntry, told, whoOf } from './history-sentences.ts';
+import { type Difference, fieldWords, valueWords } from './value-words.ts';
 
 export function HistorySection() {
   const history = useInfiniteQuery(historyQuery(useEnvironment(), useShipment().id));
@@ -34,5 +37,84 @@ export function HistorySection() {
         </Stack>
       )}
     </Waiting>
+  );
+}
+
+/** More of them, as of a shipment that was just created, are shown when asked for. */
+const SHOWN = 6;
+
+/** One entry: a sentence, what became another, and as it was stored. */
+function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
+  const [showsRaw, setShowsRaw] = useState(false);
+  const { did, details, note } = told(entry);
+  return (
+    <li className={classes['entry']}>
+      <Text size="xs" c="dimmed" className={classes['at']}>
+        <Time value={entry.at} />
+      </Text>
+      <Stack gap={4} className={classes['said']}>
+        <Text size="sm">
+          <strong>{whoOf(entry.actor)}</strong> {did}
+        </Text>
+        {note !== undefined && <blockquote className={classes['note']}>{note}</blockquote>}
+        <Details details={details} />
+        {showsRaw && <Raw entry={entry} />}
+      </Stack>
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        color="gray"
+        aria-expanded={showsRaw}
+        onClick={() => setShowsRaw(!showsRaw)}
+      >
+        {showsRaw ? 'Hide raw' : 'Raw'}
+      </Button>
+    </li>
+  );
+}
+
+function Details({ details }: { readonly details: readonly Difference[] }) {
+  const [showsAll, setShowsAll] = useState(false);
+  if (details.length === 0) return null;
+  const shown = showsAll ? details : details.slice(0, SHOWN);
+  return (
+    <>
+      <dl className={classes['details']}>
+        {shown.map(({ path, from, to }) => (
+          <div key={path.join(' ')}>
+            <dt>{fieldWords(path)}</dt>
+            <dd>
+              {from !== null && from !== undefined && <del>{valueWords(from, path.at(-1))}</del>}{' '}
+              {valueWords(to, path.at(-1))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {shown.length < details.length && (
+        <Button size="compact-xs" variant="subtle" w="fit-content" onClick={() => setShowsAll(true)}>
+          Show {details.length - shown.length} more
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Raw({ entry }: { readonly entry: HistoryEntry }) {
+  const text = JSON.stringify(entry, undefined, 2);
+  return (
+    <Stack gap={4}>
+      <Code block className={classes['raw']} tabIndex={0} aria-label="The entry as JSON">
+        {text}
+      </Code>
+      <Group>
+        <Copy value={text}>
+          {({ copied, copy }) => (
+            <Button size="compact-xs" variant="default" onClick={copy}>
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </Copy>
+      </Group>
+    </Stack>
   );
 }

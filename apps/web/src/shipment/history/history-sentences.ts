@@ -1,14 +1,16 @@
+import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import type { ItemOf } from '@tracking/client';
-import { CONTENT_LABELS, DOCUMENT_LABELS } from '../../documents/document-labels.ts';
+import { CONTENT_LABELS, DOCUMENT_LABELS } from '../labels.ts';
 import { RESOLUTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
-import { type Difference, differences } from './differences.ts';
-import { fieldWords, momentWords, valueWords, words } from './value-words.ts';
+import { type Environment, api } from '../../session/api.ts';
+import { useEnvironment, useSession } from '../../session/session.ts';
+import { type Difference, differences, fieldWords, momentWords, valueWords, words } from './value-words.ts';
 
 export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** An entry of the history as people read it. */
-export interface Told {
+interface Told {
   /** Follows on who it was: "changed ETA". */
   readonly did: string;
   /** What became another, where the sentence does not say it. */
@@ -174,7 +176,7 @@ function resolution(thing: Fields): string {
 }
 
 /** "ETA from 3 Nov to 5 Nov" */
-export function change({ path, from, to }: Difference): string {
+function change({ path, from, to }: Difference): string {
   const field = path.at(-1);
   if (from === null || from === undefined) return `${fieldWords(path)} to ${valueWords(to, field)}`;
   return `${fieldWords(path)} from ${valueWords(from, field)} to ${valueWords(to, field)}`;
@@ -192,4 +194,40 @@ function fieldsOf(value: unknown): Fields | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+const PAGE = 50;
+
+/** What happened to a shipment, the newest first. */
+export function historyQuery(environment: Environment, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ['history', environment, id],
+    queryFn: ({ pageParam, signal }) =>
+      api(environment).shipments.history(id, { limit: PAGE }, { signal }).page(pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+}
+
+/** What happened since a version, the newest first. */
+export async function historySince(environment: Environment, id: string, version: number): Promise<HistoryEntry[]> {
+  const entries: HistoryEntry[] = [];
+  for await (const entry of api(environment).shipments.history(id, { limit: PAGE })) {
+    if (entry.version <= version) break;
+    entries.push(entry);
+  }
+  return entries;
+}
+
+/** What actors are called, as far as the history that was read tells; oneself is "you". */
+export function useActorName(shipmentId: string): (actor: Pick<HistoryEntry['actor'], 'type' | 'id'>) => string {
+  const { user } = useSession();
+  const { data } = useInfiniteQuery(historyQuery(useEnvironment(), shipmentId));
+  const entries = data?.pages.flatMap((page) => page.data) ?? [];
+  const names = new Map(entries.map(({ actor }) => [actor.id, actor.name]));
+  return ({ type, id }) => {
+    if (id === user?.id) return 'you';
+    if (type === 'system') return 'the service';
+    return names.get(id) ?? (type === 'user' ? 'a person' : 'a service account');
+  };
 }

@@ -1,9 +1,8 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { Time } from '../../values/time.tsx';
-import { differences } from '../history/differences.ts';
+import { differences, fieldWords, valueWords } from '../history/value-words.ts';
 import { told, whoOf } from '../history/history-sentences.ts';
-import { fieldWords, valueWords } from '../history/value-words.ts';
-import type { Conflict } from './use-guarded-write.ts';
+import type { Conflict } from './guarded-write.ts';
 
 interface Props<Thing> {
   readonly conflict: Conflict<Thing> | undefined;

@@ -8,15 +8,23 @@ import { Waiting } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { OWN_ZONE } from '../../values/zones.ts';
-import { useShipment } from '../current-shipment.ts';
-import { MilestoneChanged } from './milestone-changed.tsx';
-import { isSameRevision } from './differences.ts';
+import { OWN_ZONE, momentIn } from '../../values/zones.ts';
+import { ChangedMeanwhile, type Seen, guarded, useShipmentTouches } from '../meanwhile/guarded-write.ts';
+import { ChangedFields } from '../parts.tsx';
+import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
-import { ChangedMeanwhile, type Seen, guarded } from '../meanwhile/guarded.ts';
-import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
-import { readMilestone } from './read-milestone.ts';
-import { changesOf, valuesOf } from './milestone-values.ts';
+import {
+  readMilestone,
+  milestoneHistoryQuery,
+  isSameRevision,
+  changesOf,
+  valuesOf,
+  FIELD_LABELS,
+  type MilestoneField,
+  differences,
+  sayingOf,
+  type MilestoneChanges,
+} from './milestone-values.ts';
 
 /** As it is when the form is opened: what happens meanwhile must not change the form under its reader's hands. */
 function seenQuery(environment: Environment, shipmentId: string, milestoneId: string) {
@@ -111,4 +119,45 @@ function Correction({ first, onClose }: { readonly first: Seen<Milestone>; reado
       </Stack>
     </form>
   );
+}
+
+interface MilestoneChangedProps {
+  readonly before: Milestone;
+  readonly theirs: Milestone;
+  readonly mine: MilestoneChanges;
+  readonly isPending: boolean;
+  readonly onKeepMine: () => void;
+  readonly onTakeTheirs: () => void;
+  readonly onClose: () => void;
+}
+
+/** Somebody else corrected or retracted the milestone while one corrected it. */
+function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: MilestoneChangedProps) {
+  const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipment().id, theirs));
+  const who = history.data?.[0]?.actor.name;
+  if (theirs.retracted_at !== null) {
+    return (
+      <Stack>
+        <Alert color="yellow" role="alert" title="It was retracted meanwhile">
+          {who ?? 'Somebody else'} took this milestone back: it can no longer be corrected.
+        </Alert>
+        <Group justify="end">
+          <Button onClick={onClose}>Close</Button>
+        </Group>
+      </Stack>
+    );
+  }
+  const changed = new Set([...differences(before, theirs), ...(Object.keys(mine) as MilestoneField[])]);
+  const fields = [...changed].map((field) => ({
+    label: FIELD_LABELS[field],
+    before: shown(before, field),
+    now: shown(theirs, field),
+    yours:
+      field in mine ? shown({ ...theirs, ...mine, label: mine.code ?? theirs.label } as Milestone, field) : undefined,
+  }));
+  return <ChangedFields what="The milestone" who={who} fields={fields} {...choice} />;
+}
+
+function shown(milestone: Milestone, field: MilestoneField): string {
+  return field === 'occurred_at' ? momentIn(milestone.occurred_at, OWN_ZONE) : sayingOf(milestone, field);
 }

@@ -9,13 +9,20 @@ import { May } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { PlaceTime, PlaceOrText, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
-import { useShipment } from '../current-shipment.ts';
-import { Facts } from '../facts.tsx';
-import { CLASSIFIER_LABELS, reasonLabel } from '../milestone-labels.ts';
-import { readMilestone } from './read-milestone.ts';
-import { FIELD_LABELS, differences, isSameRevision, sayingOf, sourceOf } from './differences.ts';
-import { type MilestoneChange, milestoneHistoryQuery } from './milestone-history.ts';
-import { useGuardedWrite } from '../meanwhile/use-guarded-write.ts';
+import { useShipment } from '../shipment-queries.ts';
+import { Facts } from '../parts.tsx';
+import { CLASSIFIER_LABELS, reasonLabel } from '../labels.ts';
+import {
+  readMilestone,
+  type MilestoneChange,
+  milestoneHistoryQuery,
+  FIELD_LABELS,
+  differences,
+  isSameRevision,
+  sayingOf,
+  sourceOf,
+} from './milestone-values.ts';
+import { useGuardedWrite } from '../meanwhile/guarded-write.ts';
 
 /** The form is loaded when somebody opens it. */
 const CorrectMilestone = late(() => import('./correct-milestone.tsx'));

@@ -8,10 +8,9 @@ import { placesQuery } from '../../values/places.ts';
 import { usePlaces } from '../../values/place.tsx';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { OWN_ZONE, TIMES, instantOf, momentIn, wallClockOf } from '../../values/zones.ts';
-import { useShipment } from '../current-shipment.ts';
-import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../milestone-labels.ts';
-import { codeOptions, milestoneCodesQuery } from './milestone-codes.ts';
-import type { MilestoneValues } from './milestone-values.ts';
+import { useShipment } from '../shipment-queries.ts';
+import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
+import { codeOptions, milestoneCodesQuery, type MilestoneValues } from './milestone-values.ts';
 
 const CLASSIFIERS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
 const SOURCES = Object.entries(SOURCE_LABELS)

@@ -1,6 +1,10 @@
-import type { BodyOf, Milestone, MilestoneFields } from '@tracking/client';
-import type { Classifier, Reason, Source } from '../milestone-labels.ts';
+import { queryOptions } from '@tanstack/react-query';
+import type { BodyOf, Milestone, MilestoneFields, Shipment, components, ItemOf } from '@tracking/client';
+import { type Environment, api } from '../../session/api.ts';
 import { wallClockOf, instantOf } from '../../values/zones.ts';
+import { type Classifier, type Reason, type Source, CLASSIFIER_LABELS, SOURCE_LABELS, reasonLabel } from '../labels.ts';
+import type { Seen } from '../meanwhile/guarded-write.ts';
+import { versionIn } from '../shipment-queries.ts';
 
 /** What a form of a milestone holds: everything as its inputs do, empty where nothing is said. */
 export interface MilestoneValues {
@@ -70,4 +74,112 @@ function trimmed(value: string | null): string | null {
 /** What is no time goes as it is: the service says what is wrong with it. */
 function instantIfAny(wallClock: string, zone: string): string {
   return instantOf(wallClock, zone) ?? wallClock;
+}
+
+/** What may be corrected of a milestone, as people call it. */
+export const FIELD_LABELS = {
+  code: 'What happened',
+  classifier: 'Kind',
+  occurred_at: 'When',
+  location: 'Where',
+  container_number: 'Container',
+  reason_code: 'Reason',
+  vessel: 'Vessel',
+  voyage: 'Voyage',
+  note: 'Note',
+  external_id: 'Your reference',
+  timezone: 'Time zone',
+} as const satisfies Partial<Record<keyof Milestone, string>>;
+export type MilestoneField = keyof typeof FIELD_LABELS;
+type Said = Pick<Milestone, MilestoneField>;
+
+const FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
+
+/** In which of its fields it differs. */
+export function differences(from: Said, to: Said): MilestoneField[] {
+  return FIELDS.filter((field) => from[field] !== to[field]);
+}
+
+/** What a field says, for people; times are shown by whoever shows it. */
+export function sayingOf(milestone: Said & Pick<Milestone, 'label'>, field: MilestoneField): string {
+  const value = milestone[field];
+  if (value === null) return '—';
+  if (field === 'code') return milestone.label;
+  if (field === 'classifier') return CLASSIFIER_LABELS[milestone.classifier];
+  if (field === 'reason_code' && milestone.reason_code !== null) return reasonLabel(milestone.reason_code);
+  return value;
+}
+
+export function sourceOf({ source }: Pick<Milestone, 'source'>): string {
+  return SOURCE_LABELS[source];
+}
+
+export function isSameRevision(one: Milestone, other: Milestone): boolean {
+  return one.revision === other.revision;
+}
+
+type MilestoneCode = components['schemas']['MilestoneCode'];
+
+/** The catalog: it changes with the release. */
+export function milestoneCodesQuery(environment: Environment) {
+  return queryOptions({
+    queryKey: ['milestone-codes', environment],
+    queryFn: async ({ signal }) => (await api(environment).milestones.codes({ signal })).data,
+    staleTime: Infinity,
+  });
+}
+
+/** For a select, in the usual course: those usual for the mode before the others. */
+export function codeOptions(codes: readonly MilestoneCode[], mode: Shipment['mode']) {
+  const isUsual = ({ modes }: MilestoneCode) => mode === null || modes.includes(mode);
+  const items = (some: readonly MilestoneCode[]) => some.map(({ code, label }) => ({ value: code, label }));
+  const unusual = codes.filter((code) => !isUsual(code));
+  if (unusual.length === 0) return items(codes);
+  return [
+    { group: `Usual by ${mode}`, items: items(codes.filter(isUsual)) },
+    { group: 'Others', items: items(unusual) },
+  ];
+}
+
+export async function readMilestone(
+  environment: Environment,
+  { shipment_id, id }: Pick<Milestone, 'shipment_id' | 'id'>,
+): Promise<Seen<Milestone>> {
+  const { data: thing, etag } = await api(environment).milestones.get(shipment_id, id).withResponse();
+  return { thing, version: versionIn(etag) };
+}
+
+type HistoryEntry = ItemOf<'listShipmentHistory'>;
+
+/** What became of a milestone in one write; `from` is null when it was recorded, `to` when it was retracted. */
+export interface MilestoneChange {
+  readonly at: string;
+  readonly actor: HistoryEntry['actor'];
+  readonly from: Milestone | null;
+  readonly to: Milestone | null;
+}
+
+/** What an entry of the history of a shipment tells of one of its milestones; undefined where that is nothing. */
+function changeOf({ at, actor, changes }: HistoryEntry, milestoneId: string): MilestoneChange | undefined {
+  const { from = null, to = null } = (changes['milestone'] ?? {}) as { from?: Milestone | null; to?: Milestone | null };
+  return [from?.id, to?.id].includes(milestoneId) ? { at, actor, from, to } : undefined;
+}
+
+/** The corrections and the retraction of a milestone, the newest first; read back to where it was recorded. */
+export function milestoneHistoryQuery(environment: Environment, shipmentId: string, { id, revision }: Milestone) {
+  return queryOptions({
+    queryKey: ['milestone-history', environment, shipmentId, id, revision],
+    queryFn: async ({ signal }): Promise<MilestoneChange[]> => {
+      const changes: MilestoneChange[] = [];
+      for await (const entry of api(environment).shipments.history(shipmentId, { limit: 200 }, { signal })) {
+        const change = changeOf(entry, id);
+        if (change?.from === null) break;
+        if (change !== undefined) changes.push(change);
+        if (changes.length >= revision - 1) break;
+      }
+      return changes;
+    },
+    enabled: revision > 1,
+    staleTime: Infinity,
+  });
 }

@@ -6,10 +6,10 @@ import { failureOf, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
-import { Curl } from '../calls/curl.tsx';
-import { useShipment } from '../current-shipment.ts';
+import { Curl } from '../calls/snippet.tsx';
+import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
-import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
+import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
 import { blankMilestone, bodyOf } from './milestone-values.ts';
 
 /** Posts what happened, or is expected. What several say at once adds up: there is no conflict to handle. */

@@ -9,9 +9,8 @@ import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { dayIn, dayLabel } from '../../values/zones.ts';
-import { useShipment } from '../current-shipment.ts';
-import { milestonesQuery } from '../shipment-queries.ts';
-import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './free-time.ts';
+import { useShipment, milestonesQuery } from '../shipment-queries.ts';
+import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './overview-values.ts';
 import { late } from '../../app/lazy.tsx';
 
 /** The form is loaded when somebody opens it. */

@@ -6,10 +6,9 @@ import { failureOf, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { DAYS } from '../../values/zones.ts';
-import { useShipment } from '../current-shipment.ts';
-import { ChangedFields } from '../meanwhile/changed-fields.tsx';
-import { ChangedMeanwhile, type Seen, guarded } from '../meanwhile/guarded.ts';
-import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
+import { useShipment } from '../shipment-queries.ts';
+import { ChangedFields } from '../parts.tsx';
+import { ChangedMeanwhile, type Seen, guarded, useShipmentTouches } from '../meanwhile/guarded-write.ts';
 import {
   CONTAINER_FIELDS,
   type ContainerField,
@@ -17,8 +16,8 @@ import {
   containerChanges,
   containerValues,
   isSameContainer,
-} from './container-values.ts';
-import type { Container } from './free-time.ts';
+  type Container,
+} from './overview-values.ts';
 
 interface Props {
   readonly number: string;

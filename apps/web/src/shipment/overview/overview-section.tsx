@@ -1,9 +1,13 @@
-import { Stack } from '@mantine/core';
-import { Card } from '../card.tsx';
+import { Stack, Alert, Text } from '@mantine/core';
+import type { Shipment } from '@tracking/client';
+import { MODE_LABELS, LOAD_TYPE_LABELS } from '../../values/codes.ts';
+import { PlaceName, PlaceTime, usePlaces } from '../../values/place.tsx';
+import { Time } from '../../values/time.tsx';
+import { Card, Facts } from '../parts.tsx';
+import { useShipment } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
-import { LegsStrip } from './legs-strip.tsx';
 import classes from './overview-section.module.css';
-import { Parties, References } from './parties.tsx';
+import { type Expected, type Leg, type Stop, stopsOf } from './overview-values.ts';
 
 /** What there is to know of a shipment beside what happened. */
 export function OverviewSection() {
@@ -24,5 +28,113 @@ export function OverviewSection() {
         </Card>
       </div>
     </Stack>
+  );
+}
+
+const STATES = { left: 'Left', here: 'Here now', ahead: 'Ahead' } as const;
+
+/** The places of the journey in order, each with its times by its own clocks and the reader's. */
+function LegsStrip() {
+  const { legs } = useShipment();
+  const stops = stopsOf(legs);
+  const places = usePlaces(stops.map(({ place }) => place));
+  if (stops.length === 0) return <Alert title="No journey yet">It has neither legs nor ports.</Alert>;
+  return (
+    <ol className={classes['strip']}>
+      {stops.map((stop, index) => (
+        <li key={index} className={classes['stop']} data-state={stop.state}>
+          <Text fw={600} size="sm" component="div">
+            <PlaceName code={stop.place} />
+          </Text>
+          <Text size="xs" c="dimmed" component="div">
+            {STATES[stop.state]}
+          </Text>
+          <Times stop={stop} zone={places.get(stop.place ?? '')?.timezone} />
+          {stop.onward !== undefined && <Onward leg={stop.onward} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Times({
+  stop: { arrival, departure },
+  zone,
+}: {
+  readonly stop: Stop;
+  readonly zone: string | null | undefined;
+}) {
+  return (
+    <dl className={classes['times']}>
+      {arrival !== undefined && <When name="Arrival" when={arrival} zone={zone} />}
+      {departure !== undefined && <When name="Departure" when={departure} zone={zone} />}
+    </dl>
+  );
+}
+
+interface WhenProps {
+  readonly name: string;
+  readonly when: Expected;
+  readonly zone: string | null | undefined;
+}
+
+function When({ name, when: { estimated, actual }, zone }: WhenProps) {
+  return (
+    <div>
+      <dt>{actual === null ? `${name}, estimated` : name}</dt>
+      <dd>
+        <PlaceTime value={actual ?? estimated} zone={zone} />
+      </dd>
+    </div>
+  );
+}
+
+function Onward({ leg: { mode, vessel, voyage, carrier_scac } }: { readonly leg: Leg }) {
+  const by = [mode && MODE_LABELS[mode], carrier_scac, vessel, voyage].filter(Boolean);
+  return (
+    <Text size="xs" className={classes['onward']}>
+      {by.length === 0 ? 'onward' : by.join(' · ')} →
+    </Text>
+  );
+}
+
+function Parties() {
+  const { shipper, consignee, carrier_scac } = useShipment();
+  return (
+    <Facts
+      facts={[
+        ['Shipper', partyLabel(shipper)],
+        ['Consignee', partyLabel(consignee)],
+        ['Carrier', carrier_scac ?? '—'],
+      ]}
+    />
+  );
+}
+
+function partyLabel(party: Shipment['shipper']): string {
+  if (party === null) return '—';
+  const { name, external_id } = party;
+  return name === null ? (external_id ?? '—') : external_id === null ? name : `${name} (${external_id})`;
+}
+
+function References() {
+  const shipment = useShipment();
+  const { mode, load_type, references, metadata } = shipment;
+  return (
+    <Facts
+      facts={[
+        ['Your reference', shipment.external_id],
+        ['House bill', shipment.house_bill],
+        [mode === 'air' ? 'Air waybill' : 'Master bill', shipment.master_bill],
+        ['Booking', shipment.booking_number],
+        ...references.map(({ type, value }) => [type, value] as const),
+        ['Mode', mode && MODE_LABELS[mode]],
+        ['Load', load_type && LOAD_TYPE_LABELS[load_type]],
+        ...Object.entries(metadata ?? {}),
+        ['Id', shipment.id],
+        ['Created', <Time key="created" value={shipment.created_at} />],
+        ['Changed', <Time key="changed" value={shipment.updated_at} />],
+      ]}
+    />
   );
 }

@@ -1,10 +1,10 @@
 import { Alert, Button, Group, List, Radio, Stack, Text, Title } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
+import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { Time } from '../../values/time.tsx';
-import { type Choice, type Conflict, type FieldChange, actorName, merged } from './conflict.ts';
-import { FIELD_LABELS, type ShipmentField, type ShipmentValues, valuesOf } from './form-values.ts';
-import { shownValue } from './shown-value.ts';
+import { FIELD_LABELS, type ShipmentField, type ShipmentValues, valuesOf, type LegValues } from './form-values.ts';
+import { type Choice, type Conflict, type FieldChange, actorName, merged } from './save-shipment.ts';
 
 interface Props {
   readonly base: Shipment;
@@ -101,4 +101,48 @@ function namesOf({ both, others }: Conflict): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [actorName(by.actor)]));
   const each = [...new Set(names)];
   return each.length === 0 ? 'Somebody' : each.join(' and ');
+}
+
+const NOTHING = '—';
+
+type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentValues[Field]) => string };
+/** Texts are shown as they are. */
+const SHOWN: Shown = {
+  mode: (mode) => (mode === null ? '' : MODE_LABELS[mode]),
+  load_type: (type) => (type === null ? '' : LOAD_TYPE_LABELS[type]),
+  etd: momentOf,
+  eta: momentOf,
+  shipper: partyText,
+  consignee: partyText,
+  container_numbers: (numbers) => joined(numbers),
+  references: (references) => joined(references.map(({ type, value }) => `${type} ${value}`)),
+  metadata: (named) => joined(named.map(({ name, value }) => `${name}: ${value}`)),
+  legs: (legs) => legs.map(legText).join('; '),
+};
+
+/** A field in one line, to be compared with another state of it. */
+function shownValue(values: ShipmentValues, field: ShipmentField): string {
+  const show = SHOWN[field] as ((value: unknown) => string) | undefined;
+  const text = show === undefined ? (values[field] as string | null) : show(values[field]);
+  return text === null || text === '' ? NOTHING : text;
+}
+
+function partyText({ name, external_id }: ShipmentValues['shipper']): string {
+  return joined([name, external_id]);
+}
+
+function legText({ origin_port, destination_port, vessel, voyage, carrier_scac, etd, eta }: LegValues): string {
+  const times = joined([momentOf(etd), momentOf(eta)], ' – ');
+  const by = joined([carrier_scac, vessel, voyage], ' ');
+  return joined([`${origin_port ?? '?'} → ${destination_port ?? '?'}`, by, times]);
+}
+
+function joined(parts: readonly string[], between = ', '): string {
+  return parts.filter((part) => part !== '').join(between);
+}
+
+/** To the second: two times of one minute are not the same. */
+function momentOf(instant: string | null): string {
+  if (instant === null) return '';
+  return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));
 }

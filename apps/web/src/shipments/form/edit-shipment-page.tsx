@@ -7,17 +7,12 @@ import { onDemand } from '../../app/lazy.tsx';
 import { PageHeader, Waiting } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { nameOf } from '../../shipment/current-shipment.ts';
-import { NoSuchShipment } from '../../shipment/no-such-shipment.tsx';
-import { shipmentQuery } from '../../shipment/shipment-queries.ts';
-import { type Conflict, conflictOf } from './conflict.ts';
+import { nameOf, shipmentQuery } from '../../shipment/shipment-queries.ts';
+import { NoSuchShipment } from '../../shipment/parts.tsx';
+import { type Conflict, conflictOf, readConflict, saveShipment } from './save-shipment.ts';
 import { type ShipmentValues, changedFields, valuesOf } from './form-values.ts';
-import { Leaving } from './leaving.tsx';
-import { useRefusal } from './refusal.tsx';
-import { readConflict, saveShipment } from './save-shipment.ts';
+import { Leaving, useRefusal, tellSaved, WritersOnly } from './form-parts.tsx';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
-import { tellSaved } from './warnings.tsx';
-import { WritersOnly } from './writers-only.tsx';
 
 const ConflictPanel = onDemand(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
 

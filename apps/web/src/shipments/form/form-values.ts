@@ -1,3 +1,4 @@
+import type { UseFormReturnType } from '@mantine/form';
 import type { BodyOf, Shipment } from '@tracking/client';
 import type { LoadType, Mode } from '../../values/codes.ts';
 
@@ -40,6 +41,7 @@ export interface ShipmentValues {
   readonly metadata: readonly Named[];
   readonly legs: readonly LegValues[];
 }
+export type ShipmentForm = UseFormReturnType<ShipmentValues>;
 export type ShipmentField = keyof ShipmentValues;
 export type ShipmentBody = BodyOf<'upsertShipment'>;
 export type ShipmentPatch = BodyOf<'changeShipment'>;

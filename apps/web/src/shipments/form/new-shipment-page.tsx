@@ -6,11 +6,8 @@ import { isOutdated } from '../../app/failures.ts';
 import { useWrite, randomId } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { EMPTY_VALUES, type ShipmentBody, type ShipmentValues, bodyOf } from './form-values.ts';
-import { Leaving } from './leaving.tsx';
-import { useRefusal } from './refusal.tsx';
+import { Leaving, useRefusal, tellSaved, WritersOnly } from './form-parts.tsx';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
-import { tellSaved } from './warnings.tsx';
-import { WritersOnly } from './writers-only.tsx';
 
 export function NewShipmentPage() {
   return (

@@ -1,17 +1,25 @@
-import { Alert, Button, Group, Paper, Select, Stack, Text, TextInput, Title } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import {
+  Alert,
+  Button,
+  Group,
+  Paper,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+  TagsInput,
+  ActionIcon,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { LOAD_TYPE_OPTIONS } from '../../values/codes.ts';
-import { checkValues } from './check-values.ts';
-import { ContainerField } from './container-field.tsx';
-import type { ShipmentValues } from './form-values.ts';
-import { JourneyFields } from './journey-fields.tsx';
-import { LegFields } from './leg-fields.tsx';
-import { PairRows } from './pair-rows.tsx';
+import { LOAD_TYPE_OPTIONS, checkDigitOf, withRightCheckDigit } from '../../values/codes.ts';
+import { checkValues, containerNumbersIn } from './check-values.ts';
+import type { ShipmentForm, ShipmentValues } from './form-values.ts';
+import { JourneyFields, LegFields } from './journey-fields.tsx';
 import classes from './shipment-form.module.css';
-
-export type ShipmentForm = UseFormReturnType<ShipmentValues>;
 
 /** The state of a form about a shipment: checked when it is sent, and after that as it is changed. */
 export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
@@ -148,5 +156,92 @@ function Section({ title, about, children }: SectionProps) {
       )}
       {children}
     </Paper>
+  );
+}
+
+/** Numbers of containers, typed or pasted, each with its check digit looked at at once. */
+function ContainerField({ form }: { readonly form: ShipmentForm }) {
+  const { onChange: _onChange, ...input } = form.getInputProps('container_numbers');
+  const doubtful = form.values.container_numbers.filter((number) => withRightCheckDigit(number) !== undefined);
+  return (
+    <Stack gap={4}>
+      <TagsInput
+        {...input}
+        label="Container numbers"
+        description="Type or paste them, with commas or line breaks between"
+        placeholder={form.values.container_numbers.length === 0 ? 'CSQU3054383' : undefined}
+        splitChars={[',', ';', '\n', '\t']}
+        onChange={(texts) => form.setFieldValue('container_numbers', containerNumbersIn(texts))}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Remove all containers' }}
+      />
+      <Stack gap={2} aria-live="polite">
+        {doubtful.map((number) => (
+          <Text key={number} size="sm" className="late">
+            <b>{number}</b>: its check digit would be {checkDigitOf(number)}. Look whether a digit is mistyped; saved as
+            it is, it opens an exception.
+          </Text>
+        ))}
+      </Stack>
+    </Stack>
+  );
+}
+
+const MOST = 50;
+
+interface PairRowsProps {
+  readonly form: ShipmentForm;
+  readonly field: 'references' | 'metadata';
+  /** "Kind": what the first of the two is. */
+  readonly first: string;
+  readonly firstExample: string;
+  /** "a reference" */
+  readonly one: string;
+}
+
+/** Rows of a name and a value. */
+function PairRows({ form, field, first, firstExample, one }: PairRowsProps) {
+  const rows = form.values[field];
+  const key = field === 'references' ? 'type' : 'name';
+  const add = () =>
+    field === 'references'
+      ? form.insertListItem(field, { type: '', value: '' })
+      : form.insertListItem(field, { name: '', value: '' });
+  return (
+    <Stack gap="xs">
+      {rows.map((_, index) => (
+        // Nothing but its place tells a row from the others.
+        <div key={index} className={classes['row']}>
+          <TextInput
+            {...form.getInputProps(`${field}.${index}.${key}`)}
+            aria-label={`${first} ${index + 1}`}
+            placeholder={firstExample}
+          />
+          <TextInput
+            {...form.getInputProps(`${field}.${index}.value`)}
+            aria-label={`Value ${index + 1}`}
+            placeholder="Value"
+          />
+          <ActionIcon
+            size={36}
+            variant="subtle"
+            color="gray"
+            aria-label={`Remove ${one} ${index + 1}`}
+            onClick={() => form.removeListItem(field, index)}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </div>
+      ))}
+      <Button
+        variant="default"
+        w="fit-content"
+        leftSection={<IconPlus size={16} aria-hidden />}
+        onClick={add}
+        disabled={rows.length >= MOST}
+      >
+        Add {one}
+      </Button>
+    </Stack>
   );
 }

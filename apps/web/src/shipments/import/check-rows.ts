@@ -10,8 +10,7 @@ import {
 } from '../../values/codes.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
 import { containerNumbersIn } from '../form/check-values.ts';
-import type { Mapping, Target } from './columns.ts';
-import { type DayOrder, readMoment } from './dates.ts';
+import { type Mapping, type Target, type DayOrder, readMoment } from './columns.ts';
 import { type Sheet, saysSomething } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];

@@ -1,20 +1,30 @@
-import { Alert, Button, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Paper, Select, Stack, Text, Title, Table } from '@mantine/core';
 import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { failureOf } from '../../app/failures.ts';
 import { Waiting } from '../../app/page.tsx';
 import { ownerOf, useEnvironment, useSession } from '../../session/session.ts';
+import { MODE_LABELS } from '../../values/codes.ts';
+import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
+import { Time } from '../../values/time.tsx';
 import { OWN_ZONE } from '../../values/zones.ts';
-import { type Checked, type ZoneChoice, checkRows, portsIn } from './check-rows.ts';
-import { type Mapping, guessMapping, replacedWhole, toRemember } from './columns.ts';
-import { type DayOrder, guessDayOrder } from './dates.ts';
-import { importStore } from './import-store.ts';
+import { type Checked, type ZoneChoice, checkRows, portsIn, type Body, type Item } from './check-rows.ts';
+import {
+  type Mapping,
+  guessMapping,
+  replacedWhole,
+  toRemember,
+  type DayOrder,
+  guessDayOrder,
+  TARGETS,
+  type Target,
+  withTarget,
+} from './columns.ts';
 import classes from './import-page.module.css';
-import { MapColumns } from './map-columns.tsx';
-import { PreviewShipments } from './preview-shipments.tsx';
+import { RowErrors } from './import-progress.tsx';
+import { importStore } from './import-store.ts';
 import type { Sheet } from './read-file.ts';
-import { RowErrors } from './row-errors.tsx';
 
 interface Props {
   readonly sheet: Sheet;
@@ -182,4 +192,115 @@ function CheckedRows({ checked, wrong }: { readonly checked: Checked; readonly w
 
 function counted(count: number, what: string): string {
   return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
+}
+
+const OPTIONS = Object.entries(TARGETS).map(([value, label]) => ({ value, label }));
+const SAMPLES = 3;
+
+interface MapColumnsProps {
+  readonly sheet: Sheet;
+  readonly mapping: Mapping;
+  readonly onChange: (mapping: Mapping) => void;
+}
+
+/** What each column of the file is. */
+function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
+  return (
+    <Table.ScrollContainer minWidth={340}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Column of the file</Table.Th>
+            <Table.Th>For example</Table.Th>
+            <Table.Th w={220}>Is</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {sheet.headers.map((header, index) => (
+            // Two columns may have one name.
+            <Table.Tr key={index}>
+              <Table.Td>{header}</Table.Td>
+              <Table.Td className={classes['sample']}>{samplesOf(sheet, index)}</Table.Td>
+              <Table.Td>
+                <Select
+                  aria-label={`What “${header}” is`}
+                  data={OPTIONS}
+                  value={mapping[index] ?? null}
+                  onChange={(target) => onChange(withTarget(mapping, index, target as Target | null))}
+                  placeholder="Left out"
+                  clearable
+                  clearButtonProps={{ 'aria-label': `Leave “${header}” out` }}
+                  searchable
+                />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function samplesOf({ rows }: Sheet, column: number): string {
+  const samples = new Set<string>();
+  for (const row of rows) {
+    const cell = row[column] ?? '';
+    if (cell !== '') samples.add(cell);
+    if (samples.size === SAMPLES) break;
+  }
+  return [...samples].join(', ');
+}
+
+const SHOWN = 5;
+
+/** What comes of the first rows. */
+function PreviewShipments({ items }: { readonly items: readonly Item[] }) {
+  if (items.length === 0) return null;
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Preview">
+      <Title order={2} size="h5" mb="xs">
+        The first shipments, as they will be
+      </Title>
+      <Table.ScrollContainer minWidth={760}>
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Your reference</Table.Th>
+              <Table.Th>Mode</Table.Th>
+              <Table.Th>From</Table.Th>
+              <Table.Th>To</Table.Th>
+              <Table.Th>ETD</Table.Th>
+              <Table.Th>ETA</Table.Th>
+              <Table.Th>Containers</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {items.slice(0, SHOWN).map(({ body }) => (
+              <Table.Tr key={body.external_id}>
+                <Table.Td>{body.external_id}</Table.Td>
+                <Table.Td>{modeOf(body)}</Table.Td>
+                <Table.Td>
+                  <PlaceName code={body.origin_port ?? null} />
+                </Table.Td>
+                <Table.Td>
+                  <PlaceName code={body.destination_port ?? null} />
+                </Table.Td>
+                <Table.Td>
+                  <Time value={body.etd ?? null} />
+                </Table.Td>
+                <Table.Td>
+                  <Time value={body.eta ?? null} />
+                </Table.Td>
+                <Table.Td>{body.container_numbers?.join(', ') ?? '—'}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Paper>
+  );
+}
+
+function modeOf({ mode }: Body): string {
+  return mode == null || !(mode in MODE_LABELS) ? '—' : MODE_LABELS[mode as keyof typeof MODE_LABELS];
 }

@@ -1,20 +1,21 @@
-import { Alert, Anchor, Stack, Title } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Alert, Anchor, Stack, Title, List, Text } from '@mantine/core';
+import { Dropzone } from '@mantine/dropzone';
+import '@mantine/dropzone/styles.css';
+import { IconFileTypeCsv } from '@tabler/icons-react';
+import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
 import { PageHeader } from '../../app/page.tsx';
+import { randomId, useWrite } from '../../app/write.ts';
 import { ownerOf, useEnvironment, useSession } from '../../session/session.ts';
-import { randomId } from '../../app/write.ts';
-import { WritersOnly } from '../form/writers-only.tsx';
+import { download, writeCsv } from '../../values/files.ts';
+import { WritersOnly } from '../form/form-parts.tsx';
 import type { Checked } from './check-rows.ts';
-import { ChooseFile } from './choose-file.tsx';
-import { planImport } from './import-plan.ts';
-import { ImportProgress } from './import-progress.tsx';
-import { importStore } from './import-store.ts';
 import classes from './import-page.module.css';
-import type { Sheet } from './read-file.ts';
-import { startRun } from './runs.ts';
+import { ImportProgress, startRun } from './import-progress.tsx';
+import { planImport, importStore } from './import-store.ts';
+import { type Sheet, MOST_BYTES, MOST_ROWS, readSheet } from './read-file.ts';
 
 const CheckSheet = onDemand(async () => (await import('./check-sheet.tsx')).CheckSheet);
 
@@ -73,6 +74,83 @@ function Imports() {
         </Title>
       )}
       <ChooseFile onSheet={setSheet} />
+    </Stack>
+  );
+}
+
+const EXAMPLE = {
+  headers: ['Reference', 'Mode', 'From', 'To', 'ETD', 'ETA', 'Containers', 'Carrier', 'Vessel', 'Consignee'],
+  rows: [
+    [
+      'PO-1001',
+      'ocean',
+      'CNSHA',
+      'NLRTM',
+      '2027-03-01 10:30',
+      '2027-04-01',
+      'CSQU3054383',
+      'MAEU',
+      'Maersk Honam',
+      'Acme',
+    ],
+  ],
+};
+
+async function downloadExample(): Promise<void> {
+  download('shipments-example.csv', await writeCsv(EXAMPLE.headers, EXAMPLE.rows));
+}
+
+/** Takes a file, chosen or dropped, and reads it. */
+function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
+  const [problem, setProblem] = useState<string>();
+  const example = useWrite({ write: downloadExample });
+  const read = useMutation({
+    mutationFn: async (file: File) => readSheet(file.name, new Uint8Array(await file.arrayBuffer())),
+    // Also without a connection.
+    networkMode: 'always',
+  });
+  const choose = (file: File) => {
+    setProblem(undefined);
+    // Of several files chosen while one is read, only the last one is taken: these callbacks belong to the latest call.
+    read.mutate(file, {
+      onSuccess: onSheet,
+      onError: (error) => setProblem(error.message),
+    });
+  };
+  return (
+    <Stack>
+      {problem !== undefined && (
+        <Alert color="red" role="alert" title="This file cannot be imported">
+          {problem}
+        </Alert>
+      )}
+      <Dropzone
+        onDrop={([file]) => file !== undefined && choose(file)}
+        onReject={() => setProblem(`Choose one file of at most ${MOST_BYTES / 1024 / 1024} MB.`)}
+        multiple={false}
+        maxSize={MOST_BYTES}
+        inputProps={{ 'aria-label': 'CSV file' }}
+        aria-label="Choose a CSV file"
+      >
+        <Stack align="center" gap={4} p="xl">
+          <IconFileTypeCsv size={40} aria-hidden />
+          <Text fw={600}>Drop a CSV file here, or choose one</Text>
+          <Text size="sm" c="dimmed">
+            Up to {MOST_ROWS.toLocaleString()} rows; the first line names the columns
+          </Text>
+        </Stack>
+      </Dropzone>
+      <List size="sm">
+        <List.Item>
+          Each shipment needs a reference of yours: a row whose reference is there already changes what that shipment
+          has in the columns of the file.
+        </List.Item>
+        <List.Item>Rows of one reference are one shipment, with a container each.</List.Item>
+        <List.Item>Empty cells leave what is there.</List.Item>
+      </List>
+      <Anchor component="button" size="sm" w="fit-content" onClick={() => example.mutate()}>
+        Download an example
+      </Anchor>
     </Stack>
   );
 }

@@ -1,15 +1,15 @@
-import { Alert, Badge, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Button, Group, Paper, Progress, Stack, Text, Title, Table } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useWrite } from '../../app/write.ts';
-import { useEnvironment } from '../../session/session.ts';
-import { Time } from '../../values/time.tsx';
+import { type Environment, api } from '../../session/api.ts';
+import { useEnvironment, ownerOf } from '../../session/session.ts';
 import { download, writeCsv } from '../../values/files.ts';
-import type { ImportRun, Phase, RunState } from './import-run.ts';
-import { type ImportRecord, importStore } from './import-store.ts';
-import { wrongRows } from './import-plan.ts';
-import { RowErrors } from './row-errors.tsx';
-import { runOf, startRun } from './runs.ts';
+import { Time } from '../../values/time.tsx';
+import type { RowError } from './check-rows.ts';
+import classes from './import-page.module.css';
+import { ImportRun, type Phase, type RunState } from './import-run.ts';
+import { type ImportRecord, importStore, wrongRows } from './import-store.ts';
 
 const PHASES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
   running: { label: 'Importing', color: 'blue' },
@@ -140,4 +140,85 @@ async function downloadWrong(record: ImportRecord): Promise<void> {
 
 function isUnderWay(phase: Phase): boolean {
   return phase === 'running' || phase === 'waiting';
+}
+
+/** Shown at once: all of them are in the file to be downloaded. */
+const SHOWN = 200;
+
+export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) {
+  return (
+    <div>
+      <div className={classes['errors']} tabIndex={0} role="region" aria-label="What is wrong">
+        <Table stickyHeader>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Row</Table.Th>
+              <Table.Th>Column</Table.Th>
+              <Table.Th>What is wrong</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {errors.slice(0, SHOWN).map(({ row, column, value, message }, index) => (
+              // Two errors of one row may say the same of two containers.
+              <Table.Tr key={index}>
+                <Table.Td>{row}</Table.Td>
+                <Table.Td>{column === '' ? '—' : column}</Table.Td>
+                <Table.Td>
+                  {value !== '' && <b>“{value}” </b>}
+                  {message}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+      {errors.length > SHOWN && (
+        <Text size="sm" c="dimmed">
+          And {(errors.length - SHOWN).toLocaleString()} more
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** Imports of this tab: they go on while other pages are looked at. */
+const runs = new Map<string, ImportRun>();
+
+/** The run of an import in this tab, where there is one. */
+function runOf(id: string): ImportRun | undefined {
+  return runs.get(id);
+}
+
+/** Begins it, or goes on with it. One tab at a time does. */
+export function startRun(record: ImportRecord, environment: Environment): ImportRun {
+  const client = api(environment);
+  const sender = async () => ownerOf(await client.session.get());
+  const run = new ImportRun(record, { api: client, sender, store: importStore, wait });
+  runs.set(record.id, run);
+  void alone(`import-${record.id}`, run);
+  return run;
+}
+
+/** Waits while another tab is at it. Pages without https have no locks: there the keys of requests suffice. */
+async function alone(name: string, run: ImportRun): Promise<void> {
+  const locks = (navigator as { locks?: LockManager }).locks;
+  if (locks === undefined) return run.run();
+  const isRun = await locks.request(name, { ifAvailable: true }, async (lock) => {
+    if (lock !== null) await run.run();
+    return lock !== null;
+  });
+  if (isRun) return;
+  run.waitForOtherTab();
+  // Stopped while it waits, it does not begin.
+  await locks.request(name, { signal: run.signal }, () => run.run()).catch(() => undefined);
+}
+
+function wait(seconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1_000);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

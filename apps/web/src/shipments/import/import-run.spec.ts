@@ -1,7 +1,6 @@
 import { ConnectionError, RateLimitError } from '@tracking/client';
-import { wrongRows, planImport } from './import-plan.ts';
+import { wrongRows, planImport, type ImportRecord, type SentItem } from './import-store.ts';
 import { ImportRun } from './import-run.ts';
-import type { ImportRecord, SentItem } from './import-store.ts';
 
 const ROWS = 250;
 const SHEET = {

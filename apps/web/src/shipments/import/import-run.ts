@@ -8,7 +8,7 @@ import {
   RateLimitError,
   type TrackingClient,
 } from '@tracking/client';
-import { labelOf } from '../form/form-errors.ts';
+import { labelOf } from '../form/check-values.ts';
 import type { ImportRecord, ImportStore, OddRow, SentItem } from './import-store.ts';
 
 /** Before it is tried again where nobody says when. */

@@ -1,44 +1,111 @@
 import type { Shipment } from '@tracking/client';
 import { type ShipmentNews, withNews } from '../../live/live-news.ts';
 import { aShipment } from '../a-shipment.ts';
-import { listNews, newsText } from './list-news.ts';
+import type { ListQuery } from '../search/shipment-search.ts';
+import { listNews, newsText, matches, precedes } from './list-news.ts';
 
-const READ_AT = 10_000;
-const NONE: ShipmentNews = { shipments: new Map(), missed: false };
-const rows = [
-  aShipment({ id: 'b', created_at: '2026-11-02T00:00:00.000Z', status: 'booked' }),
-  aShipment({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
-];
-const list = { rows, more: false, readAt: READ_AT, query: {} };
-const told = (...shipments: Shipment[]) => withNews(NONE, shipments, READ_AT + 1);
-const created = (id: string, created_at: string) => aShipment({ id, created_at });
+describe('list news', () => {
+  const READ_AT = 10_000;
+  const NONE: ShipmentNews = { shipments: new Map(), missed: false };
+  const rows = [
+    aShipment({ id: 'b', created_at: '2026-11-02T00:00:00.000Z', status: 'booked' }),
+    aShipment({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
+  ];
+  const list = { rows, more: false, readAt: READ_AT, query: {} };
+  const told = (...shipments: Shipment[]) => withNews(NONE, shipments, READ_AT + 1);
+  const created = (id: string, created_at: string) => aShipment({ id, created_at });
 
-it('counts those that would come in', () => {
-  const news = listNews(list, told(created('c', '2026-11-03T00:00:00.000Z'), aShipment({ id: 'a', version: 2 })));
-  expect(news.fresh).toBe(1);
-  expect(newsText(news)).toBe('1 new');
+  it('counts those that would come in', () => {
+    const news = listNews(list, told(created('c', '2026-11-03T00:00:00.000Z'), aShipment({ id: 'a', version: 2 })));
+    expect(news.fresh).toBe(1);
+    expect(newsText(news)).toBe('1 new');
+  });
+
+  it('leaves out what does not match, and what would come behind those that were read', () => {
+    const early = created('z', '2026-10-01T00:00:00.000Z');
+    const late = created('c', '2026-11-03T00:00:00.000Z');
+    expect(listNews({ ...list, query: { mode: 'air' } }, told(late)).fresh).toBe(0);
+    expect(listNews({ ...list, more: true }, told(early, late)).fresh).toBe(1);
+    expect(listNews(list, told(early)).fresh).toBe(1);
+  });
+
+  it('knows nothing of what was told long before the list was read', () => {
+    expect(listNews(list, withNews(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000)).fresh).toBe(0);
+  });
+
+  it('names rows that changed and match no more', () => {
+    const pending = { ...list, query: { status: ['pending'] as const } };
+    const news = listNews(pending, told(aShipment({ id: 'b', version: 2, status: 'booked' })));
+    expect([...news.gone]).toEqual(['b']);
+    expect(newsText(news)).toBe('1 no longer matches');
+  });
+
+  it('tells that something may be missing', () => {
+    expect(newsText(listNews(list, { ...NONE, missed: true }))).toBe('the connection was away');
+    expect(newsText(listNews(list, NONE))).toBeUndefined();
+  });
 });
 
-it('leaves out what does not match, and what would come behind those that were read', () => {
-  const early = created('z', '2026-10-01T00:00:00.000Z');
-  const late = created('c', '2026-11-03T00:00:00.000Z');
-  expect(listNews({ ...list, query: { mode: 'air' } }, told(late)).fresh).toBe(0);
-  expect(listNews({ ...list, more: true }, told(early, late)).fresh).toBe(1);
-  expect(listNews(list, told(early)).fresh).toBe(1);
-});
+describe('matches', () => {
+  const shipment = aShipment({
+    external_id: 'PO-88213',
+    status: 'in_transit',
+    mode: 'ocean',
+    carrier_scac: 'MAEU',
+    origin_port: 'CNSHA',
+    eta: '2026-12-01T12:00:00.000Z',
+    container_numbers: ['CSQU3054383'],
+    references: [{ type: 'invoice', value: 'INV 7' }],
+    shipper: { name: 'Nordwind Möbel', external_id: 'C-1' },
+    open_exceptions_count: 2,
+  });
 
-it('knows nothing of what was told long before the list was read', () => {
-  expect(listNews(list, withNews(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000)).fresh).toBe(0);
-});
+  const MATCHING: readonly ListQuery[] = [
+    {},
+    { status: ['booked', 'in_transit'], active: true, mode: 'ocean' },
+    { has_open_exceptions: true },
+    { carrier_scac: 'maeu', origin_port: 'CNSHA' },
+    { container_number: 'csqu3054383' },
+    { reference: 'INV 7', shipper: 'C-1', external_id: 'PO-88213' },
+    { eta_from: '2026-12-01T00:00:00.000Z', eta_to: '2026-12-01T23:59:59.999Z' },
+    { created_from: '2026-11-01T00:00:00.000Z', updated_since: '2026-11-01T00:00:00.000Z' },
+    { q: 'po 882 nord' },
+    { q: 'MÖB' },
+  ];
+  it.each(MATCHING)('is in the list of %j', (query) => {
+    expect(matches(shipment, query)).toBe(true);
+  });
 
-it('names rows that changed and match no more', () => {
-  const pending = { ...list, query: { status: ['pending'] as const } };
-  const news = listNews(pending, told(aShipment({ id: 'b', version: 2, status: 'booked' })));
-  expect([...news.gone]).toEqual(['b']);
-  expect(newsText(news)).toBe('1 no longer matches');
-});
+  const OTHERS: readonly ListQuery[] = [
+    { status: ['booked'] },
+    { active: false },
+    { has_open_exceptions: false },
+    { mode: 'air' },
+    { origin_port: 'NLRTM' },
+    { destination_port: 'NLRTM' },
+    { consignee: 'C-1' },
+    { house_bill: 'PO-88213' },
+    { eta_from: '2026-12-02T00:00:00.000Z' },
+    { created_to: '2026-10-01T00:00:00.000Z' },
+    { updated_since: '2026-11-02T00:00:00.000Z' },
+    { q: 'wind' },
+    { q: 'nordwind air' },
+  ];
+  it.each(OTHERS)('is not in that of %j', (query) => {
+    expect(matches(shipment, query)).toBe(false);
+  });
 
-it('tells that something may be missing', () => {
-  expect(newsText(listNews(list, { ...NONE, missed: true }))).toBe('the connection was away');
-  expect(newsText(listNews(list, NONE))).toBeUndefined();
+  it('has no day to be within where it has no ETA', () => {
+    expect(matches(aShipment(), { eta_to: '2026-12-01T00:00:00.000Z' })).toBe(false);
+  });
+
+  it.each([
+    ['-created_at', { created_at: '2026-11-02T00:00:00.000Z' }, { created_at: '2026-11-01T00:00:00.000Z' }],
+    ['updated_at', { updated_at: '2026-11-01T00:00:00.000Z' }, { updated_at: '2026-11-02T00:00:00.000Z' }],
+    ['eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
+    ['-eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
+  ] as const)('is ordered by %s', (sort, first: Partial<Shipment>, second: Partial<Shipment>) => {
+    const [one, other] = [aShipment(first), aShipment(second)];
+    expect([precedes(one, other, sort), precedes(other, one, sort)]).toEqual([true, false]);
+  });
 });

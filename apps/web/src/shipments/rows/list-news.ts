@@ -1,12 +1,12 @@
 import type { Shipment } from '@tracking/client';
 import type { ShipmentNews } from '../../live/live-news.ts';
-import type { ListQuery } from '../search/list-query.ts';
-import { matches, precedes } from '../search/matches.ts';
+import { ENDED } from '../../values/codes.ts';
+import { type ListQuery, type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
 
 /** A list may be read just before the service has put into it what it told. */
 const SLACK_MS = 2_000;
 
-export interface ListedRows {
+interface ListedRows {
   readonly rows: readonly Shipment[];
   /** Whether others follow that were not read. */
   readonly more: boolean;
@@ -15,7 +15,7 @@ export interface ListedRows {
 }
 
 /** What a list would show otherwise, were it read anew. */
-export interface ListNews {
+interface ListNews {
   /** Shipments that would come in. */
   readonly fresh: number;
   /** Ids of rows that would go. */
@@ -49,4 +49,62 @@ export function newsText({ fresh, gone, missed }: ListNews): string | undefined 
     ...(missed ? ['the connection was away'] : []),
   ];
   return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+
+type Check = (shipment: Shipment, query: ListQuery) => boolean;
+
+const isOneOf = (value: string | undefined, ...all: (string | null | undefined)[]) =>
+  value === undefined || all.some((each) => each?.toLowerCase() === value.toLowerCase());
+const isWithin = (at: string | null, from: string | undefined, to: string | undefined) =>
+  (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
+
+const CHECKS: readonly Check[] = [
+  ({ status }, query) => query.status?.includes(status) ?? true,
+  ({ status }, { active }) => active === undefined || active !== ENDED.includes(status),
+  ({ open_exceptions_count: open }, query) => (query.has_open_exceptions ?? open > 0) === open > 0,
+  ({ mode }, query) => isOneOf(query.mode, mode),
+  ({ external_id }, query) => isOneOf(query.external_id, external_id),
+  ({ house_bill }, query) => isOneOf(query.house_bill, house_bill),
+  ({ master_bill }, query) => isOneOf(query.master_bill, master_bill),
+  ({ booking_number }, query) => isOneOf(query.booking_number, booking_number),
+  ({ references }, query) => isOneOf(query.reference, ...references.map(({ value }) => value)),
+  ({ shipper }, query) => isOneOf(query.shipper, shipper?.external_id),
+  ({ consignee }, query) => isOneOf(query.consignee, consignee?.external_id),
+  ({ container_numbers }, query) => isOneOf(query.container_number, ...container_numbers),
+  ({ carrier_scac }, query) => isOneOf(query.carrier_scac, carrier_scac),
+  ({ origin_port }, query) => isOneOf(query.origin_port, origin_port),
+  ({ destination_port }, query) => isOneOf(query.destination_port, destination_port),
+  ({ eta }, query) => isWithin(eta, query.eta_from, query.eta_to),
+  ({ created_at }, query) => isWithin(created_at, query.created_from, query.created_to),
+  ({ updated_at }, query) => isWithin(updated_at, query.updated_since, undefined),
+  (shipment, { q }) => q === undefined || hasWords(shipment, q),
+];
+
+/**
+ * Whether the list that was asked for would hold it: the API alone knows for certain, but nobody asks it of each event.
+ */
+export function matches(shipment: Shipment, query: ListQuery): boolean {
+  return CHECKS.every((check) => check(shipment, query));
+}
+
+/** Whether it stands before the other in a list of this order. Those without an ETA come last. */
+export function precedes(one: Shipment, other: Shipment, sort: ShipmentSort = USUAL_SORT): boolean {
+  const field = sort.replace('-', '') as 'created_at' | 'updated_at' | 'eta';
+  const [a, b] = [one[field], other[field]];
+  if (a === null || b === null) return a !== null;
+  return sort.startsWith('-') ? a > b : a < b;
+}
+
+function hasWords(shipment: Shipment, q: string): boolean {
+  const { external_id, house_bill, master_bill, booking_number, container_numbers, references, legs } = shipment;
+  const texts = [external_id, house_bill, master_bill, booking_number, ...container_numbers];
+  const names = [shipment.shipper?.name, shipment.consignee?.name, ...legs.map(({ vessel }) => vessel)];
+  const found = wordsOf([...texts, ...references.map(({ value }) => value), ...names].join(' '));
+  return wordsOf(q).every((word) => found.some((each) => each.startsWith(word)));
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.normalize('NFKC').toLowerCase().match(WORD) ?? [];
 }

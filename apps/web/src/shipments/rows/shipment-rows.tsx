@@ -1,19 +1,17 @@
+import { Checkbox, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useElementScrollRestoration } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { Shipment } from '@tracking/client';
-import { type CSSProperties, useCallback, useEffect, useRef, useState } from 'react';
-import { COLUMNS } from '../columns/columns.tsx';
-import type { Look } from '../columns/use-look.ts';
+import { type CSSProperties, useCallback, useEffect, useRef, useState, useEffectEvent } from 'react';
+import { COLUMNS, type Look, type ColumnName } from '../columns.tsx';
 import { SEARCH_BOX } from '../search/filter-bar.tsx';
-import type { ShipmentSort } from '../search/shipment-search.ts';
-import { NOTHING, type Selection, toggled, withRange } from '../several/selection.ts';
-import type { ShipmentList } from './use-shipment-list.ts';
-import type { KeyAction } from './row-keys.ts';
-import { RowsHead } from './rows-head.tsx';
+import { type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
+import { NOTHING, type Selection, toggled, withRange, type KeyAction, actionOf, type KeyPlace } from './selection.ts';
 import { ShipmentRow } from './shipment-row.tsx';
 import classes from './shipment-rows.module.css';
-import { useRowKeys } from './use-row-keys.ts';
+import type { ShipmentList } from './use-shipment-list.ts';
 
 const HEIGHTS = { comfortable: 44, compact: 32, card: 84 } as const;
 const HEAD = 37;
@@ -174,4 +172,89 @@ function measuresOf(look: Look, isNarrow: boolean) {
     '--row': `${height}px`,
   } as CSSProperties;
   return { height, style, columns: isNarrow ? undefined : look.columns };
+}
+
+interface RowsHeadProps {
+  readonly columns: readonly ColumnName[];
+  readonly sort: ShipmentSort | undefined;
+  readonly onSort: (sort: ShipmentSort) => void;
+  readonly count: number;
+  readonly selected: number;
+  readonly onSelectAll: (all: boolean) => void;
+}
+
+function RowsHead({ columns, sort, onSort, count, selected, onSelectAll }: RowsHeadProps) {
+  return (
+    <div role="row" className={classes['row']} aria-rowindex={1}>
+      <div role="columnheader">
+        <Checkbox
+          size="xs"
+          aria-label={`Select the ${count} that are loaded`}
+          title={`Select the ${count} that are loaded`}
+          checked={count > 0 && selected === count}
+          indeterminate={selected > 0 && selected < count}
+          onChange={(event) => onSelectAll(event.currentTarget.checked)}
+        />
+      </div>
+      <div role="columnheader">Reference</div>
+      {columns.map((name) => (
+        <ColumnHead key={name} name={name} sort={sort ?? USUAL_SORT} onSort={onSort} />
+      ))}
+    </div>
+  );
+}
+
+interface ColumnHeadProps {
+  readonly name: ColumnName;
+  readonly sort: ShipmentSort;
+  readonly onSort: (sort: ShipmentSort) => void;
+}
+
+function ColumnHead({ name, sort, onSort }: ColumnHeadProps) {
+  const { label, sort: field } = COLUMNS[name];
+  if (field === undefined) return <div role="columnheader">{label}</div>;
+  const [isUp, isDown] = [sort === field, sort === `-${field}`];
+  // Of ETAs the soonest are looked for first, of changes the latest.
+  const first: ShipmentSort = field === 'eta' ? 'eta' : `-${field}`;
+  const second: ShipmentSort = field === 'eta' ? '-eta' : field;
+  return (
+    <div role="columnheader" aria-sort={isUp ? 'ascending' : isDown ? 'descending' : 'none'}>
+      <UnstyledButton className={classes['sort']} onClick={() => onSort(sort === first ? second : first)}>
+        {label}
+        {isUp && <IconArrowUp size={14} aria-hidden />}
+        {isDown && <IconArrowDown size={14} aria-hidden />}
+      </UnstyledButton>
+    </div>
+  );
+}
+
+/** Where keys mean something of their own. */
+const TYPED_INTO = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
+const OVER_THE_PAGE = '[role=dialog], [role=menu], [role=listbox], [role=radiogroup]';
+/** They scroll the page where nothing of the list has the focus. */
+const SCROLL = /^(Arrow|Page|Home|End)/;
+
+/** Keys of the list, wherever on its page the focus is. */
+function useRowKeys(list: React.RefObject<HTMLElement | null>, place: KeyPlace, act: (it: KeyAction) => void) {
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    const { target } = event;
+    if (!(target instanceof Element) || isForOthers(event, target)) return;
+    const isInList = list.current?.contains(target) === true || target === document.body;
+    if (SCROLL.test(event.key) && !isInList) return;
+    const action = actionOf(event, place);
+    if (action === undefined) return;
+    event.preventDefault();
+    act(action);
+  });
+  useEffect(() => {
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+}
+
+function isForOthers({ defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent, target: Element): boolean {
+  if (defaultPrevented || ctrlKey || metaKey || altKey) return true;
+  // A dialog may have lost the focus to the page.
+  if (target === document.body && document.querySelector('[role=dialog]') !== null) return true;
+  return target.closest(TYPED_INTO) !== null || target.closest(OVER_THE_PAGE) !== null;
 }

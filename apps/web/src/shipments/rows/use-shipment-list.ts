@@ -1,9 +1,17 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+  type InfiniteData,
+  infiniteQueryOptions,
+  keepPreviousData,
+} from '@tanstack/react-query';
+import type { Shipment } from '@tracking/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { readListsAnew, shipmentNewsQuery } from '../../live/live-news.ts';
+import { type Environment, api } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
-import type { ListQuery } from '../search/list-query.ts';
-import { readAtOf, rowsOf, shipmentsQuery } from '../shipment-queries.ts';
+import type { ListQuery } from '../search/shipment-search.ts';
 import { listNews } from './list-news.ts';
 
 /** A list as far as it was read, and what it would show otherwise now. */
@@ -60,3 +68,45 @@ function useWhile(isSo: boolean, act: () => void): void {
 }
 
 export type ShipmentList = ReturnType<typeof useShipmentList>;
+
+const PAGE = 100;
+
+interface ShipmentsPage {
+  readonly data: Shipment[];
+  readonly next_cursor: string | null;
+  /** When it was read. */
+  readonly readAt: number;
+}
+
+/** A list of shipments, page by page. Never read anew by itself: its rows would move under the pointer. */
+function shipmentsQuery(environment: Environment, query: ListQuery) {
+  return infiniteQueryOptions({
+    queryKey: ['shipments', environment, query],
+    queryFn: async ({ pageParam, signal }): Promise<ShipmentsPage> => {
+      const readAt = Date.now();
+      const list = api(environment).shipments.list({ ...query, limit: PAGE }, { signal });
+      return { ...(await list.page(pageParam)), readAt };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    // While another search is under way, what the last one found stays in view.
+    placeholderData: keepPreviousData,
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+}
+
+/** When its beginning was read, as milliseconds; `Infinity` before that. */
+function readAtOf(list: InfiniteData<ShipmentsPage> | undefined): number {
+  return list?.pages[0]?.readAt ?? Infinity;
+}
+
+/** Its rows, each once: one that changed meanwhile may be on two pages. */
+function rowsOf(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
+  const rows = new Map<string, Shipment>();
+  for (const { data } of list?.pages ?? []) {
+    for (const shipment of data) if (!rows.has(shipment.id)) rows.set(shipment.id, shipment);
+  }
+  return [...rows.values()];
+}

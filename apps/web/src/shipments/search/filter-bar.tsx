@@ -1,15 +1,20 @@
-import { Button, Group, Indicator, TextInput } from '@mantine/core';
+import { Button, Group, Indicator, TextInput, Pill } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { LateMultiSelect, LateSelect } from '../../app/late-selects.tsx';
-import { onDemand } from '../../app/lazy.tsx';
+import { LateMultiSelect, LateSelect, onDemand } from '../../app/lazy.tsx';
 import { STATUSES, STATUS_LABELS } from '../../values/codes.ts';
+import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
-import { FilterPills } from './filter-pills.tsx';
-import { SORT_LABELS } from './filter-labels.ts';
-import { filtersOf, SHIPMENT_SORTS, type ShipmentSort, USUAL_SORT } from './shipment-search.ts';
-import type { SearchState } from './use-shipment-search.ts';
+import { SORT_LABELS, type SearchState, FILTER_LABELS, filterValue } from './filters.ts';
+import {
+  filtersOf,
+  SHIPMENT_SORTS,
+  type ShipmentSort,
+  USUAL_SORT,
+  type FilterName,
+  type ShipmentFilters,
+} from './shipment-search.ts';
 
 const FilterDrawer = onDemand(
   async () => (await import('./filter-drawer.tsx')).FilterDrawer,
@@ -101,4 +106,43 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
       }}
     />
   );
+}
+
+/** What narrows the list and has no field of its own in view, each to be taken out. */
+function FilterPills({ state: { search, change, replace } }: { readonly state: SearchState }) {
+  const filters = filtersOf(search);
+  const names = Object.keys(filters) as FilterName[];
+  if (names.length === 0) return null;
+  const clear = () => replace({ sort: search.sort, columns: search.columns });
+  return (
+    <Group gap={6} role="group" aria-label="Narrowed by">
+      {names
+        .filter((name) => name !== 'q')
+        .map((name) => (
+          <Pill
+            key={name}
+            size="md"
+            withRemoveButton
+            onRemove={() => change({ [name]: undefined })}
+            removeButtonProps={{
+              'aria-label': `Take out ${FILTER_LABELS[name]}`,
+              'aria-hidden': false,
+              tabIndex: 0,
+            }}
+          >
+            {FILTER_LABELS[name]}: <Value name={name} filters={filters} />
+          </Pill>
+        ))}
+      <Button size="compact-sm" variant="subtle" onClick={clear}>
+        Clear all
+      </Button>
+    </Group>
+  );
+}
+
+function Value({ name, filters }: { readonly name: FilterName; readonly filters: ShipmentFilters }) {
+  const value = filters[name];
+  if (value === undefined) return null;
+  if (name === 'origin_port' || name === 'destination_port') return <PlaceName code={String(value)} />;
+  return <>{filterValue(name, value)}</>;
 }

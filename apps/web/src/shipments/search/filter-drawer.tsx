@@ -3,9 +3,8 @@ import { Fragment, useState } from 'react';
 import { MODE_OPTIONS, STATUSES, STATUS_LABELS } from '../../values/codes.ts';
 import { DateField } from '../../values/time-fields.tsx';
 import { PlaceSelect } from '../../values/place-select.tsx';
-import { isoDay } from './day.ts';
-import { FILTER_LABELS } from './filter-labels.ts';
 import {
+  isoDay,
   type DayFilter,
   type ShipmentFilters,
   type TextFilter,
@@ -13,7 +12,7 @@ import {
   type YesNoFilter,
   filtersOf,
 } from './shipment-search.ts';
-import type { SearchState } from './use-shipment-search.ts';
+import { FILTER_LABELS, type SearchState } from './filters.ts';
 
 const NUMBERS = [
   'external_id',

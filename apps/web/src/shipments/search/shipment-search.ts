@@ -1,9 +1,8 @@
-import { MODE_LABELS, type Mode, STATUSES } from '../../values/codes.ts';
-import { type Day, isDay } from './day.ts';
+import { MODE_LABELS, type Mode, STATUSES, type Status } from '../../values/codes.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
-export const TEXT_FILTERS = [
+const TEXT_FILTERS = [
   'q',
   'external_id',
   'house_bill',
@@ -87,4 +86,81 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).trim()
     : undefined;
+}
+
+/** As the API is asked for a list: times in UTC where the address has days. */
+export type ListQuery = Omit<ShipmentFilters, 'status'> & {
+  readonly status?: readonly Status[];
+  readonly sort?: ShipmentSort | undefined;
+};
+
+/** What the API is asked for: days are those of the reader's calendar. */
+export function listQuery(search: ShipmentSearch, now: Date): ListQuery {
+  const { status, eta_from, eta_to, created_from, created_to, updated_since, ...others } = filtersOf(search);
+  const begins = (day: string | undefined) => (day === undefined ? undefined : startOf(day, now).toISOString());
+  const ends = (day: string | undefined) => (day === undefined ? undefined : endOf(day, now).toISOString());
+  const query = {
+    ...others,
+    status: status?.split(',') as Status[] | undefined,
+    eta_from: begins(eta_from),
+    eta_to: ends(eta_to),
+    created_from: begins(created_from),
+    created_to: ends(created_to),
+    updated_since: begins(updated_since),
+    sort: search.sort,
+  };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}
+
+/** A day of the reader's calendar: `2026-12-01`, or counted from today: `today`, `today+7`, `today-1`. */
+export type Day = string;
+
+const RELATIVE = /^today(?:([+-])(\d{1,3}))?$/;
+const ABSOLUTE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+export function isDay(text: string): boolean {
+  return RELATIVE.test(text) || dateOf(text) !== undefined;
+}
+
+/** When it begins where the reader is. */
+export function startOf(day: Day, now: Date): Date {
+  const relative = RELATIVE.exec(day);
+  if (relative === null) return dateOf(day) ?? now;
+  const [, sign, days = '0'] = relative;
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + Number(days) * (sign === '-' ? -1 : 1));
+}
+
+/** Its last millisecond. */
+export function endOf(day: Day, now: Date): Date {
+  const next = new Date(startOf(day, now));
+  next.setDate(next.getDate() + 1);
+  return new Date(next.getTime() - 1);
+}
+
+/** `2026-12-01`, as fields for dates take it. */
+export function isoDay(day: Day, now: Date): string {
+  const date = startOf(day, now);
+  const digits = (count: number, part: number) => String(part).padStart(count, '0');
+  return `${digits(4, date.getFullYear())}-${digits(2, date.getMonth() + 1)}-${digits(2, date.getDate())}`;
+}
+
+export function dayLabel(day: Day): string {
+  const relative = RELATIVE.exec(day);
+  if (relative === null) return DATE.format(dateOf(day));
+  const [, sign, days = '0'] = relative;
+  const size = Number(days);
+  if (size === 0) return 'today';
+  if (size === 1) return sign === '-' ? 'yesterday' : 'tomorrow';
+  return sign === '-' ? `${size} days ago` : `in ${size} days`;
+}
+
+/** Undefined where there is no such day. */
+function dateOf(day: Day): Date | undefined {
+  const [, year, month, date] = (ABSOLUTE.exec(day) ?? []).map(Number);
+  if (year === undefined || month === undefined || date === undefined) return undefined;
+  const found = new Date(2000, 0, 1);
+  // The constructor would take a year below 100 for one of the last century.
+  found.setFullYear(year, month - 1, date);
+  return found.getMonth() === month - 1 && found.getDate() === date ? found : undefined;
 }

@@ -1,6 +1,5 @@
 import type { Shipment } from '@tracking/client';
 import { csvWriter } from '../../values/files.ts';
-import { CSV_HEADER, csvRow } from './shipment-csv.ts';
 
 /**
  * Hands a file of these shipments to the reader, page by page as they come. What a spreadsheet would take for a formula is
@@ -32,4 +31,44 @@ function download(file: Blob, name: string): void {
   link.click();
   // The browser has taken it over by then.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** The fields of a row of an export, named as the API names them. */
+const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | null | undefined>> = {
+  id: ({ id }) => id,
+  external_id: ({ external_id }) => external_id,
+  status: ({ status }) => status,
+  mode: ({ mode }) => mode,
+  load_type: ({ load_type }) => load_type,
+  origin_port: ({ origin_port }) => origin_port,
+  destination_port: ({ destination_port }) => destination_port,
+  carrier_scac: ({ carrier_scac }) => carrier_scac,
+  house_bill: ({ house_bill }) => house_bill,
+  master_bill: ({ master_bill }) => master_bill,
+  booking_number: ({ booking_number }) => booking_number,
+  container_numbers: ({ container_numbers }) => container_numbers.join(' '),
+  references: ({ references }) => references.map(({ type, value }) => `${type}:${value}`).join(' '),
+  shipper_name: ({ shipper }) => shipper?.name,
+  shipper_external_id: ({ shipper }) => shipper?.external_id,
+  consignee_name: ({ consignee }) => consignee?.name,
+  consignee_external_id: ({ consignee }) => consignee?.external_id,
+  etd: ({ etd }) => etd,
+  atd: ({ atd }) => atd,
+  original_eta: ({ original_eta }) => original_eta,
+  eta: ({ eta }) => eta,
+  ata: ({ ata }) => ata,
+  last_milestone: ({ last_milestone }) => last_milestone?.code,
+  last_milestone_at: ({ last_milestone }) => last_milestone?.occurred_at,
+  open_exceptions_count: ({ open_exceptions_count }) => open_exceptions_count,
+  documents_count: ({ documents_count }) => documents_count,
+  created_at: ({ created_at }) => created_at,
+  updated_at: ({ updated_at }) => updated_at,
+  url: ({ url }) => url,
+};
+
+export const CSV_HEADER = Object.keys(FIELDS);
+
+/** The cells of a row; times are UTC. */
+export function csvRow(shipment: Shipment): readonly string[] {
+  return Object.values(FIELDS).map((field) => String(field(shipment) ?? ''));
 }

@@ -1,16 +1,24 @@
-import { ActionBar, Button, Text } from '@mantine/core';
+import { ActionBar, Button, Text, List, Select, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQueryClient } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
 import { type Dispatch, type SetStateAction, useState } from 'react';
-import { onDemand } from '../../app/lazy.tsx';
-import { May } from '../../session/permissions.tsx';
+import { DoSeveral } from '../../app/do-several.tsx';
 import { useWrite } from '../../app/write.ts';
+import {
+  EXCEPTION_LABELS,
+  type ExceptionType,
+  type Severity,
+  SEVERITY_LABELS,
+} from '../../exceptions/exception-labels.ts';
+import { showShipments } from '../../live/live-news.ts';
+import { May } from '../../session/permissions.tsx';
+import { useApi, useEnvironment } from '../../session/session.ts';
+import { nameOf } from '../../values/codes.ts';
+import { SearchSelect } from '../../values/search-select.tsx';
+import { NOTHING, type Selection, without } from '../rows/selection.ts';
 import { exportCsv } from './export-csv.ts';
 import classes from './selection-bar.module.css';
-import { NOTHING, type Selection, without } from './selection.ts';
-
-const OpenExceptions = onDemand(async () => (await import('./open-exceptions.tsx')).OpenExceptions);
-
-const CancelSeveral = onDemand(async () => (await import('./cancel-several.tsx')).CancelSeveral);
 
 interface Props {
   readonly selected: readonly Shipment[];
@@ -54,5 +62,107 @@ export function SelectionBar({ selected, onSelect }: Props) {
       {dialog?.kind === 'cancel' && <CancelSeveral shipments={dialog.shipments} onDone={onDone} onClose={close} />}
       {dialog?.kind === 'exceptions' && <OpenExceptions shipments={dialog.shipments} onDone={onDone} onClose={close} />}
     </>
+  );
+}
+
+/** Names that are told before the rest is only counted. */
+const NAMED = 5;
+
+interface SeveralProps {
+  readonly shipments: readonly Shipment[];
+  readonly onDone: (done: readonly Shipment[]) => void;
+  readonly onClose: () => void;
+}
+
+function CancelSeveral({ shipments, ...props }: SeveralProps) {
+  const [client, environment, queries] = [useApi(), useEnvironment(), useQueryClient()];
+  const cancel = async ({ id }: Shipment) => {
+    const { warnings: _, ...cancelled } = await client.shipments.cancel(id);
+    showShipments(queries, environment, [cancelled]);
+  };
+  const label = shipments.length === 1 ? 'Cancel the shipment' : `Cancel ${shipments.length} shipments`;
+  return (
+    <DoSeveral
+      title="Cancel shipments"
+      items={shipments}
+      nameOf={nameOf}
+      action={{ label, color: 'red' }}
+      cancel="Leave it"
+      write={cancel}
+      done="cancelled"
+      {...props}
+    >
+      <Text size="sm">
+        Those that were delivered stay as they are. A cancelled shipment can be reopened on its page.
+      </Text>
+      <Names shipments={shipments} />
+    </DoSeveral>
+  );
+}
+
+function Names({ shipments }: { readonly shipments: readonly Shipment[] }) {
+  const others = shipments.length - NAMED;
+  return (
+    <List size="sm">
+      {shipments.slice(0, NAMED).map((shipment) => (
+        <List.Item key={shipment.id}>{nameOf(shipment)}</List.Item>
+      ))}
+      {others > 0 && <List.Item>and {others} more</List.Item>}
+    </List>
+  );
+}
+
+const optionsOf = (labels: Readonly<Record<string, string>>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }));
+const TYPES = optionsOf(EXCEPTION_LABELS);
+const SEVERITIES = optionsOf(SEVERITY_LABELS);
+
+interface Values {
+  readonly type: ExceptionType;
+  readonly severity: Severity;
+  readonly title: string;
+  readonly detail: string;
+  readonly assignee: string;
+}
+
+/** The same exception for each of several shipments. */
+function OpenExceptions({ shipments, ...props }: SeveralProps) {
+  const client = useApi();
+  const form = useForm<Values>({
+    initialValues: { type: 'other', severity: 'medium', title: '', detail: '', assignee: '' },
+  });
+  const open = ({ id }: Shipment) => {
+    const { type, severity, title, detail, assignee } = form.values;
+    const told = { title: title.trim() || null, detail: detail.trim() || null, assignee: assignee.trim() || null };
+    return client.exceptions.open(id, { type, severity, ...told });
+  };
+  const label = shipments.length === 1 ? 'Open the exception' : `Open ${shipments.length} exceptions`;
+  return (
+    <DoSeveral
+      title="Open an exception"
+      items={shipments}
+      nameOf={nameOf}
+      action={{ label }}
+      cancel="Leave it"
+      write={open}
+      done="opened"
+      {...props}
+    >
+      <Names shipments={shipments} />
+      <SearchSelect
+        {...form.getInputProps('type')}
+        value={form.values.type}
+        label="Type"
+        data={TYPES}
+        allowDeselect={false}
+      />
+      <Select label="Severity" data={SEVERITIES} allowDeselect={false} {...form.getInputProps('severity')} />
+      <TextInput label="Title" description="Its type, unless told" maxLength={1000} {...form.getInputProps('title')} />
+      <Textarea label="What exactly is wrong" maxLength={1000} autosize {...form.getInputProps('detail')} />
+      <TextInput label="Assigned to" maxLength={1000} {...form.getInputProps('assignee')} />
+      <Text size="xs" c="dimmed">
+        A shipment that has one of this type already keeps it as it is.
+      </Text>
+    </DoSeveral>
   );
 }

@@ -1,6 +1,6 @@
 import { aShipment } from '../a-shipment.ts';
-import { NOTHING, selectedOf, toggled, without, withRange } from './selection.ts';
-import { CSV_HEADER, csvRow } from './shipment-csv.ts';
+import { NOTHING, selectedOf, toggled, without, withRange } from '../rows/selection.ts';
+import { CSV_HEADER, csvRow } from './export-csv.ts';
 
 const rows = ['a', 'b', 'c', 'd'].map((id) => aShipment({ id }));
 

@@ -3,10 +3,9 @@ import { IconBookmarkPlus, IconDots } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { isNarrowed } from '../search/shipment-search.ts';
-import type { SearchState } from '../search/use-shipment-search.ts';
-import { useViews } from './use-views.ts';
+import type { SearchState } from '../search/filters.ts';
+import { useViews, COMMON_VIEWS, isView, MOST_VIEWS, type View, withoutView, withView } from './views.ts';
 import classes from './views-bar.module.css';
-import { COMMON_VIEWS, isView, MOST_VIEWS, type View, withoutView, withView } from './views.ts';
 
 /** Views as links, since each is an address; the one that is shown is marked. */
 export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {

@@ -1,3 +1,5 @@
+import { useLocalStorage } from '@mantine/hooks';
+import { useSession } from '../../session/session.ts';
 import { readShipmentSearch, type ShipmentSearch } from '../search/shipment-search.ts';
 
 /** A list that somebody comes back to: its filters, its order, and its columns where it has some of its own. */
@@ -56,4 +58,15 @@ function readView(kept: unknown): View[] {
 
 function textOf(search: ShipmentSearch): string {
   return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Of one person in one workspace, kept by this browser. */
+export function useViews() {
+  const { workspace, user } = useSession();
+  return useLocalStorage<readonly View[]>({
+    key: `shipment-views:${workspace.id}:${user?.id}`,
+    defaultValue: [],
+    serialize: JSON.stringify,
+    deserialize: readViews,
+  });
 }

@@ -1,16 +1,22 @@
-import { Alert, Stack } from '@mantine/core';
+import { Alert, Stack, Group, Paper, Text, Title, UnstyledButton, Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { WebhookDeadLetterSummary } from '@tracking/client';
 import { useState } from 'react';
+import { onDemand } from '../../../app/lazy.tsx';
+import { askFirst } from '../../../app/overlays.tsx';
 import { PageHeader, Waiting } from '../../../app/page.tsx';
-import { useEnvironment } from '../../../session/session.ts';
+import { useWrite } from '../../../app/write.ts';
+import { useEnvironment, useApi } from '../../../session/session.ts';
+import { eventLabel } from '../../../values/event-types.ts';
+import { useDeliveries, DeliveryRows, type Selection } from '../deliveries/deliveries-page.tsx';
 import { DeliveryFilters } from '../deliveries/delivery-filters.tsx';
-import { deadLettersQuery } from '../webhook-queries.ts';
+import { Polled } from '../webhook-parts.tsx';
+import { deadLettersQuery, endpointsQuery, TOUCHED_BY_DELIVERIES, POLL_MS } from '../webhook-queries.ts';
+import { type DeadLetterSearch, summaryQuery, whichOf } from '../webhook-search.ts';
+import { reasonLabel } from '../webhook-words.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
-import { DeadLetterList } from './dead-letter-list.tsx';
-import { type DeadLetterSearch, summaryQuery } from './dead-letter-search.ts';
-import { DeadLetterSummary, isNone } from './dead-letter-summary.tsx';
-import { SettleDeadLetters } from './settle-dead-letters.tsx';
+import classes from './dead-letters-page.module.css';
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -50,5 +56,194 @@ export function DeadLettersPage() {
         )}
       </Waiting>
     </Stack>
+  );
+}
+
+interface Props {
+  readonly summary: WebhookDeadLetterSummary;
+  readonly search: DeadLetterSearch;
+  readonly onChange: (search: DeadLetterSearch) => void;
+}
+
+interface Kind {
+  readonly label: string;
+  readonly count: number;
+  readonly isExact: boolean;
+  /** Absent where they cannot be asked for alone. */
+  readonly narrowed?: DeadLetterSearch;
+}
+
+/** How many there are of each kind; each is a way to see those alone. */
+function DeadLetterSummary({ summary, search, onChange }: Props) {
+  const endpoints = useQuery(endpointsQuery(useEnvironment()));
+  const nameOf = (id: string) => {
+    const endpoint = endpoints.data?.find((each) => each.id === id);
+    return endpoint?.description ?? endpoint?.url ?? `${id} (deleted)`;
+  };
+  const parts: readonly (readonly [string, readonly Kind[]])[] = [
+    [
+      'By reason',
+      summary.by_reason.map(({ reason, count, is_exact }) => ({
+        ...{ label: reasonLabel(reason), count, isExact: is_exact },
+        ...(reason !== 'unknown' && { narrowed: { reason } }),
+      })),
+    ],
+    [
+      'By endpoint',
+      summary.by_endpoint.map(({ endpoint_id, count, is_exact }) => ({
+        ...{ label: nameOf(endpoint_id), count, isExact: is_exact, narrowed: { endpoint_id } },
+      })),
+    ],
+    [
+      'By event type',
+      summary.by_event_type.map(({ event_type, count, is_exact }) => ({
+        ...{ label: eventLabel(event_type), count, isExact: is_exact, narrowed: { event_type } },
+      })),
+    ],
+  ];
+  return (
+    <div className={classes['parts']}>
+      {parts.map(([title, kinds]) => (
+        <Paper key={title} withBorder p="sm" component="section" aria-label={title}>
+          <Stack gap={4}>
+            <Title order={2} size="h6">
+              {title}
+            </Title>
+            {kinds.map(({ label, count, isExact, narrowed }) => (
+              <UnstyledButton
+                key={label}
+                className={classes['kind']}
+                disabled={narrowed === undefined}
+                onClick={() => onChange({ ...search, ...narrowed })}
+              >
+                <Group justify="space-between" wrap="nowrap" gap="sm">
+                  <Text span size="sm" truncate>
+                    {label}
+                  </Text>
+                  <Text span size="sm" fw={600}>
+                    {countLabel(count, isExact)}
+                  </Text>
+                </Group>
+              </UnstyledButton>
+            ))}
+          </Stack>
+        </Paper>
+      ))}
+    </div>
+  );
+}
+
+/** For certain: where not all were counted, there may be some. */
+function isNone({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
+  return count === 0 && is_exact;
+}
+
+function countLabel(count: number, isExact: boolean): string {
+  return isExact ? String(count) : `${count} or more`;
+}
+
+const BegunReplays = onDemand(async () => (await import('../replays/replays-page.tsx')).BegunReplays);
+
+/** Deliveries that may be named in one request. */
+const MOST_CHOSEN = 200;
+
+interface SettleDeadLettersProps {
+  readonly search: DeadLetterSearch;
+  readonly chosen: ReadonlySet<string>;
+  readonly summary: WebhookDeadLetterSummary;
+  readonly onDone: () => void;
+}
+
+/** Delivers them again, or gives them up: those that were chosen, or all that fit. Both go on by themselves, and are followed here. */
+function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLettersProps) {
+  const client = useApi();
+  const parts = { touches: TOUCHED_BY_DELIVERIES, onDone };
+  const replay = useWrite({ write: () => client.webhookDeadLetters.replay(whichOf(search, chosen)), ...parts });
+  const discard = useWrite({ write: () => client.webhookDeadLetters.discard(whichOf(search, chosen)), ...parts });
+  const isTooMany = chosen.size > MOST_CHOSEN;
+  const isNarrowed = Object.keys(search).length > 0;
+  const counted = countLabel(summary.count, summary.is_exact);
+  const fitting = isNarrowed ? `${counted} that ${summary.count === 1 ? 'fits' : 'fit'}` : `all ${counted}`;
+  const which = chosen.size > 0 ? `${chosen.size} selected` : fitting;
+  const ask = (verb: 'Replay' | 'Discard', about: string, onConfirm: () => void) =>
+    askFirst({
+      title: `${verb} ${which}?`,
+      children: <Text size="sm">{about}</Text>,
+      labels: { confirm: verb, cancel: 'Cancel' },
+      confirmProps: verb === 'Discard' ? { color: 'red' } : {},
+      onConfirm,
+    });
+  return (
+    <Stack>
+      {!isNone(summary) && (
+        <Group>
+          <Button
+            disabled={isTooMany}
+            loading={replay.isPending}
+            onClick={() =>
+              ask('Replay', 'Each gets a new schedule, the oldest first, under the same event id.', () => {
+                discard.reset();
+                replay.mutate();
+              })
+            }
+          >
+            Replay {which}…
+          </Button>
+          <Button
+            variant="default"
+            disabled={isTooMany}
+            loading={discard.isPending}
+            onClick={() =>
+              ask(
+                'Discard',
+                'Their endpoints do not get them. They stay in the log, and can be replayed from there.',
+                () => {
+                  replay.reset();
+                  discard.mutate();
+                },
+              )
+            }
+          >
+            Discard {which}…
+          </Button>
+          {isTooMany && <Text size="sm">At most {MOST_CHOSEN} can be selected; narrow the list instead.</Text>}
+        </Group>
+      )}
+      {replay.data !== undefined && <BegunReplays begun={replay.data} />}
+      {discard.data !== undefined && <BegunReplays begun={discard.data} />}
+    </Stack>
+  );
+}
+
+interface DeadLetterListProps {
+  readonly search: DeadLetterSearch;
+  readonly selection: Selection;
+}
+
+function DeadLetterList({ search, selection }: DeadLetterListProps) {
+  const { list, newest, rows, newer, readAgain } = useDeliveries({ ...search, status: 'dead_lettered' });
+  return (
+    <>
+      <Group justify="space-between" mih={30}>
+        {newer > 0 ? (
+          <Button size="compact-xs" variant="light" onClick={() => void readAgain()}>
+            Show {newer} more
+          </Button>
+        ) : (
+          <span />
+        )}
+        <Polled at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={readAgain} />
+      </Group>
+      <Waiting query={list} what="the list of dead letters">
+        {() => (rows.length === 0 ? null : <DeliveryRows rows={rows} showsEndpoint selection={selection} />)}
+      </Waiting>
+      {list.hasNextPage && (
+        <Group>
+          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            Show older ones
+          </Button>
+        </Group>
+      )}
+    </>
   );
 }

@@ -1,8 +1,31 @@
-import { Stack } from '@mantine/core';
+import {
+  Stack,
+  Alert,
+  Button,
+  Group,
+  Text,
+  ActionIcon,
+  Badge,
+  Checkbox,
+  Menu,
+  Table,
+  VisuallyHidden,
+} from '@mantine/core';
+import { IconDots } from '@tabler/icons-react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { PageHeader } from '../../../app/page.tsx';
+import type { WebhookDelivery } from '@tracking/client';
+import { PageHeader, Failed, Waiting } from '../../../app/page.tsx';
+import { useLiveRefetch } from '../../../live/live-events.tsx';
+import { useEnvironment } from '../../../session/session.ts';
+import { Time } from '../../../values/time.tsx';
+import { Polled, DeliveryBadge, DeliveryLink } from '../webhook-parts.tsx';
+import { POLL_MS, deliveriesQuery, newestDeliveriesQuery, withNewest, endpointsQuery } from '../webhook-queries.ts';
+import type { DeliverySearch } from '../webhook-search.ts';
+import { reasonLabel } from '../webhook-words.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
-import { Deliveries } from './deliveries.tsx';
+import { DeliveryFilters } from './delivery-filters.tsx';
+import { askToDiscard, mayDiscard, useDeliveryWrites } from './delivery-parts.tsx';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/signed-in/settings/webhooks/deliveries' });
@@ -14,5 +37,220 @@ export function DeliveriesPage() {
       <WebhookTabs at="/settings/webhooks/deliveries" />
       <Deliveries search={narrowed} onChange={(to) => void navigate({ search: to, replace: true })} />
     </Stack>
+  );
+}
+
+interface Props {
+  readonly search: DeliverySearch;
+  readonly onChange: (search: DeliverySearch) => void;
+  /** Those of one endpoint. */
+  readonly ofOne?: boolean;
+}
+
+/** The newest deliveries that fit, page by page. What changes does so in its place; what is new waits to be asked for. */
+export function Deliveries({ search, onChange, ofOne = false }: Props) {
+  const isNarrowed = Object.keys(search).length > (ofOne ? 1 : 0);
+  const { list, newest, rows, newer, readAgain } = useDeliveries(search);
+  return (
+    <Stack>
+      <DeliveryFilters search={search} onChange={onChange} without={ofOne ? ['endpoint'] : []} />
+      <Group justify="space-between" mih={30}>
+        {newer > 0 ? (
+          <Button size="compact-xs" variant="light" onClick={() => void readAgain()}>
+            Show {newer} more {newer === 1 ? 'delivery' : 'deliveries'}
+          </Button>
+        ) : (
+          <span />
+        )}
+        <Polled at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={readAgain} />
+      </Group>
+      <Waiting query={list} what="the deliveries">
+        {() =>
+          rows.length === 0 ? (
+            <Alert title={isNarrowed ? 'None fits' : 'Nothing was sent yet'}>
+              {isNarrowed
+                ? 'No delivery is like that.'
+                : 'What is sent to endpoints is listed here, with each attempt.'}
+            </Alert>
+          ) : (
+            <DeliveryRows rows={rows} showsEndpoint={!ofOne} />
+          )
+        }
+      </Waiting>
+      {list.isError && list.data !== undefined && <Failed error={list.error} reset={() => void list.refetch()} />}
+      {list.hasNextPage ? (
+        <Group>
+          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            Show older ones
+          </Button>
+        </Group>
+      ) : (
+        rows.length > 0 && (
+          <Text size="xs" c="dimmed">
+            That is all.
+          </Text>
+        )
+      )}
+    </Stack>
+  );
+}
+
+export function useDeliveries(search: DeliverySearch) {
+  const environment = useEnvironment();
+  const list = useInfiniteQuery(deliveriesQuery(environment, search));
+  const newest = useQuery(newestDeliveriesQuery(environment, search));
+  const read = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  // What happens is mostly on its way to an endpoint a moment later.
+  useLiveRefetch(() => void newest.refetch());
+  // Where nothing is shown, nothing moves.
+  const { rows, newer } = withNewest(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
+  const readAgain = () => Promise.all([list.refetch(), newest.refetch()]);
+  return { list, newest, rows, newer, readAgain };
+}
+
+export interface Selection {
+  readonly ids: ReadonlySet<string>;
+  readonly onChange: (ids: ReadonlySet<string>) => void;
+}
+
+interface DeliveryRowsProps {
+  readonly rows: readonly WebhookDelivery[];
+  readonly showsEndpoint: boolean;
+  /** Where several may be chosen. */
+  readonly selection?: Selection;
+}
+
+export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsProps) {
+  const endpoints = useQuery({ ...endpointsQuery(useEnvironment()), enabled: showsEndpoint });
+  const nameOf = (id: string) => {
+    const known = endpoints.data?.find((endpoint) => endpoint.id === id);
+    return known?.description ?? known?.url ?? id;
+  };
+  const chosen = rows.filter(({ id }) => selection?.ids.has(id)).length;
+  return (
+    <Table.ScrollContainer minWidth={760}>
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            {selection !== undefined && (
+              <Table.Th w={40}>
+                <Checkbox
+                  aria-label="Select all that are shown"
+                  checked={chosen === rows.length}
+                  indeterminate={chosen > 0 && chosen < rows.length}
+                  onChange={(event) =>
+                    selection.onChange(new Set(event.currentTarget.checked ? rows.map(({ id }) => id) : []))
+                  }
+                />
+              </Table.Th>
+            )}
+            <Table.Th>Event</Table.Th>
+            <Table.Th>Status</Table.Th>
+            {showsEndpoint && <Table.Th>Endpoint</Table.Th>}
+            <Table.Th>Attempts</Table.Th>
+            <Table.Th>Recorded</Table.Th>
+            <Table.Th>Next attempt</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((delivery) => (
+            <DeliveryRow
+              key={delivery.id}
+              delivery={delivery}
+              endpoint={showsEndpoint ? nameOf(delivery.endpoint_id) : undefined}
+              selection={selection}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+interface RowProps {
+  readonly delivery: WebhookDelivery;
+  readonly endpoint: string | undefined;
+  readonly selection: Selection | undefined;
+}
+
+function DeliveryRow({ delivery, endpoint, selection }: RowProps) {
+  const { id, event_id, event_type, status, sandbox, last_error, attempts_count, created_at } = delivery;
+  return (
+    <Table.Tr>
+      {selection !== undefined && (
+        <Table.Td>
+          <Checkbox
+            aria-label={`Select ${event_type} ${event_id}`}
+            checked={selection.ids.has(id)}
+            onChange={(event) => {
+              const ids = new Set(selection.ids);
+              if (event.currentTarget.checked) ids.add(id);
+              else ids.delete(id);
+              selection.onChange(ids);
+            }}
+          />
+        </Table.Td>
+      )}
+      <Table.Td>
+        <DeliveryLink delivery={delivery} />{' '}
+        {sandbox && (
+          <Badge size="sm" tt="none" variant="outline" color="gray" autoContrast>
+            test event
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <DeliveryBadge status={status} />
+        {last_error !== null && status !== 'succeeded' && (
+          <Text size="xs" c="dimmed">
+            {reasonLabel(last_error.code)}
+          </Text>
+        )}
+      </Table.Td>
+      {endpoint !== undefined && (
+        <Table.Td>
+          <Text size="sm" lineClamp={1} maw={260}>
+            {endpoint}
+          </Text>
+        </Table.Td>
+      )}
+      <Table.Td>{attempts_count}</Table.Td>
+      <Table.Td>
+        <Time value={created_at} />
+      </Table.Td>
+      <Table.Td>
+        <Time value={delivery.next_attempt_at} />
+      </Table.Td>
+      <Table.Td>
+        <RowMenu delivery={delivery} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function RowMenu({ delivery }: { readonly delivery: WebhookDelivery }) {
+  const { retry, discard } = useDeliveryWrites();
+  const { id, event_id, event_type } = delivery;
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${event_type} ${event_id}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => retry.mutate(id)}>
+          {delivery.status === 'succeeded' ? 'Send it again' : 'Try it now'}
+        </Menu.Item>
+        {mayDiscard(delivery) && (
+          <Menu.Item color="red" onClick={() => askToDiscard(() => discard.mutate(id))}>
+            Discard…
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

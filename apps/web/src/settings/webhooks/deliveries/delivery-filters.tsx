@@ -1,13 +1,12 @@
 import { Group, TextInput } from '@mantine/core';
-import { LateMultiSelect, LateSelect } from '../../../app/late-selects.tsx';
+import { LateMultiSelect, LateSelect } from '../../../app/lazy.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { TimeRange } from '../../../values/time-fields.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
-import type { FailureReason } from '../delivery-values.ts';
+import { type FailureReason, type DeliverySearch, statusesOf } from '../webhook-search.ts';
 import { DELIVERY_STATUSES, FAILURE_REASONS, optionsOf } from '../webhook-words.ts';
-import { type DeliverySearch, statusesOf } from './delivery-search.ts';
 
 const STATUSES = optionsOf(DELIVERY_STATUSES);
 const REASONS = optionsOf(FAILURE_REASONS);

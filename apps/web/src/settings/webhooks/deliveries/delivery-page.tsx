@@ -1,19 +1,15 @@
 import { Alert, Code, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
-import { LinkAnchor } from '../../../app/links.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import type { AnswerOf } from '@tracking/client';
-import { PageHeader, Waiting } from '../../../app/page.tsx';
+import type { AnswerOf, WebhookDelivery, WebhookEndpoint } from '@tracking/client';
+import { LinkAnchor, PageHeader, Waiting } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { eventLabel } from '../../../values/event-types.ts';
 import { Time } from '../../../values/time.tsx';
-import { DeliveryBadge } from '../badges.tsx';
-import { Fact, Facts } from '../fact.tsx';
+import { DeliveryBadge, Fact, Facts } from '../webhook-parts.tsx';
 import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
 import { reasonLabel } from '../webhook-words.ts';
-import { Attempts, Headers } from './attempts.tsx';
-import { DeliveryActions } from './delivery-actions.tsx';
-import { requestHeaders } from './request-headers.ts';
+import { Attempts, Headers, DeliveryActions } from './delivery-parts.tsx';
 
 type Detail = AnswerOf<'getWebhookDelivery'>;
 
@@ -106,4 +102,23 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
       </Paper>
     </>
   );
+}
+
+/** What a delivery is sent with. Those that differ at each attempt, and those that are secret, are told in words. */
+function requestHeaders(
+  { event_id, event_type }: Pick<WebhookDelivery, 'event_id' | 'event_type'>,
+  endpoint: Pick<WebhookEndpoint, 'headers'> | undefined,
+): Readonly<Record<string, string>> {
+  const own = Object.keys(endpoint?.headers ?? {}).map((name) => [name, '(yours, kept secret)']);
+  return {
+    'Content-Type': 'application/json',
+    'Service-Event-Id': event_id,
+    'Service-Event-Type': event_type,
+    'Service-Signature': 't=…,v1=… (anew for each attempt)',
+    'webhook-id': event_id,
+    'webhook-timestamp': '(when it was attempted)',
+    'webhook-signature': 'v1,… (anew for each attempt)',
+    traceparent: '(of the request that caused the event)',
+    ...(Object.fromEntries(own) as Record<string, string>),
+  };
 }

@@ -1,7 +1,6 @@
 import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
-import { LinkAnchor, LinkButton } from '../../../app/links.tsx';
+import { LinkAnchor, LinkButton, PageHeader } from '../../../app/page.tsx';
 import { failureOf } from '../../../app/failures.ts';
-import { PageHeader } from '../../../app/page.tsx';
 import { ShownOnce } from '../../../app/shown-once.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';

@@ -1,12 +1,19 @@
 import { Alert, Button, Code, Group, List, Modal, Paper, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { WebhookEndpoint } from '@tracking/client';
+import { useState } from 'react';
+import { failureOf, isOutdated } from '../../../app/failures.ts';
+import { SecretDialog, ShownOnce } from '../../../app/shown-once.tsx';
+import { RotateSecret } from '../../settings-parts.tsx';
+import { useWrite } from '../../../app/write.ts';
+import { May } from '../../../session/permissions.tsx';
+import { useApi } from '../../../session/session.ts';
 import { eventLabel } from '../../../values/event-types.ts';
 import { Time } from '../../../values/time.tsx';
-import { Fact, Facts } from '../fact.tsx';
-import { ChallengeOutcome } from './challenge-outcome.tsx';
-import { EditEndpoint } from './edit-endpoint.tsx';
-import { EndpointSecrets } from './endpoint-secrets.tsx';
+import { Fact, Facts, ChallengeOutcome } from '../webhook-parts.tsx';
+import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
+import { type EndpointValues, bodyOf, changesOf, valuesOf } from './endpoint-fields.ts';
+import { EndpointFormFields, showRefusal, useEndpointForm } from './endpoint-form.tsx';
 
 export function EndpointConfiguration({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [isEditing, { open, close }] = useDisclosure(false);
@@ -71,6 +78,217 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
           <EditEndpoint endpoint={endpoint} onClose={close} />
         </Stack>
       </Modal>
+    </Stack>
+  );
+}
+
+const FIELDS = {
+  url: 'URL',
+  description: 'Description',
+  event_types: 'Events',
+  headers: 'Headers',
+  api_version: 'Payload version',
+  max_concurrency: 'Most requests at once',
+} as const;
+
+interface Props {
+  readonly endpoint: WebhookEndpoint;
+  readonly onClose: () => void;
+}
+
+function EditEndpoint({ endpoint, onClose }: Props) {
+  const client = useApi();
+  // What the form began with: the page goes on reading the endpoint meanwhile.
+  const [base, setBase] = useState(endpoint);
+  const [theirs, setTheirs] = useState<WebhookEndpoint>();
+  const form = useEndpointForm(valuesOf(base));
+  const save = useWrite({
+    write: async ({ values, over }: { readonly values: EndpointValues; readonly over: WebhookEndpoint }) => {
+      try {
+        return await client.webhookEndpoints.patch(endpoint.id, changesOf(base, values), {
+          ifMatch: `"${over.version}"`,
+        });
+      } catch (error) {
+        if (isOutdated(error)) setTheirs(await client.webhookEndpoints.get(endpoint.id));
+        throw error;
+      }
+    },
+    done: 'The endpoint is changed.',
+    touches: TOUCHED_BY_ENDPOINTS,
+    onDone: onClose,
+    shows: (error) => {
+      showRefusal(form, error);
+      return true;
+    },
+  });
+  const takeTheirs = (now: WebhookEndpoint) => {
+    setBase(now);
+    setTheirs(undefined);
+    save.reset();
+    form.setValues(valuesOf(now));
+  };
+  return (
+    <form noValidate onSubmit={form.onSubmit((values) => save.mutate({ values, over: theirs ?? base }))}>
+      <Stack>
+        {theirs !== undefined && (
+          <Conflict
+            base={base}
+            theirs={theirs}
+            onMine={() => save.mutate({ values: form.values, over: theirs })}
+            onTheirs={() => takeTheirs(theirs)}
+          />
+        )}
+        {save.isError && !isOutdated(save.error) && (
+          <Alert color="red" role="alert" title="Nothing was changed">
+            {failureOf(save.error).message}
+          </Alert>
+        )}
+        <EndpointFormFields form={form} />
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface ConflictProps {
+  readonly base: WebhookEndpoint;
+  readonly theirs: WebhookEndpoint;
+  readonly onMine: () => void;
+  readonly onTheirs: () => void;
+}
+
+/** Somebody changed it since it was opened: what, and which of the two is to hold. */
+function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
+  const changed = Object.keys(changesOf(base, valuesOf(theirs))) as (keyof typeof FIELDS)[];
+  const shown = (name: keyof typeof FIELDS) => {
+    const value = bodyOf(valuesOf(theirs))[name];
+    if (name === 'headers') return Object.keys(theirs.headers).join(', ') || 'none';
+    return Array.isArray(value) ? value.join(', ') : String(value ?? '—');
+  };
+  return (
+    <Alert color="yellow" role="alert" title="It was changed meanwhile">
+      <Stack gap="xs">
+        {changed.length === 0 ? (
+          <Text size="sm">None of these fields: its status, or the outcome of a challenge.</Text>
+        ) : (
+          <List size="sm">
+            {changed.map((name) => (
+              <List.Item key={name}>
+                {FIELDS[name]} is now: {shown(name)}
+              </List.Item>
+            ))}
+          </List>
+        )}
+        <Group>
+          <Button size="xs" onClick={onMine}>
+            Save what I changed
+          </Button>
+          <Button size="xs" variant="default" onClick={onTheirs}>
+            Take theirs
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+type Dialog = 'rotate' | 'reveal';
+const TITLES: Readonly<Record<Dialog, string>> = { rotate: 'Rotate the secret', reveal: 'Reveal the secret' };
+
+/** What requests to the endpoint are signed with. A secret is in the page as long as its dialog is open. */
+function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Signing secret">
+      <Stack>
+        <Title order={2} size="h5">
+          Signing secret
+        </Title>
+        <Text size="sm" c="dimmed">
+          Every request is signed with it, so that the endpoint can tell it from others. Both below stand in the audit
+          log.
+        </Text>
+        <Group>
+          <Button size="xs" variant="default" onClick={() => setDialog('rotate')}>
+            Rotate…
+          </Button>
+          <May permission="workspace:admin">
+            <Button size="xs" variant="default" onClick={() => setDialog('reveal')}>
+              Reveal…
+            </Button>
+          </May>
+        </Group>
+      </Stack>
+      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog]}>
+        {dialog === 'rotate' && <Rotate id={endpoint.id} onClose={close} />}
+        {dialog === 'reveal' && <Reveal id={endpoint.id} onClose={close} />}
+      </SecretDialog>
+    </Paper>
+  );
+}
+
+interface EndpointSecretsProps {
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+function Rotate({ id, onClose }: EndpointSecretsProps) {
+  const client = useApi();
+  return (
+    <RotateSecret
+      what="secret"
+      label="New signing secret"
+      rotate={async (seconds) =>
+        (await client.webhookEndpoints.rotateSecret(id, { expires_in_seconds: seconds })).secret
+      }
+      touches={TOUCHED_BY_ENDPOINTS}
+      onClose={onClose}
+    >
+      A new secret signs from now on. Until the old one ends every request carries a signature of each, so that no
+      delivery is refused while you change it.
+    </RotateSecret>
+  );
+}
+
+function Reveal({ id, onClose }: EndpointSecretsProps) {
+  const client = useApi();
+  const reveal = useWrite({ write: () => client.webhookEndpoints.revealSecret(id) });
+  if (reveal.isSuccess) {
+    const { secret, previous_secrets } = reveal.data;
+    return (
+      <Stack>
+        <ShownOnce label="Signing secret" secret={secret} />
+        {previous_secrets.map((previous) => (
+          <Stack key={previous.secret} gap={2}>
+            <ShownOnce label="Earlier secret" secret={previous.secret} />
+            <Text size="xs" c="dimmed">
+              It signs until <Time value={previous.expires_at} />.
+            </Text>
+          </Stack>
+        ))}
+        <Button onClick={onClose}>Done</Button>
+      </Stack>
+    );
+  }
+  return (
+    <Stack>
+      <Text size="sm">The secrets that are valid now are shown to you. The audit log says that you saw them.</Text>
+      <Group justify="end">
+        <Button variant="default" onClick={onClose} disabled={reveal.isPending}>
+          Cancel
+        </Button>
+        <Button onClick={() => reveal.mutate()} loading={reveal.isPending}>
+          Reveal
+        </Button>
+      </Group>
     </Stack>
   );
 }

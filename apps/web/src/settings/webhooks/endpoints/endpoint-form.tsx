@@ -1,11 +1,36 @@
-import { NativeSelect, Stack, TextInput } from '@mantine/core';
+import {
+  NativeSelect,
+  Stack,
+  TextInput,
+  Checkbox,
+  Fieldset,
+  Group,
+  Input,
+  ScrollArea,
+  Switch,
+  Text,
+  ActionIcon,
+  Button,
+  PasswordInput,
+} from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
+import { IconSearch, IconPlus, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
 import { fieldErrors } from '../../../app/failures.ts';
-import { API_VERSIONS, type EndpointValues, MOST_CONCURRENCY, faultsOf } from './endpoint-fields.ts';
-import { EventTypePicker } from './event-type-picker.tsx';
-import { HeaderFields } from './header-fields.tsx';
+import { type EventType, eventAbout, eventGroups, eventLabel } from '../../../values/event-types.ts';
+import {
+  API_VERSIONS,
+  type EndpointValues,
+  MOST_CONCURRENCY,
+  faultsOf,
+  type Subscription,
+  choose,
+  chooseStandard,
+  isChosen,
+  type HeaderRow,
+} from './endpoint-fields.ts';
 
-export type EndpointForm = UseFormReturnType<EndpointValues>;
+type EndpointForm = UseFormReturnType<EndpointValues>;
 
 export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
   return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: faultsOf });
@@ -59,5 +84,151 @@ export function EndpointFormFields({ form }: { readonly form: EndpointForm }) {
         error={form.errors['max_concurrency']}
       />
     </Stack>
+  );
+}
+
+interface Props {
+  readonly value: Subscription;
+  readonly onChange: (value: Subscription) => void;
+  readonly error?: React.ReactNode;
+}
+
+/** Which events an endpoint gets: by groups, or searched for. */
+function EventTypePicker({ value, onChange, error }: Props) {
+  const [search, setSearch] = useState('');
+  const groups = eventGroups(search);
+  const all = value.includes('*');
+  return (
+    <Fieldset legend="Events">
+      <Stack gap="sm">
+        <Switch
+          label="All standard types"
+          description="Also those that a later release adds."
+          checked={all}
+          onChange={(event) => onChange(chooseStandard(value, event.currentTarget.checked))}
+        />
+        <TextInput
+          aria-label="Search event types"
+          placeholder="Search"
+          leftSection={<IconSearch size={14} aria-hidden />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Event types' }}>
+          <Stack gap="md" p={2}>
+            {groups.map(({ group, types }) => (
+              <TypeGroup key={group} group={group} types={types} value={value} onChange={onChange} />
+            ))}
+            {groups.length === 0 && (
+              <Text size="sm" c="dimmed">
+                No type is called so.
+              </Text>
+            )}
+          </Stack>
+        </ScrollArea.Autosize>
+        {error !== undefined && error !== null && <Input.Error role="alert">{error}</Input.Error>}
+      </Stack>
+    </Fieldset>
+  );
+}
+
+interface GroupProps {
+  readonly group: string;
+  readonly types: readonly EventType[];
+  readonly value: Subscription;
+  readonly onChange: (value: Subscription) => void;
+}
+
+function TypeGroup({ group, types, value, onChange }: GroupProps) {
+  const chosen = types.filter((type) => isChosen(value, type));
+  return (
+    <Stack gap={6}>
+      <Checkbox
+        label={<Text fw={600}>{group}</Text>}
+        checked={chosen.length === types.length}
+        indeterminate={chosen.length > 0 && chosen.length < types.length}
+        onChange={(event) => onChange(choose(value, types, event.currentTarget.checked))}
+      />
+      {types.map((type) => (
+        <Group key={type} pl="lg">
+          <Checkbox
+            label={eventLabel(type)}
+            description={`${type} — ${eventAbout(type)}`}
+            checked={isChosen(value, type)}
+            onChange={(event) => onChange(choose(value, [type], event.currentTarget.checked))}
+          />
+        </Group>
+      ))}
+    </Stack>
+  );
+}
+
+const MOST = 20;
+
+interface HeaderFieldsProps {
+  readonly value: readonly HeaderRow[];
+  readonly onChange: (value: HeaderRow[]) => void;
+  readonly error?: React.ReactNode;
+}
+
+/** Headers of the endpoint's own. Their values go in and never come out again. */
+function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
+  const nextKey = Math.max(-1, ...value.map(({ key }) => key)) + 1;
+  const change = (key: number, change: Partial<HeaderRow>) =>
+    onChange(value.map((row) => (row.key === key ? { ...row, ...change } : row)));
+  return (
+    <Fieldset legend="Headers">
+      <Stack gap="xs">
+        <Text size="sm" c="dimmed">
+          They go with every delivery. Values are encrypted, and shown to nobody again.
+        </Text>
+        {value.map((row, index) => (
+          <Group key={row.key} gap="xs" align="end" wrap="nowrap">
+            <TextInput
+              label={index === 0 ? 'Name' : undefined}
+              aria-label={`Name of header ${index + 1}`}
+              placeholder="Authorization"
+              value={row.name}
+              readOnly={row.kept}
+              onChange={(event) => change(row.key, { name: event.currentTarget.value })}
+              flex={1}
+              miw={0}
+            />
+            <PasswordInput
+              label={index === 0 ? 'Value' : undefined}
+              aria-label={`Value of header ${index + 1}`}
+              placeholder={row.kept ? 'Stays as it is' : ''}
+              autoComplete="off"
+              value={row.value}
+              onChange={(event) => change(row.key, { value: event.currentTarget.value })}
+              flex={1}
+              miw={0}
+            />
+            <ActionIcon
+              size={36}
+              variant="subtle"
+              color="red"
+              aria-label={`Remove header ${row.name === '' ? index + 1 : row.name}`}
+              onClick={() => onChange(value.filter(({ key }) => key !== row.key))}
+            >
+              <IconTrash size={18} />
+            </ActionIcon>
+          </Group>
+        ))}
+        {error !== undefined && error !== null && <Input.Error role="alert">{error}</Input.Error>}
+        {value.length < MOST && (
+          <Group>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconPlus size={14} aria-hidden />}
+              onClick={() => onChange([...value, { key: nextKey, name: '', value: '', kept: false }])}
+            >
+              Add a header
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Fieldset>
   );
 }

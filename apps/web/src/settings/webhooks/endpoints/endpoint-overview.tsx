@@ -1,9 +1,29 @@
-import { Alert, Stack } from '@mantine/core';
+import {
+  Alert,
+  Stack,
+  Button,
+  Collapse,
+  Group,
+  Paper,
+  SegmentedControl,
+  Skeleton,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
-import { DISABLED_REASONS } from '../webhook-words.ts';
-import { EndpointStatsPanel } from './endpoint-stats.tsx';
-import type { StatsWindow } from './stats-windows.ts';
+import { Suspense } from 'react';
 import { late } from '../../../app/lazy.tsx';
+import { LinkAnchor, Waiting } from '../../../app/page.tsx';
+import { useEnvironment } from '../../../session/session.ts';
+import { Time } from '../../../values/time.tsx';
+import { SCROLLED_BY_KEY, WordsBadge, Fact, Facts } from '../webhook-parts.tsx';
+import { statsQuery } from '../webhook-queries.ts';
+import { type StatsWindow, STATS_WINDOWS } from '../webhook-search.ts';
+import { DISABLED_REASONS, reasonLabel } from '../webhook-words.ts';
+import { HEALTH, healthOf, type Column, type EndpointStats, columnsOf, percent, totalsOf } from './stats-series.ts';
 
 /** Needed once in the life of an endpoint. */
 const EndpointSetup = late(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));
@@ -26,5 +46,133 @@ export function EndpointOverview({ endpoint, window, onWindow }: Props) {
       {(status === 'pending_verification' || status === 'verified') && <EndpointSetup endpoint={endpoint} />}
       <EndpointStatsPanel endpoint={endpoint} window={window} onWindow={onWindow} />
     </Stack>
+  );
+}
+
+/** With recharts, which is fetched where a chart is shown. */
+const StatsChart = late(() => import('./stats-chart.tsx'));
+
+interface EndpointStatsProps {
+  readonly endpoint: WebhookEndpoint;
+  readonly window: StatsWindow;
+  readonly onWindow: (window: StatsWindow) => void;
+}
+
+function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) {
+  const stats = useQuery(statsQuery(useEnvironment(), endpoint.id, window));
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Statistics">
+      <Stack>
+        <Group justify="space-between">
+          <Group gap="sm">
+            <Title order={2} size="h5">
+              Attempts
+            </Title>
+            {stats.data !== undefined && <WordsBadge words={HEALTH[healthOf(endpoint, stats.data)]} />}
+          </Group>
+          <SegmentedControl
+            size="xs"
+            aria-label="How far back"
+            data={STATS_WINDOWS}
+            value={window}
+            onChange={onWindow}
+          />
+        </Group>
+        <Waiting query={stats} what="the statistics">
+          {(read) => <Stats stats={read} window={window} />}
+        </Waiting>
+      </Stack>
+    </Paper>
+  );
+}
+
+function Stats({ stats, window }: { readonly stats: EndpointStats; readonly window: StatsWindow }) {
+  const columns = columnsOf(stats, window, Date.parse(stats.until));
+  const totals = totalsOf(stats);
+  const { waiting, last_error: failed } = stats;
+  return (
+    <>
+      <Facts>
+        <Fact label="Attempts">{totals.attempts}</Fact>
+        <Fact label="Answered 2xx">{totals.success === undefined ? '—' : percent(totals.success)}</Fact>
+        <Fact label="Dead letters">{totals.dead}</Fact>
+        <Fact label="95 of 100 within">{totals.p95 === null ? '—' : `${totals.p95} ms`}</Fact>
+        <Fact label="Waiting">{waiting.is_at_least ? `${waiting.count} or more` : waiting.count}</Fact>
+        <Fact label="Last success">
+          <Time value={stats.last_success_at} />
+        </Fact>
+        <Fact label="Last failure">
+          <Time value={failed?.at ?? null} />
+          {failed !== null && (
+            <Text size="xs" c="dimmed">
+              {reasonLabel(failed.code)}
+              {failed.status_code !== null && ` (${failed.status_code})`}
+            </Text>
+          )}
+        </Fact>
+      </Facts>
+      {totals.attempts === 0 ? (
+        <Text size="sm" c="dimmed">
+          Nothing was sent in this time.
+        </Text>
+      ) : (
+        <Suspense fallback={<Skeleton height={220} role="status" aria-label="Loading the chart" />}>
+          <StatsChart columns={columns} window={window} />
+        </Suspense>
+      )}
+      {!totals.isExact && (
+        <Text size="xs" c="dimmed">
+          Some of it is being counted anew from the log.
+        </Text>
+      )}
+      <StatsTable columns={columns} />
+      <Text size="sm">
+        <LinkAnchor to="/settings/webhooks/dead-letters" search={{ endpoint_id: stats.endpoint_id }} inherit>
+          Its dead letters
+        </LinkAnchor>
+      </Text>
+    </>
+  );
+}
+
+/** The chart in numbers, for whoever cannot see it or wants to read them. */
+function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
+  const [isOpen, { toggle }] = useDisclosure(false);
+  const busy = columns.filter(({ succeeded, failed, dead }) => succeeded + failed + dead > 0);
+  if (busy.length === 0) return null;
+  return (
+    <div>
+      <Button size="compact-xs" variant="subtle" onClick={toggle} aria-expanded={isOpen}>
+        {isOpen ? 'Hide the numbers' : 'Show the numbers'}
+      </Button>
+      <Collapse expanded={isOpen}>
+        <Table.ScrollContainer minWidth={520} scrollAreaProps={SCROLLED_BY_KEY}>
+          <Table captionSide="top">
+            <Table.Caption>Times without an attempt are left out.</Table.Caption>
+            <Table.Thead>
+              <Table.Tr>
+                {['From', 'Succeeded', 'Failed', 'Dead letters', 'Half within', '95 of 100 within'].map((head) => (
+                  <Table.Th key={head}>{head}</Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {busy.map(({ at, succeeded, failed, dead, p50, p95 }) => (
+                <Table.Tr key={at}>
+                  <Table.Td>
+                    <Time value={at} />
+                  </Table.Td>
+                  <Table.Td>{succeeded}</Table.Td>
+                  <Table.Td>{failed}</Table.Td>
+                  <Table.Td>{dead}</Table.Td>
+                  <Table.Td>{p50 === null ? '—' : `${p50} ms`}</Table.Td>
+                  <Table.Td>{p95 === null ? '—' : `${p95} ms`}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      </Collapse>
+    </div>
   );
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
-import { ChallengeOutcome } from './challenge-outcome.tsx';
+import { ChallengeOutcome } from '../webhook-parts.tsx';
 import { SendTest } from './send-test.tsx';
 
 /** From a new endpoint to one that gets live events: challenge, test event, enabling. */

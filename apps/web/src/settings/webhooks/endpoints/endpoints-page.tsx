@@ -1,17 +1,15 @@
 import { Alert, Group, Skeleton, Stack, Table, Text } from '@mantine/core';
-import { LinkAnchor, LinkButton } from '../../../app/links.tsx';
+import { LinkAnchor, LinkButton, PageHeader, Waiting } from '../../../app/page.tsx';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
-import { PageHeader, Waiting } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
-import { EndpointBadge, WordsBadge } from '../badges.tsx';
+import { EndpointBadge, WordsBadge } from '../webhook-parts.tsx';
 import { endpointsQuery, statsQuery } from '../webhook-queries.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
-import { eventTypesLabel } from './event-type-choice.ts';
-import { HEALTH, healthOf } from './endpoint-health.ts';
-import { percent, totalsOf } from './stats-series.ts';
+import { eventTypesLabel } from './endpoint-fields.ts';
+import { HEALTH, healthOf, percent, totalsOf } from './stats-series.ts';
 
 export function EndpointsPage() {
   const endpoints = useQuery(endpointsQuery(useEnvironment()));

@@ -1,61 +1,101 @@
-import { columnsOf, percent, statsSince, totalsOf, type EndpointStats } from './stats-series.ts';
+import { columnsOf, percent, statsSince, totalsOf, type EndpointStats, healthOf } from './stats-series.ts';
 
-const NOW = Date.parse('2026-11-23T09:30:00Z');
+describe('stats series', () => {
+  const NOW = Date.parse('2026-11-23T09:30:00Z');
 
-function hour(
-  at: string,
-  succeeded: number,
-  failed: number,
-  p95: number | null = null,
-): EndpointStats['hours'][number] {
-  return {
-    hour: at,
-    attempts: { succeeded, failed },
-    deliveries: { succeeded, dead_lettered: failed, discarded: 0 },
-    latency_ms: { p50: p95, p95, p99: p95, max: p95 },
-    is_exact: true,
-  };
-}
+  function hour(
+    at: string,
+    succeeded: number,
+    failed: number,
+    p95: number | null = null,
+  ): EndpointStats['hours'][number] {
+    return {
+      hour: at,
+      attempts: { succeeded, failed },
+      deliveries: { succeeded, dead_lettered: failed, discarded: 0 },
+      latency_ms: { p50: p95, p95, p99: p95, max: p95 },
+      is_exact: true,
+    };
+  }
 
-describe('columns of statistics', () => {
-  it.each([
-    ['day', 24, '2026-11-22T10:00:00.000Z', '2026-11-23T09:00:00.000Z'],
-    ['week', 28, '2026-11-16T12:00:00.000Z', '2026-11-23T06:00:00.000Z'],
-    ['month', 30, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
-  ] as const)('of a %s are %i without a gap', (window, count, first, last) => {
-    const columns = columnsOf({ hours: [] }, window, NOW);
-    expect([columns.length, columns[0]?.at, columns.at(-1)?.at]).toEqual([count, first, last]);
-    expect(statsSince(window, NOW)).toBe(first);
-    expect(columns.every(({ succeeded, p95 }) => succeeded === 0 && p95 === null)).toBe(true);
+  describe('columns of statistics', () => {
+    it.each([
+      ['day', 24, '2026-11-22T10:00:00.000Z', '2026-11-23T09:00:00.000Z'],
+      ['week', 28, '2026-11-16T12:00:00.000Z', '2026-11-23T06:00:00.000Z'],
+      ['month', 30, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
+    ] as const)('of a %s are %i without a gap', (window, count, first, last) => {
+      const columns = columnsOf({ hours: [] }, window, NOW);
+      expect([columns.length, columns[0]?.at, columns.at(-1)?.at]).toEqual([count, first, last]);
+      expect(statsSince(window, NOW)).toBe(first);
+      expect(columns.every(({ succeeded, p95 }) => succeeded === 0 && p95 === null)).toBe(true);
+    });
+
+    it('have what the hours in them had, and the slowest of them', () => {
+      const hours = [hour('2026-11-23T06:00:00.000Z', 3, 1, 40), hour('2026-11-23T08:00:00.000Z', 2, 0, 90)];
+      expect(columnsOf({ hours }, 'week', NOW).at(-1)).toEqual({
+        ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, dead: 1, p50: 90, p95: 90 },
+      });
+      expect(columnsOf({ hours }, 'day', NOW).at(-2)).toMatchObject({ succeeded: 2, p95: 90 });
+    });
   });
 
-  it('have what the hours in them had, and the slowest of them', () => {
-    const hours = [hour('2026-11-23T06:00:00.000Z', 3, 1, 40), hour('2026-11-23T08:00:00.000Z', 2, 0, 90)];
-    expect(columnsOf({ hours }, 'week', NOW).at(-1)).toEqual({
-      ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, dead: 1, p50: 90, p95: 90 },
+  describe('totals', () => {
+    it('say nothing of success where nothing was attempted', () =>
+      expect(totalsOf({ hours: [] })).toEqual({
+        ...{ attempts: 0, failed: 0, dead: 0, success: undefined, p95: null, isExact: true },
+      }));
+
+    it('are of all hours', () => {
+      const hours = [
+        hour('2026-11-23T06:00:00.000Z', 3, 1, 40),
+        { ...hour('2026-11-23T07:00:00.000Z', 4, 0), is_exact: false },
+      ];
+      expect(totalsOf({ hours })).toEqual({ attempts: 8, failed: 1, dead: 1, success: 7 / 8, p95: 40, isExact: false });
     });
-    expect(columnsOf({ hours }, 'day', NOW).at(-2)).toMatchObject({ succeeded: 2, p95: 90 });
+
+    it.each([
+      [1, '100 %'],
+      [0.9999, '99.9 %'],
+      [0.5, '50 %'],
+      [0, '0 %'],
+    ])('shows %d as %s', (share, text) => expect(percent(share)).toBe(text));
   });
 });
 
-describe('totals', () => {
-  it('say nothing of success where nothing was attempted', () =>
-    expect(totalsOf({ hours: [] })).toEqual({
-      ...{ attempts: 0, failed: 0, dead: 0, success: undefined, p95: null, isExact: true },
-    }));
+describe('endpoint health', () => {
+  const [EARLY, LATE] = ['2026-11-23T09:00:00.000Z', '2026-11-23T09:10:00.000Z'];
 
-  it('are of all hours', () => {
-    const hours = [
-      hour('2026-11-23T06:00:00.000Z', 3, 1, 40),
-      { ...hour('2026-11-23T07:00:00.000Z', 4, 0), is_exact: false },
-    ];
-    expect(totalsOf({ hours })).toEqual({ attempts: 8, failed: 1, dead: 1, success: 7 / 8, p95: 40, isExact: false });
+  function stats(success: string | null, failure: string | null, [succeeded, failed] = [0, 0]): EndpointStats {
+    return {
+      ...{
+        endpoint_id: 'whe_1',
+        since: EARLY,
+        until: LATE,
+        waiting: { count: 0, is_at_least: false, oldest_at: null },
+      },
+      hours: [
+        {
+          ...{ hour: EARLY, attempts: { succeeded, failed }, is_exact: true },
+          deliveries: { succeeded: 0, dead_lettered: 0, discarded: 0 },
+          latency_ms: { p50: 1, p95: 1, p99: 1, max: 1 },
+        },
+      ],
+      last_success_at: success,
+      last_error:
+        failure === null ? null : { at: failure, code: 'timeout', message: 'It took too long.', status_code: null },
+    };
+  }
+
+  describe('the health of an endpoint', () => {
+    it.each([
+      ['off', 'disabled', stats(LATE, null)],
+      ['off', 'pending_verification', stats(null, LATE)],
+      ['idle', 'enabled', stats(null, null)],
+      ['healthy', 'enabled', stats(LATE, null, [4, 0])],
+      ['healthy', 'enabled', stats(LATE, EARLY, [19, 1])],
+      ['unsteady', 'enabled', stats(LATE, EARLY, [18, 1])],
+      ['failing', 'enabled', stats(EARLY, LATE, [99, 1])],
+      ['failing', 'enabled', stats(null, LATE, [0, 1])],
+    ] as const)('is %s, %s', (health, status, of) => expect(healthOf({ status }, of)).toBe(health));
   });
-
-  it.each([
-    [1, '100 %'],
-    [0.9999, '99.9 %'],
-    [0.5, '50 %'],
-    [0, '0 %'],
-  ])('shows %d as %s', (share, text) => expect(percent(share)).toBe(text));
 });

@@ -1,5 +1,5 @@
-import type { AnswerOf } from '@tracking/client';
-import { type StatsWindow, WINDOWS } from './stats-windows.ts';
+import type { AnswerOf, WebhookEndpoint } from '@tracking/client';
+import { type StatsWindow, WINDOWS } from '../webhook-search.ts';
 
 export type EndpointStats = AnswerOf<'getWebhookEndpointStats'>;
 type Hour = EndpointStats['hours'][number];
@@ -48,7 +48,7 @@ function columnOf(at: number, hours: readonly Hour[]): Column {
   };
 }
 
-export interface Totals {
+interface Totals {
   readonly attempts: number;
   readonly failed: number;
   readonly dead: number;
@@ -78,3 +78,29 @@ export function percent(share: number): string {
 const columnMs = (window: StatsWindow) => WINDOWS[window].together * HOUR_MS;
 const columnCount = (window: StatsWindow) => WINDOWS[window].hours / WINDOWS[window].together;
 const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(window));
+
+/**
+ * `off`: gets nothing at the moment, which its status explains. `failing`: the latest attempt failed. `unsteady`: answers, but
+ * more than one in twenty attempts failed. `idle`: nothing was sent.
+ */
+type Health = 'off' | 'idle' | 'healthy' | 'unsteady' | 'failing';
+
+export const HEALTH: Readonly<Record<Health, { readonly label: string; readonly color: string }>> = {
+  off: { label: 'Gets nothing', color: 'gray' },
+  idle: { label: 'Nothing sent yet', color: 'gray' },
+  healthy: { label: 'Healthy', color: 'green' },
+  unsteady: { label: 'Some attempts fail', color: 'yellow' },
+  failing: { label: 'Failing', color: 'red' },
+};
+
+/** One in so many attempts may fail. */
+const UNSTEADY = 20;
+
+export function healthOf(endpoint: Pick<WebhookEndpoint, 'status'>, stats: EndpointStats): Health {
+  if (endpoint.status !== 'enabled') return 'off';
+  const { last_error: failed, last_success_at: succeeded } = stats;
+  if (failed === null && succeeded === null) return 'idle';
+  if (failed !== null && (succeeded === null || Date.parse(failed.at) > Date.parse(succeeded))) return 'failing';
+  const totals = totalsOf(stats);
+  return totals.failed * UNSTEADY > totals.attempts ? 'unsteady' : 'healthy';
+}

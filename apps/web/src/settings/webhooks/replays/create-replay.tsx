@@ -8,8 +8,14 @@ import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.
 import { SearchMultiSelect } from '../../../values/search-select.tsx';
 import { TimeRange } from '../../../values/time-fields.tsx';
 import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
-import { REPLAYED_STATUSES, optionsOf } from '../webhook-words.ts';
-import { FAILED_OR_MISSED, type ReplayValues, type ReplayedStatus, replayBody } from './replay-filter.ts';
+import {
+  REPLAYED_STATUSES,
+  optionsOf,
+  FAILED_OR_MISSED,
+  type ReplayValues,
+  type ReplayedStatus,
+  replayBody,
+} from '../webhook-words.ts';
 
 interface Props {
   readonly endpoint: WebhookEndpoint;

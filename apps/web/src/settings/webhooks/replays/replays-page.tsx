@@ -1,7 +1,16 @@
-import { Stack } from '@mantine/core';
-import { PageHeader } from '../../../app/page.tsx';
+import { Stack, Alert, Button, Group, Modal, Table, Text, Tooltip, Progress, List } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import type { WebhookEndpoint, WebhookReplay, AnswerOf } from '@tracking/client';
+import { LinkAnchor, PageHeader, Waiting } from '../../../app/page.tsx';
+import { useWrite } from '../../../app/write.ts';
+import { useEnvironment, useApi } from '../../../session/session.ts';
+import { Time } from '../../../values/time.tsx';
+import { SCROLLED_BY_KEY, WordsBadge } from '../webhook-parts.tsx';
+import { endpointsQuery, replaysQuery, TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
+import { replayAbout, REPLAY_STATUSES, progressOf } from '../webhook-words.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
-import { Replays } from './replays.tsx';
+import { CreateReplay } from './create-replay.tsx';
 
 export function ReplaysPage() {
   return (
@@ -9,6 +18,185 @@ export function ReplaysPage() {
       <PageHeader title="Replays" about="What was sent again, or given up, many at once." />
       <WebhookTabs at="/settings/webhooks/replays" />
       <Replays />
+    </Stack>
+  );
+}
+
+/** Those of an endpoint, with a way to begin one, or all. */
+export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
+  const [isMaking, { open, close }] = useDisclosure(false);
+  const replays = useQuery(replaysQuery(useEnvironment(), endpoint?.id));
+  const isEnabled = endpoint?.status === 'enabled';
+  return (
+    <Stack>
+      {endpoint !== undefined && (
+        <Group justify="space-between">
+          <Text size="sm" c="dimmed">
+            What failed or was missed is sent again, the oldest first, as fast as the endpoint answers.
+          </Text>
+          <Tooltip label="The endpoint is to be enabled." disabled={isEnabled}>
+            <span>
+              <Button size="xs" disabled={!isEnabled} onClick={open}>
+                Replay events…
+              </Button>
+            </span>
+          </Tooltip>
+        </Group>
+      )}
+      <Waiting query={replays} what="the replays">
+        {(all) =>
+          all.length === 0 ? (
+            <Alert title="None yet">
+              {endpoint === undefined
+                ? 'A replay is begun on the page of an endpoint, or from its dead letters.'
+                : 'After an outage of yours, have it sent what it missed.'}
+            </Alert>
+          ) : (
+            <ReplayTable replays={all} showsEndpoint={endpoint === undefined} />
+          )
+        }
+      </Waiting>
+      {endpoint !== undefined && (
+        <Modal opened={isMaking} onClose={close} title="Replay events">
+          <CreateReplay endpoint={endpoint} onClose={close} onBegun={close} />
+        </Modal>
+      )}
+    </Stack>
+  );
+}
+
+interface TableProps {
+  readonly replays: readonly WebhookReplay[];
+  readonly showsEndpoint: boolean;
+}
+
+function ReplayTable({ replays, showsEndpoint }: TableProps) {
+  const endpoints = useQuery({ ...endpointsQuery(useEnvironment()), enabled: showsEndpoint });
+  return (
+    <Table.ScrollContainer minWidth={760} scrollAreaProps={SCROLLED_BY_KEY}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>What</Table.Th>
+            {showsEndpoint && <Table.Th>Endpoint</Table.Th>}
+            <Table.Th>Asked for</Table.Th>
+            <Table.Th>Progress</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {replays.map((replay) => {
+            const endpoint = endpoints.data?.find(({ id }) => id === replay.endpoint_id);
+            return (
+              <Table.Tr key={replay.id}>
+                <Table.Td>
+                  {replay.action === 'discard' ? 'Discard' : 'Replay'}
+                  <Text size="xs" c="dimmed">
+                    {replayAbout(replay)}
+                  </Text>
+                </Table.Td>
+                {showsEndpoint && (
+                  <Table.Td>
+                    {endpoint === undefined ? (
+                      replay.endpoint_id
+                    ) : (
+                      <LinkAnchor
+                        to="/settings/webhooks/$endpointId"
+                        params={{ endpointId: endpoint.id }}
+                        search={{ tab: 'replays' }}
+                        size="sm"
+                      >
+                        {endpoint.description ?? endpoint.url}
+                      </LinkAnchor>
+                    )}
+                  </Table.Td>
+                )}
+                <Table.Td>
+                  <Time value={replay.created_at} />
+                </Table.Td>
+                <Table.Td w={320}>
+                  <ReplayProgress replay={replay} />
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** How far it is, and a way to end it or go on with it. */
+function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
+  const client = useApi();
+  const { id, status, matched, done, failed, action } = replay;
+  const cancel = useWrite({
+    write: () => client.webhookReplays.cancel(id),
+    done: 'It is canceled: what was begun goes on.',
+    touches: TOUCHED_BY_DELIVERIES,
+  });
+  const resume = useWrite({
+    write: () => client.webhookReplays.resume(id),
+    done: 'It goes on.',
+    touches: TOUCHED_BY_DELIVERIES,
+  });
+  const share = progressOf(replay);
+  const wasDone = action === 'discard' ? 'discarded' : 'delivered';
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between" gap="xs">
+        <WordsBadge words={REPLAY_STATUSES[status]} />
+        {status === 'running' && (
+          <Button size="compact-xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+            Cancel
+          </Button>
+        )}
+        {status === 'canceled' && (
+          <Button size="compact-xs" variant="default" loading={resume.isPending} onClick={() => resume.mutate()}>
+            Resume
+          </Button>
+        )}
+      </Group>
+      <Progress.Root>
+        <Progress.Section
+          value={share.done}
+          color="green.7"
+          aria-label={`${done} of ${matched} ${wasDone}`}
+          animated={status === 'running'}
+        />
+        <Progress.Section value={share.failed} color="red.7" aria-label={`${failed} of ${matched} failed`} />
+      </Progress.Root>
+      <Text size="xs" c="dimmed">
+        {matched} found{status === 'running' && ' so far'} · {done} {wasDone}
+        {failed > 0 && ` · ${failed} failed at first, and go on by their schedule`}
+      </Text>
+    </Stack>
+  );
+}
+
+/** What was begun, as far as it is by now, and for which endpoints nothing was. */
+export function BegunReplays({ begun }: { readonly begun: AnswerOf<'replayWebhookDeadLetters'> }) {
+  const environment = useEnvironment();
+  const endpoints = useQuery(endpointsQuery(environment));
+  const { data: latest = [] } = useQuery(replaysQuery(environment, undefined));
+  const replays = begun.data.map((replay) => latest.find(({ id }) => id === replay.id) ?? replay);
+  const nameOf = (id: string) => {
+    const endpoint = endpoints.data?.find((each) => each.id === id);
+    return endpoint?.description ?? endpoint?.url ?? id;
+  };
+  return (
+    <Stack gap="xs" role="status">
+      {replays.length > 0 && <ReplayTable replays={replays} showsEndpoint />}
+      {begun.refused.length > 0 && (
+        <Alert color="yellow" title="Not for these endpoints">
+          <List size="sm">
+            {begun.refused.map(({ endpoint_id, message }) => (
+              <List.Item key={endpoint_id}>
+                {nameOf(endpoint_id)}: {message}
+              </List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
     </Stack>
   );
 }

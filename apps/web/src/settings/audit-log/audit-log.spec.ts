@@ -1,0 +1,68 @@
+import { AUDIT_SENTENCES, actorOf, changesIn, deedOf } from './audit-log.ts';
+import { AUDIT_TYPE_LABELS, type AuditEntry, auditQueryOf, readAuditSearch } from './audit-search.ts';
+
+const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
+  id: 'aud_1',
+  at: '2026-11-23T12:00:00.000Z',
+  actor: { type: 'user', id: 'usr_ann', name: 'Ann Visser' },
+  type: 'api_key.revoked',
+  target: { type: 'api_key', id: 'key_1' },
+  changes: {},
+  outcome: 'done',
+  request_id: 'req_1',
+  address: '203.0.113.7',
+  ...fields,
+});
+const nameOf = (id: string) => ({ key_1: 'Nightly import', usr_bob: 'Bob' })[id];
+
+describe('an entry in words', () => {
+  it('says who did what to what, by the names of now', () => {
+    expect(actorOf(entry({}), nameOf)).toBe('Ann Visser');
+    expect(deedOf(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
+  });
+
+  it('takes a name from the change where the thing is gone, and its id where nothing names it', () => {
+    const changes = { url: { from: 'https://tms.example.com/hooks', to: null } };
+    const target = { type: 'webhook_endpoint', id: 'whe_9' };
+    const deleted = entry({ type: 'webhook_endpoint.deleted', target, changes });
+    expect(deedOf(deleted, nameOf)).toBe('deleted the endpoint “https://tms.example.com/hooks”');
+    expect(deedOf({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
+  });
+
+  it('names a thing with signs of replacement in it as it is', () => {
+    expect(deedOf(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
+  });
+
+  it('names the command line, and who never had a name by their id', () => {
+    expect(actorOf(entry({ actor: { type: 'system', id: 'administration', name: null } }), nameOf)).toBe(
+      'The command line',
+    );
+    expect(actorOf(entry({ actor: { type: 'user', id: 'usr_x', name: null } }), nameOf)).toBe('usr_x');
+  });
+
+  it('tells changes by field, roles by their label', () => {
+    const changes = { role: { from: 'viewer', to: 'admin' }, event_types: { from: null, to: ['*'] } };
+    expect(changesIn(entry({ changes }))).toEqual([
+      { field: 'Role', from: 'Viewer', to: 'Administrator' },
+      { field: 'Event types', from: undefined, to: '["*"]' },
+    ]);
+  });
+
+  it('has words for every type', () => {
+    expect(Object.keys(AUDIT_SENTENCES)).toEqual(Object.keys(AUDIT_TYPE_LABELS));
+  });
+});
+
+describe('filters in the address', () => {
+  it('are read, and what is wrong with them counts as not said', () => {
+    const search = { actor: 'usr_1', type: 'api_key.revoked', from: '2026-11-01', to: '2026-11-23' };
+    expect(readAuditSearch({ ...search, more: 1 })).toEqual(search);
+    expect(readAuditSearch({ actor: '', type: 'toString', from: 'yesterday', to: '2026-13-45' })).toEqual({});
+  });
+
+  it('ask for whole days of the reader', () => {
+    const { from, to } = auditQueryOf({ from: '2026-11-01', to: '2026-11-01' });
+    expect(Date.parse(to ?? '') - Date.parse(from ?? '')).toBe(24 * 3_600_000 - 1);
+    expect(new Date(from ?? '').getHours()).toBe(0);
+  });
+});

@@ -1,0 +1,126 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { type Environment, api } from '../../session/api.ts';
+import { ROLE_LABELS } from '../../session/roles.ts';
+import { type AuditSearch, auditQueryOf, type AuditEntry, type AuditType } from './audit-search.ts';
+
+const PAGE = 50;
+
+/** Of the workspace, page by page, the newest first. */
+export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
+  infiniteQueryOptions({
+    queryKey: ['audit-log', environment, search],
+    queryFn: ({ pageParam, signal }) =>
+      api(environment)
+        .auditLog.list({ ...auditQueryOf(search), limit: PAGE }, { signal })
+        .page(pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+
+/** Endpoints of both environments, which the one log names. */
+export const endpointNamesQuery = queryOptions({
+  queryKey: ['endpoint-names'],
+  queryFn: async ({ signal }) => {
+    const ofBoth = await Promise.all(
+      (['live', 'test'] as const).map((each) => api(each).webhookEndpoints.list({ limit: 200 }, { signal }).toArray()),
+    );
+    return new Map(ofBoth.flat().map(({ id, url }) => [id, url]));
+  },
+});
+
+/** What something is called now, by its id; undefined where nobody knows any more. */
+export type NameOf = (id: string) => string | undefined;
+
+/** Where a change says what it is about, what it is called. */
+const NAMING_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
+export const COMMAND_LINE = 'administration';
+const SYSTEMS: Readonly<Record<string, string>> = {
+  [COMMAND_LINE]: 'The command line',
+  first_admin: 'The first start',
+};
+
+/** Who did it, by the name of now. */
+export function actorOf({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameOf): string {
+  if (actor.type === 'system') return SYSTEMS[actor.id] ?? 'The system';
+  return actor.name ?? nameOf(actor.id) ?? actor.id;
+}
+
+/** What they did, as in "revoked the key “Nightly import”". */
+export function deedOf(entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>, nameOf: NameOf): string {
+  const { type, target, actor } = entry;
+  if (type === 'user.changed' && target.id === actor.id) return 'changed their own name';
+  return AUDIT_SENTENCES[type].replace('…', () => targetOf(entry, nameOf));
+}
+
+function targetOf({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, nameOf: NameOf): string {
+  const told = NAMING_FIELDS.map((field) => changes[field]?.to ?? changes[field]?.from).find(
+    (name) => typeof name === 'string',
+  );
+  const name = (target.id === null ? undefined : nameOf(target.id)) ?? told;
+  return typeof name === 'string' ? `“${name}”` : (target.id ?? 'that has no id yet');
+}
+
+interface FieldChange {
+  readonly field: string;
+  /** Undefined where there was nothing, or is nothing any more. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** What changed, field by field, in words. */
+export function changesIn({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
+  return Object.entries(changes).map(([field, { from, to }]) => ({
+    field: fieldLabel(field),
+    from: inWords(field, from),
+    to: inWords(field, to),
+  }));
+}
+
+function fieldLabel(field: string): string {
+  const words = field.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function inWords(field: string, value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (field === 'role' && typeof value === 'string' && Object.hasOwn(ROLE_LABELS, value)) {
+    return ROLE_LABELS[value as keyof typeof ROLE_LABELS];
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What is done to the target, which stands in the place of the dots. */
+export const AUDIT_SENTENCES: Readonly<Record<AuditType, string>> = {
+  'api_key.created': 'made the key …',
+  'api_key.rotated': 'rotated the key …',
+  'api_key.revoked': 'revoked the key …',
+  'document.deleted': 'deleted the document …',
+  'service_account.created': 'made the service account …',
+  'service_account.changed': 'changed the service account …',
+  'service_account.deactivated': 'disabled the service account …',
+  'service_account.reactivated': 'enabled the service account …',
+  'session.ended': 'ended a session of their own',
+  'settings.changed': 'changed the settings',
+  'user.created': 'added …',
+  'user.invited': 'invited …',
+  'user.joined': 'accepted the invitation',
+  'user.changed': 'changed …',
+  'user.deactivated': 'removed …',
+  'user.reactivated': 'brought back …',
+  'user.password_reset_requested': 'made a link for a password of …',
+  'user.password_changed': 'set another password',
+  'webhook_dead_letters.discarded': 'discarded dead letters',
+  'webhook_dead_letters.replayed': 'had dead letters sent again',
+  'webhook_delivery.discarded': 'discarded the delivery …',
+  'webhook_endpoint.created': 'made the endpoint …',
+  'webhook_endpoint.changed': 'changed the endpoint …',
+  'webhook_endpoint.deleted': 'deleted the endpoint …',
+  'webhook_endpoint.enabled': 'enabled the endpoint …',
+  'webhook_endpoint.disabled': 'disabled the endpoint …',
+  'webhook_endpoint.replayed': 'had events sent again to the endpoint …',
+  'webhook_endpoint.secret_rotated': 'rotated the signing secret of the endpoint …',
+  'webhook_endpoint.secret_revealed': 'looked at the signing secret of the endpoint …',
+  'webhook_endpoint.verified': 'verified the endpoint …',
+  'webhook_replay.canceled': 'stopped the replay …',
+  'webhook_replay.resumed': 'went on with the replay …',
+};

@@ -1,0 +1,78 @@
+import { Button, Group, Radio, Select, Stack, Text } from '@mantine/core';
+import type { QueryKey } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { ShownOnce } from '../app/shown-once.tsx';
+import { useWrite } from '../app/write.ts';
+import { ROLES_ABOUT, ROLE_CHOICES, type Role } from '../session/roles.ts';
+
+interface RoleChoiceProps {
+  readonly value: Role;
+  readonly onChange: (role: Role) => void;
+}
+
+/** Chooses a role, with what each may do. */
+export function RoleChoice({ value, onChange }: RoleChoiceProps) {
+  return (
+    <Radio.Group label="Role" value={value} onChange={(role) => onChange(role as Role)}>
+      <Stack gap="xs" mt={6}>
+        {ROLE_CHOICES.map((role) => (
+          <Radio key={role.value} value={role.value} label={role.label} description={ROLES_ABOUT[role.value]} />
+        ))}
+      </Stack>
+    </Radio.Group>
+  );
+}
+
+const GRACES = [
+  { value: '0', label: 'At once' },
+  { value: '3600', label: 'In an hour' },
+  { value: '86400', label: 'In a day' },
+  { value: '604800', label: 'In a week' },
+] as const;
+
+interface RotateSecretProps {
+  /** "key" */
+  readonly what: string;
+  /** Of the new one, where it is shown. */
+  readonly label: string;
+  /** What it means. */
+  readonly children: ReactNode;
+  /** Answers the new one; the old one ends after so long. */
+  readonly rotate: (seconds: number) => Promise<string>;
+  readonly touches: readonly QueryKey[];
+  readonly onClose: () => void;
+}
+
+/** Puts a new secret in the place of one, which ends when it is said to. */
+export function RotateSecret({ what, label, children, rotate, touches, onClose }: RotateSecretProps) {
+  const [grace, setGrace] = useState('86400');
+  const write = useWrite({ write: () => rotate(Number(grace)), touches });
+  if (write.isSuccess) {
+    return (
+      <Stack>
+        <ShownOnce label={label} secret={write.data} />
+        <Button onClick={onClose}>Done</Button>
+      </Stack>
+    );
+  }
+  return (
+    <Stack>
+      <Text size="sm">{children}</Text>
+      <Select
+        label={`The old ${what} ends`}
+        data={GRACES}
+        value={grace}
+        onChange={(value) => setGrace(value ?? grace)}
+        allowDeselect={false}
+      />
+      <Group justify="end">
+        <Button variant="default" onClick={onClose} disabled={write.isPending}>
+          Cancel
+        </Button>
+        <Button onClick={() => write.mutate()} loading={write.isPending}>
+          Rotate
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,149 @@
+import { Button, Group, Stack, TextInput, Alert, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import { fieldErrors, failureOf, isOutdated } from '../../app/failures.ts';
+import { Refused } from '../../app/page.tsx';
+import { ShownOnce } from '../../app/shown-once.tsx';
+import { useWrite } from '../../app/write.ts';
+import { RoleChoice } from '../settings-parts.tsx';
+import { type Role, ROLE_LABELS } from '../../session/roles.ts';
+import { useApi } from '../../session/session.ts';
+import { Time } from '../../values/time.tsx';
+import { type Member, calledOf } from './team.ts';
+
+export function Invite({ onClose }: { readonly onClose: () => void }) {
+  const client = useApi();
+  const form = useForm({
+    mode: 'controlled',
+    initialValues: { email: '', role: 'operator' as Role },
+    validate: { email: (email) => (email.includes('@') ? null : 'An e-mail, as jo@example.com') },
+  });
+  const invite = useWrite({
+    write: (user: typeof form.values) => client.users.invite(user),
+    touches: [['users']],
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      return true;
+    },
+  });
+  if (invite.isSuccess) {
+    const { email, invitation_url: url, invitation_expires_at: until } = invite.data;
+    return <LinkShown email={email} url={url} until={until} onClose={onClose} />;
+  }
+  return (
+    <form onSubmit={form.onSubmit((values) => invite.mutate(values))}>
+      <Stack>
+        <Refused error={invite.error} fields={['email']} title="Not invited" />
+        <TextInput {...form.getInputProps('email')} label="E-mail" type="email" required data-autofocus />
+        <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
+        <Group justify="end">
+          <Button variant="default" onClick={onClose} disabled={invite.isPending}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={invite.isPending}>
+            Make the link
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+export function ChangeRole({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const client = useApi();
+  const [role, setRole] = useState(member.role);
+  // As they were last seen: what another administrator made of them meanwhile is told before it is overwritten.
+  const [known, setKnown] = useState(member);
+  const change = useWrite({
+    write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),
+    done: ({ role: now }) => `${calledOf(member)} is ${ROLE_LABELS[now]} now.`,
+    touches: [['users'], ['api-keys']],
+    onDone: onClose,
+    shows: (error) => {
+      if (isOutdated(error)) lookAgain.mutate();
+      return true;
+    },
+  });
+  const lookAgain = useWrite({
+    write: () => client.users.get(member.id),
+    touches: [['users']],
+    onDone: setKnown,
+  });
+  return (
+    <Stack>
+      {isOutdated(change.error) && known.version !== member.version && (
+        <Alert color="yellow" role="alert" title="Changed meanwhile">
+          Somebody else changed {calledOf(known)}, who is {ROLE_LABELS[known.role]} now. Save again to have yours.
+        </Alert>
+      )}
+      {change.isError && !isOutdated(change.error) && (
+        <Alert color="red" role="alert" title="Not changed">
+          {failureOf(change.error).message}
+        </Alert>
+      )}
+      <Text size="sm">What {calledOf(member)} may do, with sessions and keys, within five seconds.</Text>
+      <RoleChoice value={role} onChange={setRole} />
+      <Group justify="end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button onClick={() => change.mutate()} loading={change.isPending} disabled={role === known.role}>
+          Save
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+/** Another invitation for who has not come yet, and a way to a new password for everybody else. */
+export function NewLink({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const client = useApi();
+  const make = useWrite({ write: () => client.users.resetPassword(member.id), touches: [['users']] });
+  if (make.isSuccess) {
+    return <LinkShown email={member.email} url={make.data.reset_url} until={make.data.expires_at} onClose={onClose} />;
+  }
+  return (
+    <Stack>
+      <Text size="sm">
+        {member.status === 'invited'
+          ? `The link that ${calledOf(member)} has leads nowhere any more once there is a new one.`
+          : `${calledOf(member)} sets a new password by the link. The one of now is good until then; all their sessions end with it.`}
+      </Text>
+      <Group justify="end">
+        <Button variant="default" onClick={onClose} disabled={make.isPending}>
+          Cancel
+        </Button>
+        <Button onClick={() => make.mutate()} loading={make.isPending}>
+          Make the link
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+interface Props {
+  readonly email: string;
+  readonly url: string;
+  /** Until when it is good. */
+  readonly until: string;
+  readonly onClose: () => void;
+}
+
+/** A one-time link, to be handed to whom it is for. */
+export function LinkShown({ email, url, until, onClose }: Props) {
+  return (
+    <Stack>
+      <ShownOnce
+        label="Link"
+        secret={url}
+        about={
+          <>
+            Send it to {email}, in a way that you trust: whoever has it sets the password. It is good once, until{' '}
+            <Time value={until} />.
+          </>
+        }
+      />
+      <Button onClick={onClose}>Done</Button>
+    </Stack>
+  );
+}

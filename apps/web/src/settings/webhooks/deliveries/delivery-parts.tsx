@@ -1,0 +1,134 @@
+import { Badge, Code, Group, Stack, Table, Text, Button } from '@mantine/core';
+import type { AnswerOf, WebhookDelivery } from '@tracking/client';
+import { askFirst } from '../../../app/overlays.tsx';
+import { useWrite } from '../../../app/write.ts';
+import { useApi } from '../../../session/session.ts';
+import { Time } from '../../../values/time.tsx';
+import { SCROLLED_BY_KEY } from '../webhook-parts.tsx';
+import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
+import { reasonLabel } from '../webhook-words.ts';
+
+type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
+
+/** Each attempt with what the endpoint answered, the latest first. */
+export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
+  return (
+    <Stack gap="md" component="ol" m={0} p={0} className="plain-list">
+      {attempts.toReversed().map((attempt) => (
+        <AttemptItem key={attempt.number} attempt={attempt} />
+      ))}
+    </Stack>
+  );
+}
+
+function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
+  const { number, at, duration_ms, status_code, error, response, manual, resent } = attempt;
+  return (
+    <Stack gap={4} component="li">
+      <Group gap="xs">
+        <Text size="sm" fw={600}>
+          Attempt {number}
+        </Text>
+        <Badge variant="light" tt="none" color={error === null ? 'green' : 'red'} autoContrast>
+          {status_code ?? reasonLabel(error?.code ?? '')}
+        </Badge>
+        <Text size="xs" c="dimmed">
+          <Time value={at} seconds /> · {duration_ms} ms{manual && ' · asked for by a person'}
+          {resent && ' · sent once more on a new connection'}
+        </Text>
+      </Group>
+      {error !== null && <Text size="sm">{error.message}</Text>}
+      {response !== null && (
+        <details>
+          <summary>
+            <Text span size="sm">
+              What it answered
+            </Text>
+          </summary>
+          <Headers headers={response.headers} />
+          {response.body === '' ? (
+            <Text size="sm" c="dimmed">
+              Without a body.
+            </Text>
+          ) : (
+            <Code block tabIndex={0} role="region" aria-label={`Body of the answer to attempt ${number}`} mah={320}>
+              {response.body}
+            </Code>
+          )}
+        </details>
+      )}
+    </Stack>
+  );
+}
+
+export function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+  return (
+    <Table.ScrollContainer minWidth={320} scrollAreaProps={SCROLLED_BY_KEY}>
+      <Table layout="auto" verticalSpacing={4}>
+        <Table.Tbody>
+          {Object.entries(headers).map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w={200}>
+                <Text size="xs" fw={600}>
+                  {name}
+                </Text>
+              </Table.Th>
+              <Table.Td>
+                <Text size="xs" ff="monospace">
+                  {value}
+                </Text>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** What was delivered can be neither; what is over cannot be discarded again. */
+export const mayDiscard = ({ status }: Pick<WebhookDelivery, 'status'>) =>
+  status !== 'succeeded' && status !== 'discarded';
+
+export function askToDiscard(onConfirm: () => void, count = 1): void {
+  askFirst({
+    title: count === 1 ? 'Discard the delivery?' : `Discard ${count} deliveries?`,
+    children: <Text size="sm">The endpoint does not get it. It stays in the log, and can be replayed from there.</Text>,
+    labels: { confirm: 'Discard', cancel: 'Cancel' },
+    confirmProps: { color: 'red' },
+    onConfirm,
+  });
+}
+
+export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelivery }) {
+  const { retry, discard } = useDeliveryWrites();
+  const { id } = delivery;
+  return (
+    <>
+      {mayDiscard(delivery) && (
+        <Button variant="default" loading={discard.isPending} onClick={() => askToDiscard(() => discard.mutate(id))}>
+          Discard…
+        </Button>
+      )}
+      <Button loading={retry.isPending} onClick={() => retry.mutate(id)}>
+        {delivery.status === 'succeeded' ? 'Send it again' : 'Try it now'}
+      </Button>
+    </>
+  );
+}
+
+/** One more attempt, or none any more. */
+export function useDeliveryWrites() {
+  const client = useApi();
+  const retry = useWrite({
+    write: (id: string) => client.webhookDeliveries.retry(id),
+    done: 'It is attempted once more.',
+    touches: TOUCHED_BY_DELIVERIES,
+  });
+  const discard = useWrite({
+    write: (id: string) => client.webhookDeliveries.discard(id),
+    done: 'The delivery is discarded.',
+    touches: TOUCHED_BY_DELIVERIES,
+  });
+  return { retry, discard };
+}

@@ -1,0 +1,117 @@
+import { Badge, Text, ActionIcon, Group, Tooltip, Alert } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
+import type { WebhookEndpoint, WebhookDelivery } from '@tracking/client';
+import type { ReactNode } from 'react';
+import { LinkAnchor } from '../../app/page.tsx';
+import { eventLabel } from '../../values/event-types.ts';
+import { Time } from '../../values/time.tsx';
+import classes from './webhook-parts.module.css';
+import type { DeliveryStatus } from './webhook-search.ts';
+import { DELIVERY_STATUSES, ENDPOINT_STATUSES, reasonLabel } from './webhook-words.ts';
+
+interface Words {
+  readonly label: string;
+  readonly color: string;
+}
+
+export function WordsBadge({ words: { label, color } }: { readonly words: Words }) {
+  return (
+    <Badge color={color} variant="light" tt="none" miw="max-content" autoContrast>
+      {label}
+    </Badge>
+  );
+}
+
+export function DeliveryBadge({ status }: { readonly status: DeliveryStatus }) {
+  return <WordsBadge words={DELIVERY_STATUSES[status]} />;
+}
+
+export function EndpointBadge({ status }: Pick<WebhookEndpoint, 'status'>) {
+  return <WordsBadge words={ENDPOINT_STATUSES[status]} />;
+}
+
+/** Several, side by side where there is room. */
+export function Facts({ children }: { readonly children: ReactNode }) {
+  return <div className={classes['facts']}>{children}</div>;
+}
+
+/** A value under what it is. */
+export function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div className={classes['fact']}>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text component="div" size="sm" fw={600}>
+        {children}
+      </Text>
+    </div>
+  );
+}
+
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+interface Props {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly isFetching: boolean;
+  readonly everyMs: number;
+  readonly refetch: () => unknown;
+}
+
+/** How old is what is shown of what nothing tells the changes of. It is read again while the tab is seen. */
+export function Polled({ at, isFetching, everyMs, refetch }: Props) {
+  if (at === 0) return null;
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Text size="xs" c="dimmed">
+        As of {TIME.format(at)}, every {everyMs / 1_000} s
+      </Text>
+      <Tooltip label="Read again">
+        <ActionIcon
+          size="sm"
+          variant="subtle"
+          color="gray"
+          loading={isFetching}
+          onClick={() => void refetch()}
+          aria-label="Read again"
+        >
+          <IconRefresh size={14} />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}
+
+export function DeliveryLink({ delivery }: { readonly delivery: Pick<WebhookDelivery, 'id' | 'event_type'> }) {
+  return (
+    <LinkAnchor to="/settings/webhooks/deliveries/$deliveryId" params={{ deliveryId: delivery.id }} size="sm" fw={600}>
+      {eventLabel(delivery.event_type)}
+    </LinkAnchor>
+  );
+}
+
+/** What came of the last challenge, and what the endpoint answered where that was wrong. */
+export function ChallengeOutcome({ verification }: { readonly verification: WebhookEndpoint['last_verification'] }) {
+  if (verification === null) return null;
+  const { at, ok, error } = verification;
+  return (
+    <Alert
+      role="status"
+      color={ok ? 'green' : 'red'}
+      title={
+        <Group gap="xs">
+          {ok ? 'It answered with the token' : reasonLabel(error?.code ?? '')}
+          <Text span size="xs">
+            <Time value={at} />
+          </Text>
+        </Group>
+      }
+    >
+      {error?.message}
+    </Alert>
+  );
+}
+
+/** Of a table that holds nothing to be focused: it is scrolled by key all the same. */
+export const SCROLLED_BY_KEY = { viewportProps: { tabIndex: 0 } };

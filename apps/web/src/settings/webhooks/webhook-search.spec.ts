@@ -1,0 +1,61 @@
+import {
+  DELIVERY_STATUS_NAMES,
+  FAILURE_REASON_NAMES,
+  readDeliverySearch,
+  readDeadLetterSearch,
+  whichOf,
+} from './webhook-search.ts';
+import { DELIVERY_STATUSES, FAILURE_REASONS } from './webhook-words.ts';
+
+describe('delivery search', () => {
+  describe('what an address says of deliveries', () => {
+    it('is read back as it stands there', () => {
+      const search = {
+        endpoint_id: 'whe_1',
+        event_type: 'milestone.recorded',
+        status: 'retrying,dead_lettered',
+        reason: 'timeout',
+        since: '2026-11-23T09:30:00.000Z',
+      };
+      expect(readDeliverySearch(search)).toEqual(search);
+    });
+
+    it('may be each status and reason that has words', () => {
+      expect(DELIVERY_STATUS_NAMES).toEqual(Object.keys(DELIVERY_STATUSES));
+      expect(FAILURE_REASON_NAMES).toEqual(Object.keys(FAILURE_REASONS));
+    });
+
+    it.each([
+      { endpoint_id: 'shp_1' },
+      { event_id: 7 },
+      { event_type: 'shipment.eaten' },
+      { status: 'lost' },
+      { reason: 'boredom' },
+      { since: 'yesterday' },
+      { anything: 'else' },
+    ])('counts as not said where it is wrong, %j', (search) => expect(readDeliverySearch(search)).toEqual({}));
+
+    it('leaves out the one of several statuses that there is not', () =>
+      expect(readDeliverySearch({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
+  });
+});
+
+describe('dead letter search', () => {
+  const SEARCH = { endpoint_id: 'whe_1', event_type: 'shipment.created', reason: 'timeout' } as const;
+
+  describe('dead letters', () => {
+    it('are narrowed by what the address says, but for their status', () =>
+      expect(readDeadLetterSearch({ ...SEARCH, status: 'succeeded', event_id: 'evt_1' })).toEqual(SEARCH));
+
+    it('are all that fit where none was chosen', () => {
+      expect(whichOf({}, new Set())).toEqual({});
+      expect(whichOf({ ...SEARCH, since: '2026-11-23T09:30:00.000Z' }, new Set())).toEqual({
+        ...{ endpoint_id: 'whe_1', event_types: ['shipment.created'], reasons: ['timeout'] },
+        since: '2026-11-23T09:30:00.000Z',
+      });
+    });
+
+    it('are those that were chosen alone', () =>
+      expect(whichOf(SEARCH, new Set(['dlv_1', 'dlv_2']))).toEqual({ delivery_ids: ['dlv_1', 'dlv_2'] }));
+  });
+});

@@ -1,0 +1,118 @@
+import type { BodyOf, QueryOf, WebhookDelivery } from '@tracking/client';
+import { EVENT_TYPES, type EventType } from '../../values/event-types.ts';
+import { readTime } from '../../values/zones.ts';
+
+/** What of a list of deliveries stands in the address. */
+export interface DeliverySearch {
+  readonly endpoint_id?: string | undefined;
+  readonly event_id?: string | undefined;
+  readonly event_type?: EventType | undefined;
+  /** Separated by commas. */
+  readonly status?: string | undefined;
+  readonly reason?: FailureReason | undefined;
+  /** ISO 8601, of the events' creation. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+const idOf = (prefix: string, value: unknown) =>
+  typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
+const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
+
+/** Those that are named, separated by commas. */
+export function statusesOf(named: unknown): readonly DeliveryStatus[] {
+  const names = typeof named === 'string' ? named.split(',') : [];
+  return DELIVERY_STATUS_NAMES.filter((known) => names.includes(known));
+}
+
+/** What an address says; what it says wrongly counts as not said. */
+export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch {
+  const status = statusesOf(raw['status']);
+  const said: DeliverySearch = {
+    endpoint_id: idOf('whe', raw['endpoint_id']),
+    event_id: idOf('evt', raw['event_id']),
+    event_type: oneOf(EVENT_TYPES, raw['event_type']),
+    status: status.length > 0 ? status.join(',') : undefined,
+    reason: oneOf(FAILURE_REASON_NAMES, raw['reason']),
+    since: readTime(raw['since']),
+    until: readTime(raw['until']),
+  };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+}
+
+/** What of the page of dead letters stands in the address. */
+export type DeadLetterSearch = Omit<DeliverySearch, 'status' | 'event_id'>;
+
+export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSearch {
+  const { status: _same, event_id: _one, ...search } = readDeliverySearch(raw);
+  return search;
+}
+
+/** As the summary is asked for. */
+export const summaryQuery = (search: DeadLetterSearch): QueryOf<'summarizeWebhookDeadLetters'> => search;
+
+/** Those that a person chose, or all that fit. */
+export function whichOf(search: DeadLetterSearch, chosen: ReadonlySet<string>): BodyOf<'replayWebhookDeadLetters'> {
+  if (chosen.size > 0) return { delivery_ids: [...chosen] };
+  const { event_type, reason, ...same } = search;
+  return {
+    ...same,
+    ...(event_type !== undefined && { event_types: [event_type] }),
+    ...(reason !== undefined && { reasons: [reason] }),
+  };
+}
+
+const ENDPOINT_TABS = ['overview', 'deliveries', 'replays', 'configuration'] as const;
+export type EndpointTab = (typeof ENDPOINT_TABS)[number];
+
+/** What of the page of an endpoint stands in the address: where one is on it, and what its deliveries are narrowed by. */
+export interface EndpointSearch extends Omit<DeliverySearch, 'endpoint_id'> {
+  /** The overview, unless told. */
+  readonly tab?: EndpointTab | undefined;
+  /** A day, unless told. */
+  readonly window?: StatsWindow | undefined;
+}
+
+export function readEndpointSearch(raw: Record<string, unknown>): EndpointSearch {
+  const { endpoint_id: _path, ...deliveries } = readDeliverySearch(raw);
+  const tab = ENDPOINT_TABS.find((known) => known === raw['tab']);
+  const window = STATS_WINDOWS.find(({ value }) => value === raw['window'])?.value;
+  return { ...deliveries, ...(tab && { tab }), ...(window && { window }) };
+}
+
+/** How far back, and how many hours stand together in one column. */
+export const WINDOWS = {
+  day: { label: '24 hours', hours: 24, together: 1 },
+  week: { label: '7 days', hours: 168, together: 6 },
+  month: { label: '30 days', hours: 720, together: 24 },
+} as const;
+export type StatsWindow = keyof typeof WINDOWS;
+export const STATS_WINDOWS = (Object.keys(WINDOWS) as StatsWindow[]).map((value) => ({
+  value,
+  label: WINDOWS[value].label,
+}));
+
+export type DeliveryStatus = WebhookDelivery['status'];
+export type FailureReason = Extract<NonNullable<QueryOf<'listWebhookDeliveries'>['reason']>, string>;
+
+/** What addresses may name: each page reads them, so what they are called in words stands elsewhere. */
+export const DELIVERY_STATUS_NAMES: readonly DeliveryStatus[] = [
+  'pending',
+  'retrying',
+  'succeeded',
+  'dead_lettered',
+  'discarded',
+];
+export const FAILURE_REASON_NAMES: readonly FailureReason[] = [
+  'unexpected_status',
+  'redirect_not_followed',
+  'timeout',
+  'dns_failed',
+  'connection_refused',
+  'connection_failed',
+  'connection_reset',
+  'tls_failed',
+  'address_not_allowed',
+  'url_not_allowed',
+  'invalid_response',
+];

@@ -1,0 +1,32 @@
+import { curlOf } from './calls-of.ts';
+
+const BASE = 'https://track.example.com';
+
+describe('a call as a command', () => {
+  it('reads with a key that stands for one', () => {
+    const call = { method: 'GET', path: '/v1/shipments/shp_1/milestones?classifier=all&limit=200' } as const;
+    expect(curlOf(call, BASE)).toBe(
+      [
+        "curl 'https://track.example.com/v1/shipments/shp_1/milestones?classifier=all&limit=200' \\",
+        '  -H "Authorization: Bearer $API_KEY"',
+      ].join('\n'),
+    );
+  });
+
+  it('leaves to the shell what is to be set before', () => {
+    const call = { method: 'DELETE', path: '/v1/shipments/shp_1/milestones/$MILESTONE_ID' } as const;
+    expect(curlOf(call, BASE)).toContain(`'https://track.example.com/v1/shipments/shp_1/milestones/'"$MILESTONE_ID"''`);
+  });
+
+  it('writes a body of which nothing means anything to the shell', () => {
+    const call = { method: 'POST', path: '/v1/shipments', body: { note: "it's $HOME `x`" } } as const;
+    expect(curlOf(call, BASE)).toBe(
+      [
+        "curl -X POST 'https://track.example.com/v1/shipments' \\",
+        '  -H "Authorization: Bearer $API_KEY" \\',
+        "  -H 'Content-Type: application/json' \\",
+        String.raw`  -d '{"note":"it'\''s $HOME ${'`x`'}"}'`,
+      ].join('\n'),
+    );
+  });
+});

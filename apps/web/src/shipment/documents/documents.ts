@@ -1,0 +1,136 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { DocumentType, ShipmentDocument } from '@tracking/client';
+import { type Environment, api } from '../../session/api.ts';
+import { useApi, useEnvironment } from '../../session/session.ts';
+import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
+import { versionIn, shipmentQuery } from '../shipment-queries.ts';
+
+/** Those of a shipment, whatever became of them, and the shipment's version of which they are at least. */
+export function documentsQuery(environment: Environment, id: string) {
+  return queryOptions({
+    queryKey: ['documents', environment, id],
+    queryFn: async ({ client, signal }): Promise<Seen<readonly ShipmentDocument[]>> => {
+      const version = client.getQueryData(shipmentQuery(environment, id).queryKey)?.version ?? 0;
+      return { version, thing: await api(environment).documents.list(id, { limit: 200 }, { signal }).toArray() };
+    },
+  });
+}
+
+async function readDocument(environment: Environment, id: string): Promise<Seen<ShipmentDocument>> {
+  const { data: thing, etag } = await api(environment).documents.get(id).withResponse();
+  return { thing, version: versionIn(etag) };
+}
+
+/** What a shipment of each mode needs. */
+export function requiredQuery(environment: Environment) {
+  return queryOptions({
+    queryKey: ['required-documents', environment],
+    queryFn: async ({ signal }): Promise<Readonly<Partial<Record<string, readonly DocumentType[]>>>> =>
+      (await api(environment).documents.required({ signal })).required_documents,
+    staleTime: 60_000,
+  });
+}
+
+type PreviewKind = 'picture' | 'pdf' | 'text';
+
+const KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], PreviewKind>>> = {
+  'application/pdf': 'pdf',
+  'image/png': 'picture',
+  'image/jpeg': 'picture',
+  'text/plain': 'text',
+  'text/csv': 'text',
+  'application/xml': 'text',
+};
+
+/** How a document is shown; undefined for what browsers cannot show, which can be saved. */
+export function previewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
+  return KINDS[content_type];
+}
+
+/**
+ * The bytes of a document, kept while they are shown and no longer. They are asked for by the client and not by an address in
+ * the page: that could not say which environment it is about.
+ */
+export function contentQuery(environment: Environment, id: string) {
+  return queryOptions({
+    queryKey: ['document-content', environment, id],
+    queryFn: async ({ signal }) => (await api(environment).documents.download(id, { signal })).blob(),
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+}
+
+/** What can be decided about a document. */
+type Decision =
+  { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'delete' };
+
+const DONE = { approve: 'Approved.', reject: 'Rejected.', delete: 'The file is deleted.' } as const;
+/** What somebody decides by: when one of these is another, they would look again. */
+export const DECIDED_BY = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
+
+/** Approves, rejects and deletes documents, as they were seen. */
+export function useReview(onEnd: () => void) {
+  const [client, environment] = [useApi(), useEnvironment()];
+  return useGuardedWrite<ShipmentDocument, Decision, Decision>({
+    kind: 'document',
+    write: async ({ id }, decision, ifMatch) => {
+      if (decision.kind === 'approve') await client.documents.approve(id, { ifMatch });
+      else if (decision.kind === 'reject') await client.documents.reject(id, decision.reason, { ifMatch });
+      else await client.documents.delete(id, { ifMatch });
+      return decision;
+    },
+    read: ({ id }) => readDocument(environment, id),
+    isSame: (seen, now) => DECIDED_BY.every((field) => seen[field] === now[field]),
+    canStill: ({ status }, { kind }) => (kind === 'delete' ? status !== 'deleted' : status === 'uploaded'),
+    done: ({ kind }) => DONE[kind],
+    onDone: onEnd,
+    onLeft: onEnd,
+  });
+}
+
+/** A document and those that it took the place of, the newest first. */
+export interface Versions {
+  readonly current: ShipmentDocument;
+  readonly earlier: readonly ShipmentDocument[];
+}
+
+/** There is nothing to be seen of it any more. */
+export function isGone({ status }: ShipmentDocument): boolean {
+  return status === 'deleted' || status === 'expired';
+}
+
+/** Every document once: as the newest of its kind, or among the earlier ones of that. In the order of the list. */
+export function versionsOf(all: readonly ShipmentDocument[]): readonly Versions[] {
+  const byId = new Map(all.map((document) => [document.id, document]));
+  const earlierThan = (document: ShipmentDocument): readonly ShipmentDocument[] => {
+    const before = byId.get(document.replaces_document_id ?? '');
+    // One that was pending while another took that place replaces nothing.
+    return before?.replaced_by_document_id === document.id ? [before, ...earlierThan(before)] : [];
+  };
+  return all
+    .filter(({ replaced_by_document_id }) => !byId.has(replaced_by_document_id ?? ''))
+    .map((current) => ({ current, earlier: earlierThan(current) }));
+}
+
+export type Fulfilment = 'missing' | 'rejected' | 'uploaded' | 'approved';
+interface Requirement {
+  readonly type: DocumentType;
+  readonly state: Fulfilment;
+  /** The one that fulfils it best. */
+  readonly document?: ShipmentDocument;
+}
+
+/** The best last. */
+const STATES: readonly string[] = ['rejected', 'uploaded', 'approved'];
+
+/** How far what is required is there. One that was replaced, or has no bytes, counts for nothing. */
+export function checklist(required: readonly DocumentType[], all: readonly ShipmentDocument[]): readonly Requirement[] {
+  return required.map((type) => {
+    const [document] = all
+      .filter((one) => one.type === type && one.replaced_by_document_id === null && STATES.includes(one.status))
+      .sort((one, other) => STATES.indexOf(other.status) - STATES.indexOf(one.status));
+    return document === undefined
+      ? { type, state: 'missing' }
+      : { type, state: document.status as Fulfilment, document };
+  });
+}

@@ -1,0 +1,136 @@
+import { Alert, Button, Center, Group, Loader, Text, VisuallyHidden } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type PDFDocumentProxy, GlobalWorkerOptions, getDocument, version } from 'pdfjs-dist';
+import PdfWorker from 'pdfjs-dist/build/pdf.worker.min.mjs?worker';
+import { useEffect, useRef, useState } from 'react';
+import classes from './preview.module.css';
+
+interface Props {
+  readonly blob: Blob;
+  readonly name: string;
+}
+
+/** A PDF, page by page, drawn as a picture with its text beside for those who cannot see it. */
+export function Pdf({ blob, name }: Props) {
+  const [pdf, setPdf] = useState<PDFDocumentProxy>();
+  const [isBroken, setIsBroken] = useState(false);
+  useEffect(() => {
+    let isShown = true;
+    const opening = openPdf(blob);
+    opening.then(
+      (opened) => isShown && setPdf(opened),
+      () => isShown && setIsBroken(true),
+    );
+    return () => {
+      isShown = false;
+      void opening.then(({ loadingTask }) => loadingTask.destroy()).catch(() => undefined);
+    };
+  }, [blob]);
+  if (isBroken) {
+    return (
+      <Alert color="yellow">It cannot be shown here: it is damaged, or needs a password. Download it to look.</Alert>
+    );
+  }
+  return pdf === undefined ? <Opening /> : <Pages pdf={pdf} name={name} />;
+}
+
+function Opening() {
+  return (
+    <Center p="xl">
+      <Loader aria-label="Loading the preview" />
+    </Center>
+  );
+}
+
+function Pages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name: string }) {
+  const [number, setNumber] = useState(1);
+  const [zoom, setZoom] = useState(1);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const words = useQuery({
+    queryKey: ['pdf-words', pdf.fingerprints[0], number],
+    queryFn: async () => wordsOf(pdf, number),
+    gcTime: 0,
+  });
+  const [failed, setFailed] = useState<number>();
+  useEffect(() => {
+    const drawing = draw(pdf, number, zoom, canvas.current);
+    drawing.done.catch(() => setFailed(number));
+    return drawing.cancel;
+  }, [pdf, number, zoom]);
+  return (
+    <>
+      <Group justify="center" gap="xs">
+        <Button size="xs" variant="default" disabled={number === 1} onClick={() => setNumber(number - 1)}>
+          Previous page
+        </Button>
+        <Text size="sm" aria-live="polite">
+          Page {number} of {pdf.numPages}
+        </Text>
+        <Button size="xs" variant="default" disabled={number === pdf.numPages} onClick={() => setNumber(number + 1)}>
+          Next page
+        </Button>
+        <Button size="xs" variant="default" onClick={() => setZoom(zoom === 1 ? 2 : 1)} aria-pressed={zoom !== 1}>
+          Larger
+        </Button>
+      </Group>
+      {failed === number && <Alert color="yellow">This page cannot be shown. Download the document to look.</Alert>}
+      <div className={classes['pages']} tabIndex={0} role="region" aria-label={`Page ${number} of ${name}`}>
+        <canvas ref={canvas} className={classes['page']} data-zoom={zoom} aria-hidden />
+        <VisuallyHidden>{words.data ?? ''}</VisuallyHidden>
+      </div>
+    </>
+  );
+}
+
+async function wordsOf(pdf: PDFDocumentProxy, number: number): Promise<string> {
+  const { items } = await (await pdf.getPage(number)).getTextContent();
+  return items.map((item) => ('str' in item ? item.str : '')).join(' ');
+}
+
+/** Pixels across, on a screen of one for each point; drawn as fine as the screen is. */
+const WIDTH = 900;
+
+function draw(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
+  let cancel = () => undefined as void;
+  let isCancelled = false;
+  const done = (async () => {
+    const page = await pdf.getPage(number);
+    if (isCancelled || canvas === null) return;
+    const [unscaled, density] = [page.getViewport({ scale: 1 }), Math.min(devicePixelRatio, 2)];
+    const viewport = page.getViewport({ scale: (WIDTH * zoom * density) / unscaled.width });
+    [canvas.width, canvas.height] = [Math.round(viewport.width), Math.round(viewport.height)];
+    const task = page.render({ canvas, viewport });
+    cancel = () => task.cancel();
+    await task.promise;
+    canvas.dataset['drawn'] = String(number);
+  })();
+  const end = () => {
+    isCancelled = true;
+    cancel();
+  };
+  return {
+    done: done.catch((error: unknown) => (isCancelled ? undefined : Promise.reject(error as Error))),
+    cancel: end,
+  };
+}
+
+/** What few PDFs need beside: see vite.config.ts. */
+const PARTS = `/assets/pdfjs-${version}/`;
+
+/**
+ * Reads a PDF in a worker. Nothing in it is run or followed: no script, no form, no link, no file inside it. WebAssembly would
+ * need a wider policy of the page; what it is used for is done by scripts of the same library.
+ */
+async function openPdf(blob: Blob): Promise<PDFDocumentProxy> {
+  GlobalWorkerOptions.workerPort ??= new PdfWorker();
+  const data = new Uint8Array(await blob.arrayBuffer());
+  return getDocument({
+    data,
+    enableXfa: false,
+    useWasm: false,
+    wasmUrl: PARTS,
+    cMapUrl: `${PARTS}cmaps/`,
+    cMapPacked: true,
+    standardFontDataUrl: `${PARTS}standard_fonts/`,
+  }).promise;
+}

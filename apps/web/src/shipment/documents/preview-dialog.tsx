@@ -1,0 +1,130 @@
+import { Button, Group, Modal, Stack, Text, Alert, Code } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconDownload } from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ShipmentDocument } from '@tracking/client';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { late } from '../../app/lazy.tsx';
+import { Waiting } from '../../app/page.tsx';
+import { useWrite } from '../../app/write.ts';
+import { DOCUMENT_LABELS } from '../labels.ts';
+import { useEnvironment } from '../../session/session.ts';
+import { fileSize, save } from '../../values/files.ts';
+import { contentQuery, previewKind } from './documents.ts';
+import classes from './preview.module.css';
+
+/** Large, and seldom needed: loaded where it is shown. */
+const Pdf = late(async () => ({ default: (await import('./pdf.tsx')).Pdf }));
+
+/** Files of more are saved, not shown: a page that holds them becomes slow. */
+const MOST_BYTES = 50 * 2 ** 20;
+
+interface Props {
+  readonly document: ShipmentDocument | undefined;
+  readonly onClose: () => void;
+  /** What can be done with it, beside saving it. */
+  readonly actions?: React.ReactNode;
+}
+
+export function PreviewDialog({ document, onClose, actions }: Props) {
+  const isNarrow = useMediaQuery('(max-width: 800px)');
+  return (
+    <Modal
+      opened={document !== undefined}
+      onClose={onClose}
+      size="xl"
+      fullScreen={isNarrow}
+      title={document === undefined ? '' : `${DOCUMENT_LABELS[document.type]}: ${document.file_name}`}
+    >
+      {document !== undefined && <Preview document={document} actions={actions} />}
+    </Modal>
+  );
+}
+
+function Preview({ document, actions }: { readonly document: ShipmentDocument; readonly actions: React.ReactNode }) {
+  const kind = previewKind(document);
+  const isShown = kind !== undefined && document.size_bytes <= MOST_BYTES;
+  const [queries, query] = [useQueryClient(), contentQuery(useEnvironment(), document.id)];
+  const content = useQuery({ ...query, enabled: isShown });
+  const name = document.file_name;
+  const download = useWrite({
+    write: async () => save(content.data ?? (await queries.fetchQuery(query)), name),
+  });
+  return (
+    <Stack>
+      {!isShown && (
+        <Text size="sm">
+          {kind === undefined
+            ? 'Browsers cannot show files of this kind.'
+            : `It is large: ${fileSize(document.size_bytes)}.`}{' '}
+          Download it to look.
+        </Text>
+      )}
+      {isShown && (
+        <Waiting query={content} what="the preview">
+          {(blob) => (
+            <Suspense>
+              {kind === 'picture' && <Picture blob={blob} name={name} />}
+              {kind === 'text' && <PlainText blob={blob} name={name} />}
+              {kind === 'pdf' && <Pdf blob={blob} name={name} />}
+            </Suspense>
+          )}
+        </Waiting>
+      )}
+      <Group justify="end">
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={16} aria-hidden />}
+          loading={download.isPending}
+          onClick={() => download.mutate()}
+        >
+          Download
+        </Button>
+        {actions}
+      </Group>
+    </Stack>
+  );
+}
+
+function Picture({ blob, name }: { readonly blob: Blob; readonly name: string }) {
+  const picture = useRef<HTMLImageElement>(null);
+  const [isBroken, setIsBroken] = useState(false);
+  useEffect(() => {
+    const url = URL.createObjectURL(blob);
+    if (picture.current !== null) picture.current.src = url;
+    return () => URL.revokeObjectURL(url);
+  }, [blob]);
+  if (isBroken) {
+    return <Alert color="yellow">The picture is damaged, or in a form that this browser does not know.</Alert>;
+  }
+  return <img ref={picture} className={classes['picture']} alt={name} onError={() => setIsBroken(true)} />;
+}
+
+/** A page with more stands still. */
+const PLAIN_TEXT_MOST_BYTES = 200_000;
+
+function PlainText({ blob, name }: { readonly blob: Blob; readonly name: string }) {
+  const [text, setText] = useState('');
+  useEffect(() => {
+    let isShown = true;
+    void blob
+      .slice(0, PLAIN_TEXT_MOST_BYTES)
+      .text()
+      .then((read) => isShown && setText(read));
+    return () => {
+      isShown = false;
+    };
+  }, [blob]);
+  return (
+    <>
+      <Code block className={classes['text']} tabIndex={0} aria-label={name}>
+        {text}
+      </Code>
+      {blob.size > PLAIN_TEXT_MOST_BYTES && (
+        <Text size="sm" c="dimmed">
+          This is its beginning. Download it for the rest.
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+import { ConflictError } from '@tracking/client';
+import { ChangedMeanwhile, type Seen, guarded } from './guarded-write.ts';
+
+interface Thing {
+  readonly status: string;
+}
+const refusal = (code: 'precondition_failed' | 'document_reviewed') =>
+  new ConflictError({
+    status: code === 'precondition_failed' ? 412 : 409,
+    headers: {},
+    error: { type: 'conflict', code },
+  });
+const isSame = (one: Thing, other: Thing) => one.status === other.status;
+const SEEN: Seen<Thing> = { thing: { status: 'uploaded' }, version: 3 };
+
+/** A service whose shipment is at this version, with the thing like this. */
+function service(thing: Thing, version: number) {
+  const tags: string[] = [];
+  const write = (tag: string) => {
+    tags.push(tag);
+    return tag === `"${version}"` ? Promise.resolve('written') : Promise.reject(refusal('precondition_failed'));
+  };
+  return { tags, parts: { write, read: () => Promise.resolve({ thing, version }), isSame } };
+}
+
+it('is written by the version that was seen', async () => {
+  const { parts, tags } = service(SEEN.thing, 3);
+  await expect(guarded(SEEN, parts)).resolves.toBe('written');
+  expect(tags).toEqual(['"3"']);
+});
+
+it('is written by the version of now where only something else of the shipment changed', async () => {
+  const { parts, tags } = service(SEEN.thing, 9);
+  await expect(guarded(SEEN, parts)).resolves.toBe('written');
+  expect(tags).toEqual(['"3"', '"9"']);
+});
+
+it('is not written where the thing itself is another; both are told', async () => {
+  const { parts, tags } = service({ status: 'rejected' }, 4);
+  const refused = await guarded(SEEN, parts).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ChangedMeanwhile);
+  expect(refused).toMatchObject({ seen: SEEN, now: { thing: { status: 'rejected' }, version: 4 } });
+  expect(tags).toEqual(['"3"']);
+});
+
+it('tells a change too where the service refuses for it by another code', async () => {
+  const parts = {
+    ...service({ status: 'rejected' }, 4).parts,
+    write: () => Promise.reject(refusal('document_reviewed')),
+  };
+  await expect(guarded(SEEN, parts)).rejects.toBeInstanceOf(ChangedMeanwhile);
+});
+
+it('tells what else the service says of a thing that is as it was seen', async () => {
+  const refused = refusal('document_reviewed');
+  const parts = { ...service(SEEN.thing, 4).parts, write: () => Promise.reject(refused) };
+  await expect(guarded(SEEN, parts)).rejects.toBe(refused);
+});
+
+it('gives up where another change comes before each try, and passes on every other failure', async () => {
+  let version = 3;
+  const chased = {
+    write: () => Promise.reject(refusal('precondition_failed')),
+    read: () => Promise.resolve({ thing: SEEN.thing, version: (version += 1) }),
+    isSame,
+  };
+  await expect(guarded(SEEN, chased)).rejects.toMatchObject({ code: 'precondition_failed' });
+  expect(version).toBeLessThan(20);
+  const broken = { ...chased, write: () => Promise.reject(new Error('broken')) };
+  await expect(guarded(SEEN, broken)).rejects.toThrow('broken');
+});

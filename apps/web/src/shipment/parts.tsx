@@ -1,0 +1,115 @@
+import { Paper, Title, Alert, Button, Group, Stack, Table } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { PageHeader } from '../app/page.tsx';
+import { useEnvironment } from '../session/session.ts';
+import classes from './parts.module.css';
+
+interface Props {
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+/** A part of the page under a title of its own. */
+export function Card({ title, children }: Props) {
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={title}>
+      <Title order={2} size="xs" c="dimmed" fw={600} mb={6}>
+        {title}
+      </Title>
+      {children}
+    </Paper>
+  );
+}
+
+interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ReactNode])[];
+}
+
+/** Names and values; those without a value are left out. */
+export function Facts({ facts }: FactsProps) {
+  return (
+    <dl className={classes['facts']}>
+      {facts
+        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .map(([name, value], index) => (
+          // Two may have the same name.
+          <div key={`${name} ${index}`}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+export function NoSuchShipment() {
+  const other = useEnvironment() === 'live' ? 'test' : 'live';
+  return (
+    <>
+      <PageHeader title="Shipment" />
+      <Alert color="yellow" title="There is no such shipment here">
+        It may be of another workspace, or of the {other} environment: the switch is above.
+      </Alert>
+    </>
+  );
+}
+
+interface ChangedField {
+  readonly label: string;
+  readonly before: ReactNode;
+  readonly now: ReactNode;
+  /** Undefined where one says nothing of it. */
+  readonly yours: ReactNode;
+}
+
+interface ChangedFieldsProps {
+  /** "The container" */
+  readonly what: string;
+  /** Undefined where that is not known. */
+  readonly who: string | null | undefined;
+  readonly fields: readonly ChangedField[];
+  readonly isPending: boolean;
+  readonly onKeepMine: () => void;
+  readonly onTakeTheirs: () => void;
+}
+
+/** Somebody else changed what one is changing: what, who, and whose word is to hold. Nothing is written yet. */
+export function ChangedFields({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: ChangedFieldsProps) {
+  return (
+    <Stack>
+      <Alert color="yellow" role="alert" title={`${what} was changed meanwhile`}>
+        {who ?? 'Somebody else'} changed it while you did. Nothing of yours is written yet.
+      </Alert>
+      <Table.ScrollContainer minWidth={460}>
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Field</Table.Th>
+              <Table.Th>Before</Table.Th>
+              <Table.Th>Now</Table.Th>
+              <Table.Th>Yours</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {fields.map(({ label, before, now, yours }) => (
+              <Table.Tr key={label}>
+                <Table.Th scope="row">{label}</Table.Th>
+                <Table.Td>{before}</Table.Td>
+                <Table.Td>{now}</Table.Td>
+                <Table.Td>{yours ?? 'as it is now'}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Group justify="end">
+        <Button variant="default" onClick={onTakeTheirs}>
+          Take theirs
+        </Button>
+        <Button onClick={onKeepMine} loading={isPending}>
+          Keep mine
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,130 @@
+import { ActionIcon, Button, Loader, Menu, Modal, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconDots, IconPencil, IconPlus } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { Shipment } from '@tracking/client';
+import { Suspense } from 'react';
+import { askFirst } from '../app/overlays.tsx';
+import { late, onDemand } from '../app/lazy.tsx';
+import { May } from '../session/permissions.tsx';
+import { useApi, useMay } from '../session/session.ts';
+import { nameOf, useShipment } from './shipment-queries.ts';
+import { useGuardedWrite } from './meanwhile/guarded-write.ts';
+
+/** Forms are loaded when somebody opens one. */
+const RecordMilestone = late(() => import('./milestone/record-milestone.tsx'));
+
+/** Of these a cancellation is refused: the service says so too. */
+const DELIVERED: readonly string[] = ['delivered', 'completed', 'returned'];
+
+const ConflictDialog = onDemand(
+  async () => (await import('./meanwhile/conflict-dialog.tsx')).ConflictDialog,
+  ({ conflict }) => conflict !== undefined,
+);
+
+/** Fields that the dialog compares if the shipment was changed before it is cancelled or reopened. */
+const SHOWN_FIELDS = [
+  ...(['status', 'external_id', 'mode', 'load_type', 'house_bill', 'master_bill', 'booking_number'] as const),
+  ...(['carrier_scac', 'origin_port', 'destination_port', 'etd', 'eta', 'atd', 'ata', 'shipper', 'consignee'] as const),
+  ...(['container_numbers', 'legs', 'references', 'metadata'] as const),
+] as const;
+
+/** What one may do with the shipment as a whole. */
+export function ShipmentActions() {
+  const [records, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <EditLink />
+      <May permission="milestones:write">
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+          Record a milestone
+        </Button>
+      </May>
+      <More />
+      <Modal opened={records} onClose={close} title="Record a milestone" size="lg" closeOnClickOutside={false}>
+        <Suspense fallback={<Loader aria-label="Loading the form" />}>
+          <RecordMilestone onClose={close} />
+        </Suspense>
+      </Modal>
+    </>
+  );
+}
+
+function EditLink() {
+  const { id } = useShipment();
+  if (!useMay('shipments:write')) return null;
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPencil size={16} aria-hidden />}
+      renderRoot={(props) => <Link {...props} to="/shipments/$id/edit" params={{ id }} />}
+    >
+      Edit
+    </Button>
+  );
+}
+
+type Act = 'cancel' | 'reopen';
+
+function More() {
+  const [shipment, client] = [useShipment(), useApi()];
+  const { status } = shipment;
+  const mayWrite = useMay('shipments:write');
+  const seen = { thing: shipment, version: shipment.version };
+  const act = useGuardedWrite<Shipment, Act, Shipment>({
+    kind: 'shipment',
+    write: ({ id }, action, ifMatch) => client.shipments[action](id, { ifMatch }),
+    read: async ({ id }) => {
+      const thing = await client.shipments.get(id);
+      return { thing, version: thing.version };
+    },
+    isSame: (one, other) => one.version === other.version,
+    canStill: (now, action) => (action === 'cancel' ? mayCancel(now) : mayReopen(now)),
+    done: (now) => (now.status === 'cancelled' ? 'The shipment is cancelled.' : 'The shipment is open again.'),
+  });
+  const ask = () =>
+    askFirst({
+      title: `Cancel ${nameOf(shipment)}?`,
+      children: (
+        <Text size="sm">
+          Its open exceptions are resolved, and milestones that come later leave its status alone. It can be reopened.
+        </Text>
+      ),
+      labels: { confirm: 'Cancel the shipment', cancel: 'Keep it' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => act.run(seen, 'cancel'),
+    });
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon size={36} variant="default" aria-label="More to do with the shipment">
+            <IconDots size={18} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {!mayWrite && <Menu.Label>Your role does not include shipments:write.</Menu.Label>}
+          {status === 'cancelled' ? (
+            <Menu.Item disabled={!mayWrite || !mayReopen(shipment)} onClick={() => act.run(seen, 'reopen')}>
+              {mayReopen(shipment) ? 'Reopen' : 'Reopen: retract the milestone that cancelled it'}
+            </Menu.Item>
+          ) : (
+            <Menu.Item color="red" disabled={!mayWrite || !mayCancel(shipment)} onClick={ask}>
+              {mayCancel(shipment) ? 'Cancel…' : 'Cancel: it is delivered already'}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <ConflictDialog conflict={act.conflict} what="the shipment" fields={SHOWN_FIELDS} />
+    </>
+  );
+}
+
+function mayCancel({ status }: Shipment): boolean {
+  return status !== 'cancelled' && !DELIVERED.includes(status);
+}
+
+/** A shipment that a milestone cancelled is reopened by retracting or correcting the milestone. */
+function mayReopen({ status, status_milestone_id }: Shipment): boolean {
+  return status === 'cancelled' && status_milestone_id === null;
+}

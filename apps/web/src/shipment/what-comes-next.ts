@@ -1,0 +1,113 @@
+import type { AnswerOf, Milestone, Shipment } from '@tracking/client';
+import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
+import { freeTimeFacts, runningFreeTime } from './overview/overview-values.ts';
+import { stands } from './timeline/timeline-rows.ts';
+
+/** Something that is expected of a shipment, or threatens it. */
+export interface Next {
+  readonly label: string;
+  /** A time, or a day local to the place. */
+  readonly at: string;
+  readonly isDay: boolean;
+  readonly place: string | null;
+  readonly container: string | null;
+  /** The moment is over, and it has not happened. */
+  readonly isOverdue: boolean;
+}
+
+interface Known {
+  readonly shipment: Shipment;
+  readonly milestones: readonly Milestone[];
+  /** Undefined until it is read. */
+  readonly explanation: AnswerOf<'explainShipment'> | undefined;
+  readonly now: number;
+}
+
+type Expected = Omit<Next, 'isOverdue' | 'isDay'> & { readonly isDay?: true };
+
+/** What is expected next, the soonest first. Of what is over there is nothing. */
+export function whatComesNext({ shipment, milestones, explanation, now }: Known): Next[] {
+  if (['completed', 'returned', 'cancelled'].includes(shipment.status)) return [];
+  const legs = ofLegs(shipment);
+  const told = ofMilestones(milestones).filter(
+    ({ at, place }) => !legs.some((leg) => leg.at === at && (leg.place === place || place === null)),
+  );
+  const expected: Expected[] = [...legs, ...told, ...ofContainers(shipment, milestones), ...ofRules(explanation)];
+  return expected
+    .map((each) => ({ ...each, isDay: each.isDay ?? false, isOverdue: endOf(each) < now }))
+    .toSorted((a, b) => a.at.localeCompare(b.at));
+}
+
+/** A day is over when it is everywhere on earth. */
+function endOf({ at, isDay }: Expected): number {
+  return Date.parse(at) + (isDay ? 36 * 3_600_000 : 0);
+}
+
+/** Departures and arrivals from the last leg on that anything is known to have happened on. */
+function ofLegs({ legs }: Shipment): Expected[] {
+  const from = Math.max(
+    legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
+    0,
+  );
+  return legs
+    .slice(from)
+    .flatMap(({ etd, eta, atd, ata, origin_port, destination_port }) => [
+      ...(etd === null || atd !== null || ata !== null
+        ? []
+        : [{ label: 'Departure', at: etd, place: origin_port, container: null }]),
+      ...(eta === null || ata !== null
+        ? []
+        : [{ label: 'Arrival', at: eta, place: destination_port, container: null }]),
+    ]);
+}
+
+/** Estimates and plans of what has not happened, and which nothing later has overtaken. */
+function ofMilestones(milestones: readonly Milestone[]): Expected[] {
+  const standing = milestones.filter(stands);
+  const actual = standing.filter(({ classifier }) => classifier === 'actual');
+  const isFor = (one: Milestone, other: Milestone) =>
+    one.container_number === null || other.container_number === null || one.container_number === other.container_number;
+  const isDone = (expected: Milestone) =>
+    actual.some(
+      (done) =>
+        isFor(done, expected) &&
+        (done.code === expected.code ? samePlace(done, expected) : done.sequence > expected.sequence),
+    );
+  const open = standing.filter((milestone) => milestone.classifier !== 'actual' && !isDone(milestone));
+  // Estimates first: a plan of the same is what was thought before.
+  const byStep = Map.groupBy(
+    open.toSorted((a, b) => a.classifier.localeCompare(b.classifier) || b.recorded_at.localeCompare(a.recorded_at)),
+    ({ code, location, container_number }) => [code, location, container_number].join(' '),
+  );
+  return [...byStep.values()].flatMap(([first]) =>
+    first === undefined
+      ? []
+      : [{ label: first.label, at: first.occurred_at, place: first.location, container: first.container_number }],
+  );
+}
+
+function samePlace(one: Milestone, other: Milestone): boolean {
+  return one.location === null || other.location === null || one.location === other.location;
+}
+
+const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
+
+/** Free days that are running. */
+function ofContainers(shipment: Shipment, milestones: readonly Milestone[]): Expected[] {
+  const facts = freeTimeFacts(shipment, milestones);
+  return shipment.containers.flatMap((container) => {
+    const running = runningFreeTime(container, facts);
+    if (running === null) return [];
+    const { kind, until } = running;
+    return [{ label: FREE_TIME_LABELS[kind], at: until, isDay: true, place: null, container: container.number }];
+  });
+}
+
+/** Exceptions that time will open. */
+function ofRules(explanation: AnswerOf<'explainShipment'> | undefined): Expected[] {
+  return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
+    status === 'expected' && opens_at !== null
+      ? [{ label: `Exception: ${EXCEPTION_LABELS[type]}`, at: opens_at, place: null, container: container_number }]
+      : [],
+  );
+}

@@ -1,0 +1,207 @@
+import { Badge, Text, Button, Checkbox, Popover, SegmentedControl, Stack } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { IconColumns3 } from '@tabler/icons-react';
+import type { Shipment } from '@tracking/client';
+import type { ReactNode } from 'react';
+import { MODE_LABELS } from '../values/codes.ts';
+import { PlaceName } from '../values/place.tsx';
+import { Time } from '../values/time.tsx';
+import classes from './columns.module.css';
+import type { SearchState } from './search/filters.ts';
+import { Eta, ShipmentStatus } from './shipment-facts.tsx';
+
+interface Column {
+  readonly label: string;
+  /** Of its narrowest, in rem. */
+  readonly width: number;
+  /** Orders by it, where the API can. */
+  readonly sort?: 'created_at' | 'updated_at' | 'eta';
+  readonly cell: (shipment: Shipment) => ReactNode;
+}
+
+const text = (value: string | null | undefined) => (value == null || value === '' ? <None /> : value);
+const list = (values: readonly string[]) => text(values.join(', '));
+const party = (value: Shipment['shipper']) => text(value?.name ?? value?.external_id);
+
+/** Every column that a list can have, beside the one that names the shipment. */
+export const COLUMNS: Readonly<Record<ColumnName, Column>> = {
+  status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
+  mode: { label: 'Mode', width: 4, cell: ({ mode }) => text(mode && MODE_LABELS[mode]) },
+  origin: { label: 'From', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
+  destination: { label: 'To', width: 8, cell: ({ destination_port }) => <PlaceName code={destination_port} /> },
+  eta: { label: 'ETA', width: 8.75, sort: 'eta', cell: (shipment) => <Eta shipment={shipment} /> },
+  exceptions: {
+    label: 'Exceptions',
+    width: 5.5,
+    cell: ({ open_exceptions_count }) => <ExceptionsBadge count={open_exceptions_count} />,
+  },
+  last_milestone: {
+    label: 'Last milestone',
+    width: 13,
+    cell: ({ last_milestone }) => text(last_milestone?.label),
+  },
+  departure: { label: 'Departure', width: 8, cell: ({ atd, etd }) => <Time value={atd ?? etd} day /> },
+  carrier: { label: 'Carrier', width: 5, cell: ({ carrier_scac }) => text(carrier_scac) },
+  vessel: { label: 'Vessel', width: 9, cell: ({ legs }) => list(legs.flatMap(({ vessel }) => vessel ?? [])) },
+  containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => list(container_numbers) },
+  house_bill: { label: 'House bill', width: 9, cell: ({ house_bill }) => text(house_bill) },
+  master_bill: { label: 'Master bill', width: 9, cell: ({ master_bill }) => text(master_bill) },
+  booking: { label: 'Booking', width: 8, cell: ({ booking_number }) => text(booking_number) },
+  references: {
+    label: 'Further references',
+    width: 10,
+    cell: ({ references }) => list(references.map(({ value }) => value)),
+  },
+  shipper: { label: 'Shipper', width: 10, cell: ({ shipper }) => party(shipper) },
+  consignee: { label: 'Consignee', width: 10, cell: ({ consignee }) => party(consignee) },
+  documents: { label: 'Documents', width: 6, cell: ({ documents_count }) => documents_count },
+  created: {
+    label: 'Created',
+    width: 6.5,
+    sort: 'created_at',
+    cell: ({ created_at }) => <Time value={created_at} brief />,
+  },
+  updated: {
+    label: 'Changed',
+    width: 6.5,
+    sort: 'updated_at',
+    cell: ({ updated_at }) => <Time value={updated_at} brief />,
+  },
+};
+
+export function ExceptionsBadge({ count }: { readonly count: number }) {
+  if (count === 0) return <None />;
+  return (
+    <Badge color="red" variant="light" tt="none">
+      {count} open
+    </Badge>
+  );
+}
+
+function None() {
+  return (
+    <Text span c="dimmed" inherit>
+      —
+    </Text>
+  );
+}
+
+const COLUMN_NAMES = [
+  'status',
+  'mode',
+  'origin',
+  'destination',
+  'eta',
+  'exceptions',
+  'last_milestone',
+  'departure',
+  'carrier',
+  'vessel',
+  'containers',
+  'house_bill',
+  'master_bill',
+  'booking',
+  'references',
+  'shipper',
+  'consignee',
+  'documents',
+  'created',
+  'updated',
+] as const;
+export type ColumnName = (typeof COLUMN_NAMES)[number];
+
+const USUAL_COLUMNS: readonly ColumnName[] = [
+  'status',
+  'mode',
+  'origin',
+  'destination',
+  'eta',
+  'exceptions',
+  'updated',
+];
+
+/** In their own order, whatever order they are said in; undefined where none is said that there is. */
+function readColumns(text: string | undefined): readonly ColumnName[] | undefined {
+  const said = new Set(text?.split(','));
+  const columns = COLUMN_NAMES.filter((name) => said.has(name));
+  return columns.length === 0 ? undefined : columns;
+}
+
+type Density = 'comfortable' | 'compact';
+
+/** How the list looks: columns by the address, else as they were chosen last in this browser; density as chosen last. */
+export function useLook({ search, change }: SearchState) {
+  const [density, setDensity] = useLocalStorage<Density>({
+    key: 'shipment-density',
+    defaultValue: 'comfortable',
+    serialize: (value) => value,
+    deserialize: (text) => (text === 'compact' ? 'compact' : 'comfortable'),
+  });
+  const [own, setOwn] = useLocalStorage<readonly ColumnName[]>({
+    key: 'shipment-columns',
+    defaultValue: USUAL_COLUMNS,
+    serialize: (names) => names.join(','),
+    deserialize: (text) => readColumns(text) ?? USUAL_COLUMNS,
+  });
+  return {
+    density,
+    setDensity,
+    columns: readColumns(search.columns) ?? own,
+    /** The address has them too: whoever gets it sees the same ones. */
+    setColumns: (names: readonly string[]) => {
+      const columns = readColumns(names.join(',')) ?? USUAL_COLUMNS;
+      const isUsual = columns.join() === USUAL_COLUMNS.join();
+      setOwn(columns);
+      change({ columns: isUsual ? undefined : columns.join(',') });
+    },
+  };
+}
+export type Look = ReturnType<typeof useLook>;
+
+const DENSITIES: { readonly value: Density; readonly label: string }[] = [
+  { value: 'comfortable', label: 'Comfortable' },
+  { value: 'compact', label: 'Compact' },
+];
+
+export function LookMenu({ look }: { readonly look: Look }) {
+  return (
+    <Popover position="bottom-end" trapFocus>
+      <Popover.Target>
+        <Button variant="default" leftSection={<IconColumns3 size={16} aria-hidden />} className={classes['target']}>
+          Columns
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Columns and density">
+        <Stack gap="sm">
+          <SegmentedControl
+            size="xs"
+            aria-label="Density"
+            value={look.density}
+            data={DENSITIES}
+            onChange={(value) => look.setDensity(value as Density)}
+          />
+          <Checkbox.Group value={[...look.columns]} onChange={look.setColumns} label="Columns">
+            <div className={classes['columns']}>
+              {COLUMN_NAMES.map((name) => (
+                <Checkbox
+                  key={name}
+                  size="xs"
+                  value={name}
+                  label={COLUMNS[name].label}
+                  // The last one stays.
+                  disabled={look.columns.length === 1 && look.columns[0] === name}
+                />
+              ))}
+            </div>
+          </Checkbox.Group>
+          <Button size="xs" variant="default" onClick={() => look.setColumns(USUAL_COLUMNS)}>
+            Usual columns
+          </Button>
+          <Text size="xs" c="dimmed">
+            Columns stand in the address, too.
+          </Text>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,126 @@
+import { Alert, Code, Stack, Text, Button, Group, Modal } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useBlocker } from '@tanstack/react-router';
+import { InvalidRequestError, type Warning } from '@tracking/client';
+import { useState, type ReactNode } from 'react';
+import { failureOf } from '../../app/failures.ts';
+import { useMay, useSession } from '../../session/session.ts';
+import { refusedForm, labelOf } from './check-values.ts';
+import type { ShipmentValues, ShipmentForm } from './form-values.ts';
+
+interface Told {
+  readonly error: unknown;
+  readonly others: readonly string[];
+}
+
+/** Why the API refused a form: at its fields where it is about those, else above its button. */
+export function useRefusal(form: ShipmentForm) {
+  const [told, setTold] = useState<Told>();
+  return {
+    tell(error: unknown, values: ShipmentValues): void {
+      const { errors, others } = refusedForm(error instanceof InvalidRequestError ? error.details : [], values);
+      form.setErrors(errors);
+      const isOfFieldsAlone = Object.keys(errors).length > 0 && others.length === 0;
+      setTold(isOfFieldsAlone ? undefined : { error, others });
+    },
+    forget: () => setTold(undefined),
+    /** @param isPaused whether the form waits for the connection */
+    shown: (isPaused: boolean) => (
+      <FormFailure error={told?.error ?? null} others={told?.others ?? []} isPaused={isPaused} />
+    ),
+  };
+}
+
+interface Props {
+  readonly error: unknown;
+  /** What is of no field of the form. */
+  readonly others: readonly string[];
+  /** Whether it waits for the connection, and goes on by itself. */
+  readonly isPaused: boolean;
+}
+
+/** Why a form could not be saved, where that is said at no field. */
+function FormFailure({ error, others, isPaused }: Props) {
+  if (isPaused) {
+    return (
+      <Alert color="orange" role="status" title="Waiting for the connection">
+        It is saved as soon as you are back online. Keep this page open.
+      </Alert>
+    );
+  }
+  if (error === null) return null;
+  const { title, message, requestId } = failureOf(error);
+  return (
+    <Alert color="red" role="alert" title={title}>
+      <Stack gap={4}>
+        {others.length === 0 ? (
+          <Text size="sm">{message}</Text>
+        ) : (
+          <Text component="ul" size="sm" m={0} pl="md">
+            {others.map((other) => (
+              <li key={other}>{other}</li>
+            ))}
+          </Text>
+        )}
+        {requestId !== undefined && (
+          <Text size="xs" c="dimmed">
+            Request <Code>{requestId}</Code>
+          </Text>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+/** Tells that something was saved, and what the service found odd about it. */
+export function tellSaved(message: string, warnings: readonly Warning[]): void {
+  if (warnings.length === 0) {
+    notifications.show({ message, color: 'green' });
+    return;
+  }
+  notifications.show({
+    title: `${message} But look at this:`,
+    color: 'yellow',
+    autoClose: false,
+    message: (
+      <Text component="ul" size="sm" m={0} pl="md">
+        {warnings.map(({ code, param, message: warning }) => (
+          <li key={`${code} ${param} ${warning}`}>
+            {labelOf(param) === undefined ? warning : `${labelOf(param)}: ${warning}`}
+          </li>
+        ))}
+      </Text>
+    ),
+  });
+}
+
+/** Asks before a page is left on which something was entered and not saved. */
+export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
+  const leaving = useBlocker({ shouldBlockFn: isDirty, enableBeforeUnload: isDirty, withResolver: true });
+  return (
+    <Modal opened={leaving.status === 'blocked'} onClose={() => leaving.reset?.()} title="Leave without saving?">
+      <Stack>
+        <Text size="sm">What you entered is not saved.</Text>
+        <Group justify="end">
+          <Button variant="default" onClick={() => leaving.reset?.()} data-autofocus>
+            Stay
+          </Button>
+          <Button color="red" onClick={() => leaving.proceed?.()}>
+            Leave
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** What only those see who may write shipments; others are told why not. */
+export function WritersOnly({ children }: { readonly children: ReactNode }) {
+  const { role } = useSession();
+  if (useMay('shipments:write')) return children;
+  return (
+    <Alert color="yellow" title="Your role may not write shipments">
+      You are {role} here, which does not include <code>shipments:write</code>. An administrator can change that.
+    </Alert>
+  );
+}

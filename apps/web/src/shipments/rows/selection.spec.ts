@@ -1,0 +1,41 @@
+import { actionOf } from './selection.ts';
+
+const place = { active: 5, count: 100, page: 10 };
+const press = (key: string, shiftKey = false) => actionOf({ key, shiftKey }, place);
+
+it.each([
+  ['j', 6],
+  ['ArrowDown', 6],
+  ['k', 4],
+  ['ArrowUp', 4],
+  ['PageDown', 15],
+  ['PageUp', 0],
+  ['Home', 0],
+  ['End', 99],
+])('%s leads to row %i', (key, to) => {
+  expect(press(key)).toEqual({ kind: 'move', to, selects: false });
+});
+
+it('selects on the way with Shift', () => {
+  expect(press('J', true)).toEqual({ kind: 'move', to: 6, selects: true });
+  expect(press('ArrowUp', true)).toEqual({ kind: 'move', to: 4, selects: true });
+});
+
+it('begins with the first row, and stays within the rows', () => {
+  expect(actionOf({ key: 'j', shiftKey: false }, { ...place, active: -1 })).toMatchObject({ to: 0 });
+  expect(actionOf({ key: 'j', shiftKey: false }, { ...place, active: 99 })).toMatchObject({ to: 99 });
+  expect(actionOf({ key: 'j', shiftKey: false }, { ...place, count: 0 })).toBeUndefined();
+});
+
+it.each([
+  ['x', 'select'],
+  ['Escape', 'select-none'],
+  ['/', 'search'],
+  ['?', 'help'],
+])('%s is for %s', (key, kind) => {
+  expect(press(key)).toEqual({ kind });
+});
+
+it('leaves other keys alone', () => {
+  expect(press('Enter')).toBeUndefined();
+});

@@ -1,0 +1,96 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
+import { MODE_LABELS, type Mode, STATUS_LABELS, type Status } from '../../values/codes.ts';
+import {
+  type ListQuery,
+  listQuery,
+  type ShipmentSearch,
+  withoutEmpty,
+  type Day,
+  dayLabel,
+  DAY_FILTERS,
+  type FilterName,
+  type ShipmentFilters,
+  type ShipmentSort,
+  YES_NO_FILTERS,
+} from './shipment-search.ts';
+
+export interface SearchState {
+  readonly search: ShipmentSearch;
+  /** What the API is asked for. */
+  readonly query: ListQuery;
+  /** Changes part of it; undefined takes out. */
+  readonly change: (changes: ShipmentSearch) => void;
+  readonly replace: (search: ShipmentSearch) => void;
+}
+
+/** What the list is narrowed by: all of it stands in the address. */
+export function useShipmentSearch(): SearchState {
+  const { environment: _environment, ...search } = useSearch({ from: '/signed-in/shipments' });
+  const navigate = useNavigate({ from: '/shipments' });
+  const text = JSON.stringify(search);
+  const today = useToday();
+  const query = useMemo(() => listQuery(JSON.parse(text) as ShipmentSearch, new Date(today)), [text, today]);
+  return {
+    search,
+    query,
+    change: (changes) =>
+      void navigate({ search: (now: ShipmentSearch) => withoutEmpty({ ...now, ...changes }), replace: true }),
+    replace: (next) => void navigate({ search: withoutEmpty(next) }),
+  };
+}
+
+/** Milliseconds at which the reader's day begins; another one from midnight on. */
+function useToday(): number {
+  const [today, setToday] = useState(() => new Date().setHours(0, 0, 0, 0));
+  useEffect(() => {
+    const tomorrow = new Date(today).setHours(24, 0, 0, 0);
+    const timer = setTimeout(() => setToday(new Date().setHours(0, 0, 0, 0)), Math.max(tomorrow - Date.now(), 1_000));
+    return () => clearTimeout(timer);
+  }, [today]);
+  return today;
+}
+
+export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
+  q: 'Search',
+  status: 'Status',
+  active: 'On the way',
+  has_open_exceptions: 'Open exceptions',
+  mode: 'Mode',
+  origin_port: 'From',
+  destination_port: 'To',
+  carrier_scac: 'Carrier',
+  eta_from: 'ETA from',
+  eta_to: 'ETA until',
+  created_from: 'Created from',
+  created_to: 'Created until',
+  updated_since: 'Changed since',
+  external_id: 'Your reference',
+  house_bill: 'House bill',
+  master_bill: 'Master bill',
+  booking_number: 'Booking number',
+  reference: 'Further reference',
+  container_number: 'Container',
+  shipper: 'Shipper',
+  consignee: 'Consignee',
+};
+
+export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
+  '-created_at': 'Newest first',
+  created_at: 'Oldest first',
+  '-updated_at': 'Last changed first',
+  updated_at: 'Longest unchanged first',
+  eta: 'ETA, soonest first',
+  '-eta': 'ETA, latest first',
+};
+
+/** What one filter asks for, in words; ports are named elsewhere. */
+export function filterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
+  if (name === 'status') return String(value).split(',').map(statusOf).join(', ');
+  if (name === 'mode') return MODE_LABELS[value as Mode];
+  if (YES_NO_FILTERS.some((each) => each === name)) return value === true ? 'yes' : 'no';
+  if (DAY_FILTERS.some((each) => each === name)) return dayLabel(value as Day);
+  return String(value);
+}
+
+const statusOf = (status: string) => STATUS_LABELS[status as Status];
