@@ -127,6 +127,37 @@ describe('a subscriber', () => {
     expect(await stored()).toBe(next.position);
   });
 
+  it('handles a long parked stream in parts, and parks it again at the event that fails', async () => {
+    const COUNT = 70;
+    const events = Array.from({ length: COUNT }, () => ({
+      id: randomUUID(),
+      type: 'happened',
+      data: {},
+      metadata: {},
+    }));
+    let faultyFrom = 0;
+    const handled: number[] = [];
+    let most = 0;
+    const handle = (batch: readonly HandledEvent[]) => {
+      const failed = batch.find(({ revision }) => revision >= faultyFrom);
+      const done = batch.filter(({ revision }) => revision < faultyFrom);
+      handled.push(...done.map(({ revision }) => revision));
+      most = Math.max(most, done.length);
+      return Promise.resolve(failed === undefined ? [] : [{ event: failed, error: new Error('a fault') }]);
+    };
+    const begin = () => Promise.resolve({ handle });
+    await engine.eventStore.append('thing-1', 'no_stream', events);
+    for (const next of [0, 40, COUNT]) {
+      faultyFrom = next;
+      const subscription = start({ begin });
+      await eventually(() => expect(handled).toHaveLength(next), DEADLINE);
+      await eventually(() => expect(subscription.parkedCount()).toBe(next < COUNT ? 1 : 0), DEADLINE);
+      await subscription.stop();
+    }
+    expect(handled).toEqual(events.map((_, revision) => revision));
+    expect(most).toBeLessThanOrEqual(32);
+  });
+
   it('has a lag that grows where the work is handed to nobody', async () => {
     const lease = await engine.leases.acquire('tester.g1.thing-', new AbortController().signal);
     await append();

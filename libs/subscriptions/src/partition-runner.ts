@@ -16,6 +16,7 @@ import { describe, PARKED, ParkedPartition, type ParkedStream } from './parked-s
 import type {
   EventFailure,
   EventHandler,
+  HandledEvent,
   Partition,
   Subscriber,
   SubscriptionListener,
@@ -47,6 +48,9 @@ export interface RunnerParts {
 
 /** Events that came while the batch before them was handled, from which on they come quickly. */
 const QUICKLY = 8;
+
+/** Events of a parked stream in memory at once. An event has up to 1 MB. */
+const PARKED_EVENTS_PER_READ = 32;
 
 /** The partition while this process holds its lease. */
 interface HeldPartition {
@@ -213,25 +217,36 @@ export class PartitionRunner {
    * that does not answer is waited for: its writes may still arrive, and must not do so behind readers.
    */
   private async retryOne(document: ParkedStream, held: HeldPartition): Promise<boolean> {
-    const { handler, parked, ending, checkpoint } = held;
+    const { parked, ending, checkpoint } = held;
     const onFailure = this.failed;
     const isTransient = (error: unknown) => error instanceof Unavailable;
-    const read = () => this.parts.eventStore.read(document.stream, { from: document.revision });
-    const stored = await retry(read, { signal: ending, onFailure, isTransient });
-    const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
-    const events = leftOut.map((event) => ({ ...event, place: checkpoint.nextPlace() }));
-    const attempt = async () => {
-      const [failure] = await handler.handle(events, ending);
-      const place = events.at(-1)?.place;
-      if (place !== undefined) {
-        void checkpoint.moveToPlace(place);
-        this.parts.listener?.advanced(this.partition.key, place);
-      }
-      if (failure) await parked.park(failure, document.attempts + 1);
-      else await parked.release(document);
-      return !failure;
-    };
-    return retry(attempt, { signal: ending, onFailure, isTransient });
+    for (let from = document.revision; ; from += PARKED_EVENTS_PER_READ) {
+      const range = { from, to: from + PARKED_EVENTS_PER_READ - 1 };
+      const read = () => this.parts.eventStore.read(document.stream, range);
+      const stored = await retry(read, { signal: ending, onFailure, isTransient });
+      const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
+      const events = leftOut.map((event) => ({ ...event, place: checkpoint.nextPlace() }));
+      const isLast = events.length < PARKED_EVENTS_PER_READ;
+      const attempt = async () => {
+        const failure = await this.handleLate(events, held);
+        if (failure) await parked.park(failure, document.attempts + 1);
+        else if (isLast) await parked.release(document);
+        return failure;
+      };
+      const failure = await retry(attempt, { signal: ending, onFailure, isTransient });
+      if (failure !== undefined || isLast) return failure === undefined;
+    }
+  }
+
+  private async handleLate(events: readonly HandledEvent[], held: HeldPartition): Promise<EventFailure | undefined> {
+    const { handler, ending, checkpoint } = held;
+    const [failure] = await handler.handle(events, ending);
+    const place = events.at(-1)?.place;
+    if (place !== undefined) {
+      void checkpoint.moveToPlace(place);
+      this.parts.listener?.advanced(this.partition.key, place);
+    }
+    return failure;
   }
 
   /** Behind the work, but for the one move by which the partition becomes complete. */
