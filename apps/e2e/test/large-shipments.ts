@@ -2,26 +2,43 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, ReadModelStatus, Shipment, ShipmentException } from '@tracking/contracts';
-import { eventually, patient, tempFolder } from '@tracking/testing';
+import { eventually, patient, pdfOf, tempFolder } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { HookServer } from './receiver.ts';
 import { cli, cliJson, startStandalone, type OwnSubject } from './subject.ts';
 import { all, newKey, newTenant, type Tenant } from './tenant.ts';
+import { download, put, requestUpload, send } from './uploads.ts';
 
 /** The heap that V8 takes by default within the 1 GiB that docker-compose.yml gives each service. */
 export const COMPOSE_HEAP = { NODE_OPTIONS: '--max-old-space-size=512', RATE_LIMIT_PER_MINUTE: '1000000' };
 const COMPOSE_KB = 1_048_576;
 const PATIENT = { deadlineMs: 180_000 };
 
+/** Shipments all of whose container numbers have a wrong check digit, so that most of their containers have an exception. */
+const FAULTY = 6;
+
 const many = <T>(count: number, one: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => one(n));
 /** The longest text that a client may give, of characters that take three bytes. */
 const text = (character: string, n: number) => `${character.repeat(990)}${n}`.padEnd(1_000, character);
 
+/** A container number of these six digits with the check digit of ISO 6346, or with a wrong one. */
+function containerNumber(n: number, isFaulty: boolean): string {
+  const number = `MSCU${100_000 + n}`;
+  const valueOf = (character: string) => {
+    const value = Number.parseInt(character, 36);
+    // Letters skip the multiples of 11.
+    return value < 10 ? value : value + Math.floor((value - 1) / 10);
+  };
+  const sum = [...number].reduce((total, character, place) => total + valueOf(character) * 2 ** place, 0);
+  const digit = (sum % 11) % 10;
+  return `${number}${isFaulty ? (digit + 1) % 10 : digit}`;
+}
+
 /** Body of a shipment with all the containers and legs that it may have, each with the longest texts. */
-const body = (external_id: string) => ({
+const body = (external_id: string, isFaulty: boolean) => ({
   external_id,
   mode: 'ocean',
-  container_numbers: many(200, (n) => `MSCU${1_000_000 + n}`),
+  container_numbers: many(200, (n) => containerNumber(n, isFaulty)),
   legs: many(50, (n) => ({
     vessel: text('船', n),
     voyage: text('航', n),
@@ -33,11 +50,42 @@ const body = (external_id: string) => ({
 const references = many(50, (n) => ({ type: text('港', n), value: text('海', n) }));
 const metadata = Object.fromEntries(many(50, (n) => [text('貨', n), text('物', n)]));
 
-/** The largest shipments that are legal: on every kind of operation, in lists, export, import, rebuild and deliveries. */
+type Call = <T>(method: string, path: string, data?: object) => Promise<T>;
+
+/** Sends requests of a tenant. @throws Error unless they succeed */
+function callOf({ api }: Pick<Tenant, 'api'>): Call {
+  return async (method, url, data) => {
+    const answer = await api.request({ method, url, data, headers: { 'Idempotency-Key': randomUUID() } });
+    if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.data)}`);
+    return answer.data;
+  };
+}
+
+/** Creates and changes such shipments, five writes each. @returns their ids */
+async function createLarge(call: Call, count: number, prefix = 'LARGE'): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const { id } = await call<Shipment>('POST', '/v1/shipments', body(`${prefix}-${n}`, n < FAULTY));
+    await call('PATCH', `/v1/shipments/${id}`, { references });
+    await call('PATCH', `/v1/shipments/${id}`, { metadata });
+    await call('PATCH', `/v1/shipments/${id}`, { house_bill: `HB-${n}` });
+    await call('POST', '/v1/shipments', { external_id: `${prefix}-${n}`, load_type: 'fcl' });
+    ids.push(id);
+  }
+  return ids;
+}
+
+/**
+ * The largest shipments that are legal: on every operation that concerns shipments, in lists, streams, deliveries, rebuilds,
+ * export and import.
+ */
 export function largeShipments(start: () => Promise<OwnSubject>, count: number): void {
+  /** Of tests whose work grows with the number of shipments. */
+  const timeout = patient(240_000 + 2_000 * count);
   let subject: OwnSubject;
   let tenant: Tenant;
   let receiver: HookServer;
+  let call: Call;
   const ids: string[] = [];
   /** Ids of the events of a stream that is open all the time. */
   const streamed: string[] = [];
@@ -45,6 +93,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   beforeAll(async () => {
     subject = await start();
     tenant = await newTenant(subject);
+    call = callOf(tenant);
     receiver = await HookServer.start();
     const stream = tenant.client.events.stream({}, { signal: connection.signal });
     void (async () => {
@@ -65,16 +114,24 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       expect([spec.name, kb < COMPOSE_KB ? 'within its memory' : `${kb} kB`]).toEqual([spec.name, 'within its memory']);
     }
   });
-  const call = async <T>(method: string, path: string, data?: object): Promise<T> => {
-    const answer = await tenant.api.request<T>({
-      method,
-      url: path,
-      data,
-      headers: { 'Idempotency-Key': randomUUID() },
-    });
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.data)}`);
-    return answer.data;
-  };
+  /** Stores a document, replaces it by one that comes by a URL, judges both and deletes one. */
+  async function documentsOf(shipment: string): Promise<void> {
+    const { api } = tenant;
+    const id = shipment.slice('/v1/shipments/'.length);
+    const file_name = `${'檔'.repeat(70)}.pdf`;
+    const bytes = pdfOf('large', 2 * 2 ** 20);
+    const stored = await send(api, id, bytes, { type: 'commercial_invoice', file_name });
+    expect(stored.status).toBe(201);
+    await call('POST', `/v1/documents/${stored.data.id}/reject`, { reason: text('因', 1) });
+    const requested = await requestUpload(api, id, bytes, { file_name, replaces_document_id: stored.data.id });
+    expect(requested.status).toBe(201);
+    expect((await put(requested.data, bytes, subject.urls[0] ?? '')).status).toBeLessThan(300);
+    await call('POST', `/v1/documents/${requested.data.id}/complete`);
+    await call('POST', `/v1/documents/${requested.data.id}/approve`);
+    expect((await download(api, requested.data.id)).data).toHaveLength(bytes.length);
+    expect(await all(api, `${shipment}/documents`)).not.toHaveLength(0);
+    await call('DELETE', `/v1/documents/${requested.data.id}`);
+  }
 
   it(
     'are created, patched and delivered',
@@ -82,18 +139,11 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       const hook = await receiver.enabled(tenant.api, '/large', {
         event_types: ['shipment.created', 'shipment.updated'],
       });
-      for (let n = 0; n < count; n += 1) {
-        const { id } = await call<Shipment>('POST', '/v1/shipments', body(`LARGE-${n}`));
-        await call('PATCH', `/v1/shipments/${id}`, { references });
-        await call('PATCH', `/v1/shipments/${id}`, { metadata });
-        await call('PATCH', `/v1/shipments/${id}`, { house_bill: `HB-${n}` });
-        await call('POST', '/v1/shipments', { external_id: `LARGE-${n}`, load_type: 'fcl' });
-        ids.push(id);
-      }
+      ids.push(...(await createLarge(call, count)));
       await eventually(async () => expect(hook.came.size).toBe(count * 5), PATIENT);
       expect(receiver.faults).toEqual([]);
     },
-    patient(300_000),
+    timeout,
   );
 
   it(
@@ -106,11 +156,11 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       expect(listed).toEqual(expect.arrayContaining([...ofTypes]));
       await eventually(() => expect([...streamed].sort()).toEqual([...listed].sort()), PATIENT);
     },
-    patient(240_000),
+    timeout,
   );
 
   it(
-    'take milestones and exceptions, and are cancelled and reopened',
+    'take milestones, exceptions and documents, and are cancelled and reopened',
     async () => {
       const [id = ''] = ids;
       const of = `/v1/shipments/${id}`;
@@ -121,19 +171,46 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       const exception = { type: 'cargo_damage', title: text('題', 1), detail: text('細', 1), assignee: text('人', 1) };
       const opened = await call<ShipmentException>('POST', `${of}/exceptions`, exception);
       await call('POST', `/v1/exceptions/${opened.id}/acknowledge`, { note: text('記', 1) });
-      await call('PATCH', `${of}/containers/MSCU1000000`, { seal_number: '封'.repeat(100) });
+      await call('POST', `/v1/exceptions/${opened.id}/resolve`, { note: text('記', 2) });
+      await call('PATCH', `${of}/containers/${containerNumber(0, true)}`, { seal_number: '封'.repeat(100) });
+      await documentsOf(of);
       await call('GET', `${of}/explanation`);
       await call('POST', `${of}/cancel`);
       await call('POST', `${of}/reopen`);
       await call('DELETE', `${of}/milestones/${milestone.id}`);
-      const { updated_at } = await call<Shipment>('GET', of);
-      await call('GET', `${of}?as_of=${encodeURIComponent(updated_at)}`);
-      expect((await all(tenant.api, `${of}/history`)).length).toBeGreaterThan(5);
-      await all(tenant.api, `${of}/eta_history`);
-      await all(tenant.api, `${of}/milestones`, { include_retracted: true });
-      await all(tenant.api, `${of}/exceptions`);
     },
     patient(120_000),
+  );
+
+  it(
+    'are read in every way, now and as of a time',
+    async () => {
+      const { api } = tenant;
+      for (const id of ids.slice(0, 3)) {
+        const of = `/v1/shipments/${id}`;
+        const { updated_at } = await call<Shipment>('GET', of);
+        await call('GET', `${of}?as_of=${encodeURIComponent(updated_at)}`);
+        const history = await all<{ id: string }>(api, `${of}/history`);
+        expect(history.length).toBeGreaterThan(4);
+        expect(new Set(history.map((entry) => entry.id)).size).toBe(history.length);
+        await all(api, `${of}/eta_history`);
+        await call('GET', `${of}/explanation`);
+        const milestones = await all<Milestone>(api, `${of}/milestones`, { include_retracted: true });
+        for (const milestone of milestones) await call('GET', `${of}/milestones/${milestone.id}`);
+        await all(api, `${of}/milestones`, { as_of: updated_at });
+        await all(api, `${of}/documents`);
+        const [exception] = await all<ShipmentException>(api, `${of}/exceptions`);
+        if (exception !== undefined) await call('GET', `/v1/exceptions/${exception.id}`);
+        const events = await all<EventEnvelope>(api, '/v1/events', { shipment_id: id, type: 'shipment.updated' });
+        expect(events.length).toBeGreaterThanOrEqual(4);
+        for (const event of events.slice(0, 2)) await call('GET', `/v1/events/${event.id}`);
+      }
+      expect(await all(api, '/v1/exceptions', { status: 'open' })).not.toHaveLength(0);
+      const { data } = await call<{ data: readonly { id: string }[] }>('GET', '/v1/webhook_deliveries?limit=200');
+      expect(data).not.toHaveLength(0);
+      await call('GET', `/v1/webhook_deliveries/${data[0]?.id}`);
+    },
+    timeout,
   );
 
   it(
@@ -147,7 +224,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       const named = await all<Shipment>(tenant.api, '/v1/shipments', { id: ids.slice(0, 100).join(',') });
       expect(named).toHaveLength(Math.min(100, count));
     },
-    patient(240_000),
+    timeout,
   );
 
   it(
@@ -163,27 +240,31 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       });
       expect(new Set(data.map(({ status }) => status))).toEqual(new Set([201]));
     },
-    patient(120_000),
+    timeout,
   );
 
   it(
     'are rebuilt',
     async () => {
+      const shipments = () => all<Shipment>(tenant.api, '/v1/shipments');
+      const before = (await shipments()).map(({ id, version }) => `${id} ${version}`);
       const models = () => cliJson<{ data: readonly ReadModelStatus[] }>(subject, 'read-models', 'list');
       const caughtUp = async () => expect((await models()).data.every((each) => each.caught_up)).toBe(true);
       await eventually(caughtUp, PATIENT);
-      await cli(subject, 'read-models', 'rebuild', 'shipments');
-      await eventually(async () => {
-        await caughtUp();
-        expect((await models()).data.every(({ building }) => building === null)).toBe(true);
-      }, PATIENT);
-      expect(await all<Shipment>(tenant.api, '/v1/shipments')).toHaveLength(count);
+      for (const { name } of (await models()).data) {
+        await cli(subject, 'read-models', 'rebuild', name);
+        await eventually(async () => {
+          await caughtUp();
+          expect((await models()).data.every(({ building }) => building === null)).toBe(true);
+        }, PATIENT);
+      }
+      expect((await shipments()).map(({ id, version }) => `${id} ${version}`)).toEqual(before);
     },
-    patient(240_000),
+    timeout,
   );
 
   it(
-    'are exported, and imported elsewhere',
+    'are exported and imported elsewhere, and imported from elsewhere',
     async () => {
       const folder = await tempFolder();
       const target = await startStandalone(COMPOSE_HEAP);
@@ -197,12 +278,22 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
           const there = await all<Shipment>(reader.api, '/v1/shipments');
           expect(there.map(({ id, version }) => `${id} ${version}`)).toEqual(here);
         }, PATIENT);
+        const other = await newTenant(target);
+        const others = await createLarge(callOf(other), 3, 'OTHER');
+        const larger = join(folder.path, 'all.jsonl');
+        await cli(target, 'events', 'export', larger);
+        await cli(subject, 'events', 'import', larger);
+        const back = await newKey(subject, other.workspace, 'viewer');
+        await eventually(async () => {
+          const found = await all<Shipment>(back.api, '/v1/shipments');
+          expect(found.map(({ id }) => id).sort()).toEqual([...others].sort());
+        }, PATIENT);
       } finally {
         await target.stop();
         await folder.remove();
       }
     },
-    patient(240_000),
+    timeout,
   );
 }
 
