@@ -18,7 +18,7 @@ beforeAll(async () => {
   api = await startApi({ settings: { trustedProxies: ['127.0.0.1'] } });
   receiver = await startClientReceiver();
 });
-// Of its own, so that one scope holds all the endpoints of an operation.
+// A workspace per test, so that one scope holds all the endpoints of an operation.
 beforeEach(async () => {
   key = await api.key('admin', 'live', `workspace-${randomUUID()}`);
 });
@@ -51,15 +51,34 @@ const post = async (path: string, json?: JsonObject) => {
   if (status >= 300) throw new Error(`${path}: ${text}`);
   return body;
 };
-const newShipment = async () => String((await post('/v1/shipments', { house_bill: randomUUID() }))['id']);
-const newException = async () => {
-  const shipment_id = await newShipment();
-  const { id } = await post(`/v1/shipments/${shipment_id}/exceptions`, { type: 'other' });
-  return { id: String(id), shipment_id };
+const idOf = async (made: Promise<JsonObject>) => String((await made)['id']);
+const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name) => from[name]);
+/** Entries of a list whose field has the value. */
+const withField = async (list: string, field: string, value: unknown) =>
+  (await dataOf(list)).filter((one) => one[field] === value);
+
+const newShipment = () => idOf(post('/v1/shipments', { house_bill: randomUUID() }));
+const shipmentsWith = (house_bill: string) => withField('/v1/shipments?limit=200', 'house_bill', house_bill);
+const milestonesOf = async (shipment: string) => (await dataOf(`/v1/shipments/${shipment}/milestones`)).length;
+const openExceptions = async (shipment: string) => (await get(`/v1/shipments/${shipment}`))['open_exceptions_count'];
+const eventTypes = async (shipment: string) => {
+  const events = await eventually(async () => {
+    const found = await dataOf(`/v1/events?shipment_id=${shipment}`);
+    expect(found).not.toEqual([]);
+    return found;
+  });
+  return events.map(({ type }) => type);
 };
+const newException = async () => {
+  const shipment = await newShipment();
+  return { shipment, path: `/v1/exceptions/${await idOf(post(`/v1/shipments/${shipment}/exceptions`, OTHER))}` };
+};
+const OTHER = { type: 'other' };
+const GATED_IN = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
+
 const documentsOf = (shipment: string) => dataOf(`/v1/shipments/${shipment}/documents`);
-const newDocument = async () => String((await new DocumentCalls(api, key).added(await newShipment()))['id']);
-const statusOf = async (document: string) => (await get(`/v1/documents/${document}`))['status'];
+const newDocument = async () =>
+  `/v1/documents/${String((await new DocumentCalls(api, key).added(await newShipment()))['id'])}`;
 /** A form or JSON, as a call takes it. */
 const bodyOf = (body: JsonObject | readonly Part[] | undefined) =>
   Array.isArray(body)
@@ -68,39 +87,32 @@ const bodyOf = (body: JsonObject | readonly Part[] | undefined) =>
         type: { 'content-type': 'multipart/form-data; boundary=b' },
       }
     : { json: body, type: {} };
-const eventTypes = async (id: unknown) => {
-  const events = await eventually(async () => {
-    const found = await dataOf(`/v1/events?shipment_id=${String(id)}`);
-    expect(found).not.toEqual([]);
-    return found;
-  });
-  return events.map(({ type }) => type);
-};
+
 const newEndpoint = () => enabledEndpoint(api, key, receiver.url);
-/** A delivery that succeeded. */
-const sentTest = async (endpoint: JsonObject) => {
-  const { id } = await post(`/v1/webhook_endpoints/${String(endpoint['id'])}/test`, { type: 'shipment.created' });
-  const path = `/v1/webhook_deliveries/${String(id)}`;
+const newEndpointPath = async () => `/v1/webhook_endpoints/${await idOf(newEndpoint())}`;
+const deliveriesOf = (endpoint: string) => dataOf(`/v1/webhook_deliveries?endpoint_id=${endpoint}`);
+const replaysOf = (endpoint: string) => dataOf(`/v1/webhook_replays?endpoint_id=${endpoint}`);
+/** A delivery that has ended. */
+const sentTest = async () => {
+  const path = `/v1/webhook_deliveries/${await idOf(post(`${await newEndpointPath()}/test`, CREATED))}`;
   await eventually(async () => expect((await get(path))['completed_at']).not.toBeNull());
   return path;
 };
-/** A replay that waits, as its endpoint asks for. */
+const CREATED = { type: 'shipment.created' };
+/** A replay that has taken the first event of the workspace, and waits as its endpoint asks for. */
 const newReplay = async () => {
   await eventTypes(await newShipment());
   receiver.behave(receivers.answers(503, '', { 'retry-after': '3600' }));
-  const { id: endpoint } = await newEndpoint();
-  const { id } = await post(`/v1/webhook_endpoints/${String(endpoint)}/replay`, {});
-  const path = `/v1/webhook_replays/${String(id)}`;
-  // Of the workspace's events it has taken the first, and waits.
+  const endpoint = await idOf(newEndpoint());
+  const path = `/v1/webhook_replays/${await idOf(post(`/v1/webhook_endpoints/${endpoint}/replay`, {}))}`;
   await eventually(async () => {
-    const taken = await dataOf(`/v1/webhook_deliveries?endpoint_id=${String(endpoint)}`);
-    expect(taken.map(({ attempts_count }) => attempts_count)).toContain(1);
+    expect((await deliveriesOf(endpoint)).map(({ attempts_count }) => attempts_count)).toContain(1);
   });
   return path;
 };
 /** An endpoint that is enabled again after one of its deliveries failed for good. */
 const newDeadLetter = async () => {
-  const { id } = await newEndpoint();
+  const endpoint = await idOf(newEndpoint());
   receiver.behave(receivers.answers(410, ''));
   await api.publish({
     id: `evt_${randomUUID()}`,
@@ -111,72 +123,88 @@ const newDeadLetter = async () => {
     workspace_id: String(((await get('/v1/session'))['workspace'] as JsonObject)['id']),
     data: { shipment_id: 'shp_a' },
   });
-  const found = `/v1/webhook_deliveries?status=dead_lettered&endpoint_id=${String(id)}`;
+  const found = `/v1/webhook_deliveries?status=dead_lettered&endpoint_id=${endpoint}`;
   await eventually(async () => expect(await dataOf(found)).toHaveLength(1));
   receiver.behave(receivers.answers(204, ''));
-  await post(`/v1/webhook_endpoints/${String(id)}/enable`);
-  return String(id);
+  await post(`/v1/webhook_endpoints/${endpoint}/enable`);
+  return endpoint;
 };
-const replaysOf = async (endpoint_id: string) =>
-  (await dataOf(`/v1/webhook_replays?endpoint_id=${endpoint_id}`)).length;
 
-const newAccount = async () =>
-  String((await post('/v1/service_accounts', { name: randomUUID(), role: 'operator' }))['id']);
-const newKey = (service_account_id: string) =>
-  post('/v1/api_keys', { name: randomUUID(), environment: 'live', service_account_id });
+const newAccount = () => idOf(post('/v1/service_accounts', { name: randomUUID(), role: 'operator' }));
+const newKey = async (service_account_id: string) =>
+  `/v1/api_keys/${await idOf(post('/v1/api_keys', { name: randomUUID(), environment: 'live', service_account_id }))}`;
 const keysOf = async (owner: string) =>
   (await dataOf('/v1/api_keys?limit=200')).filter((one) => (one['owner'] as JsonObject)['id'] === owner);
+const PASSWORD = 'correct horse battery';
+const NEW_PASSWORD = 'another correct horse';
 /** Where a one-time link is asked for that was shown as this address. */
 const linkOf = (address: unknown) => `/v1/invitations/${String(address).split('#')[1]}`;
-const pathOf = (address: unknown) => String(address).replace('https://api.example', '');
 const isGood = async (address: unknown) => (await api.call('GET', linkOf(address))).status === 200;
 const invited = async () => {
   const { id, invitation_url } = await post('/v1/users', { email: `${randomUUID()}@example.com`, role: 'operator' });
-  return { id: String(id), link: linkOf(invitation_url) };
+  return { path: `/v1/users/${String(id)}`, link: linkOf(invitation_url) };
 };
 const joined = async () => {
-  const { id, link } = await invited();
-  const password = 'correct horse battery';
-  const { email } = await post(link, { name: 'Ann', password });
-  return { id, email: String(email), password };
+  const { path, link } = await invited();
+  const { email } = await post(link, { name: 'Ann', password: PASSWORD });
+  return { path, email: String(email) };
 };
-/** What a page of ours sends along, from an address of its own: tries of one are throttled. */
-const byUs = () => ({
-  'x-requested-with': 'test',
-  'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}`,
-});
-const cookieOf = (headers: Headers) => ({
-  cookie: headers
-    .getSetCookie()
-    .map((each) => each.split(';')[0])
-    .join('; '),
-});
-const sessionsOf = async (headers: Headers) =>
-  (await api.call('GET', '/v1/sessions', { headers: cookieOf(headers) })).body['data'] as JsonObject[];
-const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name) => from[name]);
-/** Their change stands between the two writes of its entry in the audit log. */
+/** Headers of our own pages, from an address of its own: tries from one address are throttled. */
+const fromPage = () => ({ 'x-requested-with': 'test', 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}` });
+const signedIn = (email: string, password: string) =>
+  api.call('POST', '/v1/session', { json: { email, password }, headers: fromPage() });
+const cookieOf = (headers: Headers) => {
+  const cookies = headers.getSetCookie().map((each) => each.split(';')[0]);
+  return { cookie: cookies.join('; ') };
+};
+const sessionsOf = async (headers: Headers) => {
+  const { body } = await api.call('GET', '/v1/sessions', { headers: cookieOf(headers) });
+  return (body['data'] as JsonObject[]).length;
+};
+
+/** Operations whose change stands between the two writes of its entry in the audit log. */
 const AUDITED =
   /^(create|verify|enable|disable)WebhookEndpoint$|Webhook(Secret|Replay|DeadLetters)$|^discardWebhookDelivery$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
-/** The session goes on, by a write of its own; three items are carried out, the others refused. */
+/** Crash points of the other operations: the session's own write, three items of a bulk, the bytes of a document. */
 const STEPS: Readonly<Record<string, number>> = {
   changePassword: 6,
   upsertShipments: 5,
   recordMilestones: 5,
-  // Its bytes come first.
   addDocument: 4,
 };
+
+/** A POST that makes one thing, however often it is sent. */
+const makes = (
+  request: Pick<Prepared, 'path' | 'json' | 'other'>,
+  made: () => Promise<readonly unknown[]>,
+): Prepared => ({ ...request, effect: async () => (await made()).length, expected: 1 });
+
+/** A POST below a resource that leaves a field of it at a value. */
+const leaves = (path: string, verb: string, field: string, expected: unknown, json?: JsonObject): Prepared => ({
+  path: `${path}/${verb}`,
+  ...(json !== undefined && { json }),
+  effect: async () => (await get(path))[field],
+  expected,
+});
+
+/** Does something to a resource before the operation that is tested. */
+const after = async (path: string | Promise<string>, verb: string) => {
+  await post(`${await path}/${verb}`);
+  return path;
+};
+
+/** A POST below a shipment that announces one event. */
+const changesShipment = (id: string, verb: string, types: readonly string[]): Prepared => ({
+  path: `/v1/shipments/${id}/${verb}`,
+  effect: async ({ body }) => [await eventTypes(id), (await get(`/v1/shipments/${id}`))['version'] === body['version']],
+  expected: [types, true],
+});
 
 const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   upsertShipment: async () => {
     const house_bill = randomUUID();
-    return {
-      path: '/v1/shipments',
-      json: { house_bill },
-      other: { house_bill: randomUUID() },
-      effect: async () =>
-        (await dataOf('/v1/shipments?limit=200')).filter((shipment) => shipment['house_bill'] === house_bill).length,
-      expected: 1,
-    };
+    const request = { path: '/v1/shipments', json: { house_bill }, other: { house_bill: randomUUID() } };
+    return makes(request, () => shipmentsWith(house_bill));
   },
   upsertShipments: async () => {
     const [external_id, house_bill] = [randomUUID(), randomUUID()];
@@ -187,10 +215,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       other: { shipments: shipments.slice(1) },
       effect: async ({ body }) => [
         (body['data'] as JsonObject[]).map(({ status }) => status),
-        (await dataOf('/v1/shipments?limit=200'))
-          .filter((shipment) => shipment['house_bill'] === house_bill)
-          .map(({ version }) => version)
-          .sort(),
+        (await shipmentsWith(house_bill)).map(({ version }) => version).sort(),
       ],
       expected: [
         [201, 400, 200, 201, 400],
@@ -200,15 +225,14 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   },
   recordMilestones: async () => {
     const external_id = randomUUID();
-    const { id } = await post('/v1/shipments', { external_id });
-    const other = await newShipment();
-    const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
+    const shipment = await idOf(post('/v1/shipments', { external_id }));
+    const another = await newShipment();
     const milestones = [
-      { ...milestone, external_id },
-      { ...milestone, shipment_id: String(id), code: 'gated_out' },
-      { ...milestone, shipment_id: other },
-      { ...milestone, external_id: randomUUID() },
-      milestone,
+      { ...GATED_IN, external_id },
+      { ...GATED_IN, shipment_id: shipment, code: 'gated_out' },
+      { ...GATED_IN, shipment_id: another },
+      { ...GATED_IN, external_id: randomUUID() },
+      GATED_IN,
     ];
     return {
       path: '/v1/milestones/bulk',
@@ -216,76 +240,37 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       other: { milestones: milestones.slice(1) },
       effect: async ({ body }) => [
         (body['data'] as JsonObject[]).map(({ status }) => status),
-        (await dataOf(`/v1/shipments/${String(id)}/milestones`)).length,
-        (await dataOf(`/v1/shipments/${other}/milestones`)).length,
+        await milestonesOf(shipment),
+        await milestonesOf(another),
       ],
       expected: [[201, 201, 201, 404, 400], 2, 1],
     };
   },
   recordMilestone: async () => {
-    const id = await newShipment();
-    const json = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
-    return {
-      path: `/v1/shipments/${id}/milestones`,
-      json,
-      other: { ...json, code: 'gated_out' },
-      effect: async () => (await dataOf(`/v1/shipments/${id}/milestones`)).length,
-      expected: 1,
-    };
+    const path = `/v1/shipments/${await newShipment()}/milestones`;
+    return makes({ path, json: GATED_IN, other: { ...GATED_IN, code: 'gated_out' } }, () => dataOf(path));
   },
-  cancelShipment: async () => {
-    const id = await newShipment();
-    return {
-      path: `/v1/shipments/${id}/cancel`,
-      effect: async ({ body }) => [
-        await eventTypes(id),
-        (await get(`/v1/shipments/${id}`))['version'] === body['version'],
-      ],
-      expected: [['shipment.created', 'shipment.updated'], true],
-    };
-  },
+  cancelShipment: async () => changesShipment(await newShipment(), 'cancel', ['shipment.created', 'shipment.updated']),
   reopenShipment: async () => {
-    const id = await newShipment();
-    await post(`/v1/shipments/${id}/cancel`);
-    return {
-      path: `/v1/shipments/${id}/reopen`,
-      effect: async ({ body }) => [
-        await eventTypes(id),
-        (await get(`/v1/shipments/${id}`))['version'] === body['version'],
-      ],
-      expected: [['shipment.created', 'shipment.updated', 'shipment.updated'], true],
-    };
+    const shipment = await newShipment();
+    await post(`/v1/shipments/${shipment}/cancel`);
+    return changesShipment(shipment, 'reopen', ['shipment.created', 'shipment.updated', 'shipment.updated']);
   },
   openException: async () => {
-    const id = await newShipment();
-    return {
-      path: `/v1/shipments/${id}/exceptions`,
-      json: { type: 'lost' },
-      other: { type: 'other' },
-      effect: async () => (await get(`/v1/shipments/${id}`))['open_exceptions_count'],
-      expected: 1,
-    };
+    const shipment = await newShipment();
+    const path = `/v1/shipments/${shipment}/exceptions`;
+    return { path, json: { type: 'lost' }, other: OTHER, effect: () => openExceptions(shipment), expected: 1 };
   },
   acknowledgeException: async () => {
-    const { id, shipment_id } = await newException();
-    return {
-      path: `/v1/exceptions/${id}/acknowledge`,
-      json: { note: 'Seen.' },
-      other: { note: 'Seen again.' },
-      // Each would be a note of its own.
-      effect: async () => (await eventTypes(shipment_id)).filter((type) => type === 'exception.updated').length,
-      expected: 1,
-    };
+    const { path, shipment } = await newException();
+    const request = { path: `${path}/acknowledge`, json: { note: 'Seen.' }, other: { note: 'Seen again.' } };
+    // Each acknowledgement that is carried out would be a note of its own.
+    return makes(request, async () => (await eventTypes(shipment)).filter((type) => type === 'exception.updated'));
   },
   resolveException: async () => {
-    const { id, shipment_id } = await newException();
-    return {
-      path: `/v1/exceptions/${id}/resolve`,
-      json: { code: 'waived' },
-      other: { code: 'fixed' },
-      effect: async () => (await get(`/v1/shipments/${shipment_id}`))['open_exceptions_count'],
-      expected: 0,
-    };
+    const { path, shipment } = await newException();
+    const request = { path: `${path}/resolve`, json: { code: 'waived' }, other: { code: 'fixed' } };
+    return { ...request, effect: () => openExceptions(shipment), expected: 0 };
   },
   addDocument: async () => {
     const shipment = await newShipment();
@@ -299,20 +284,16 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   },
   requestUpload: async () => {
     const shipment = await newShipment();
-    const json = {
-      type: 'photo',
-      file_name: 'invoice.pdf',
-      content_type: 'application/pdf',
-      size_bytes: PDF.length,
-      checksum_sha256: sha256(PDF),
-    };
+    const content = { content_type: 'application/pdf', size_bytes: PDF.length, checksum_sha256: sha256(PDF) };
+    const json = { type: 'photo', file_name: 'invoice.pdf', ...content };
+    const uploadPath = ({ url }: JsonObject) => String(url).replace('https://api.example', '');
     return {
       path: `/v1/shipments/${shipment}/documents/uploads`,
       json,
       other: { ...json, type: 'other' },
       effect: async ({ body }) => [
         (await documentsOf(shipment)).map(({ id }) => id === body['id']),
-        (await new DocumentCalls(api, key).put(pathOf((body['upload'] as JsonObject)['url']))).status,
+        (await new DocumentCalls(api, key).put(uploadPath(body['upload'] as JsonObject))).status,
       ],
       expected: [[true], 204],
       expires: true,
@@ -322,59 +303,36 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     const calls = new DocumentCalls(api, key);
     const { id, path } = await calls.requested(await newShipment());
     await calls.put(path);
-    return { path: `/v1/documents/${id}/complete`, effect: () => statusOf(id), expected: 'uploaded' };
+    return leaves(`/v1/documents/${id}`, 'complete', 'status', 'uploaded');
   },
-  approveDocument: async () => {
-    const id = await newDocument();
-    return { path: `/v1/documents/${id}/approve`, effect: () => statusOf(id), expected: 'approved' };
-  },
-  rejectDocument: async () => {
-    const id = await newDocument();
-    return {
-      path: `/v1/documents/${id}/reject`,
-      json: { reason: 'Not readable.' },
-      other: { reason: 'Of another shipment.' },
-      effect: () => statusOf(id),
-      expected: 'rejected',
-    };
-  },
+  approveDocument: async () => leaves(await newDocument(), 'approve', 'status', 'approved'),
+  rejectDocument: async () => ({
+    ...leaves(await newDocument(), 'reject', 'status', 'rejected', { reason: 'Not readable.' }),
+    other: { reason: 'Of another shipment.' },
+  }),
   createWebhookEndpoint: async () => {
-    const url = `https://example.com/${randomUUID()}`;
-    return {
-      path: '/v1/webhook_endpoints',
-      json: { url, event_types: ['*'] },
-      other: { url, event_types: ['shipment.created'] },
-      effect: async () => (await dataOf('/v1/webhook_endpoints')).filter((one) => one['url'] === url).length,
-      expected: 1,
-    };
+    const [path, url] = ['/v1/webhook_endpoints', `https://example.com/${randomUUID()}`];
+    const request = { path, json: { url, event_types: ['*'] }, other: { url, event_types: ['shipment.created'] } };
+    return makes(request, () => withField(path, 'url', url));
   },
   verifyWebhookEndpoint: async () => {
-    const { id } = await post('/v1/webhook_endpoints', { url: receiver.url, event_types: ['*'] });
-    const path = `/v1/webhook_endpoints/${String(id)}`;
+    const path = `/v1/webhook_endpoints/${await idOf(post('/v1/webhook_endpoints', { url: receiver.url, event_types: ['*'] }))}`;
     return {
       path: `${path}/verify`,
       effect: async ({ body }) => (await get(path))['last_verification'] !== null && body['last_verification'] !== null,
       expected: true,
     };
   },
-  enableWebhookEndpoint: async () => {
-    const path = `/v1/webhook_endpoints/${String((await newEndpoint())['id'])}`;
-    await post(`${path}/disable`);
-    return { path: `${path}/enable`, effect: async () => (await get(path))['status'], expected: 'enabled' };
-  },
-  disableWebhookEndpoint: async () => {
-    const path = `/v1/webhook_endpoints/${String((await newEndpoint())['id'])}`;
-    return { path: `${path}/disable`, effect: async () => (await get(path))['status'], expected: 'disabled' };
-  },
+  enableWebhookEndpoint: async () => leaves(await after(newEndpointPath(), 'disable'), 'enable', 'status', 'enabled'),
+  disableWebhookEndpoint: async () => leaves(await newEndpointPath(), 'disable', 'status', 'disabled'),
   testWebhookEndpoint: async () => {
-    const { id } = await newEndpoint();
-    return {
-      path: `/v1/webhook_endpoints/${String(id)}/test`,
-      json: { type: 'shipment.created' },
+    const endpoint = await idOf(newEndpoint());
+    const request = {
+      path: `/v1/webhook_endpoints/${endpoint}/test`,
+      json: CREATED,
       other: { type: 'shipment.updated' },
-      effect: async () => (await dataOf(`/v1/webhook_deliveries?endpoint_id=${String(id)}`)).length,
-      expected: 1,
     };
+    return makes(request, () => deliveriesOf(endpoint));
   },
   rotateWebhookSecret: async () => {
     const { id, secret } = await newEndpoint();
@@ -404,112 +362,75 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     };
   },
   retryWebhookDelivery: async () => {
-    const path = await sentTest(await newEndpoint());
-    return {
-      path: `${path}/retry`,
-      effect: async () =>
-        eventually(async () => {
-          const manual = ((await get(path))['attempts'] as JsonObject[]).filter(
-            (attempt) => attempt['manual'] === true,
-          );
-          expect(manual).not.toEqual([]);
-          return manual.length;
-        }),
-      expected: 1,
-    };
+    const path = await sentTest();
+    const manual = () =>
+      eventually(async () => {
+        const found = ((await get(path))['attempts'] as JsonObject[]).filter((attempt) => attempt['manual'] === true);
+        expect(found).not.toEqual([]);
+        return found;
+      });
+    return makes({ path: `${path}/retry` }, manual);
   },
   discardWebhookDelivery: async () => {
     receiver.behave(receivers.answers(500, ''));
-    const path = await sentTest(await newEndpoint());
+    const path = await sentTest();
     receiver.behave(receivers.answers(204, ''));
-    return { path: `${path}/discard`, effect: async () => (await get(path))['status'], expected: 'discarded' };
+    return leaves(path, 'discard', 'status', 'discarded');
   },
   replayWebhookDeadLetters: async () => {
     const endpoint_id = await newDeadLetter();
-    const path = '/v1/webhook_dead_letters/replay';
     const other = { endpoint_id, reasons: ['timeout'] };
-    return { path, json: { endpoint_id }, other, effect: () => replaysOf(endpoint_id), expected: 1 };
+    const request = { path: '/v1/webhook_dead_letters/replay', json: { endpoint_id }, other };
+    return makes(request, () => replaysOf(endpoint_id));
   },
   discardWebhookDeadLetters: async () => {
     const endpoint_id = await newDeadLetter();
-    const path = '/v1/webhook_dead_letters/discard';
     const other = { endpoint_id, reasons: ['timeout'] };
-    return { path, json: { endpoint_id }, other, effect: () => replaysOf(endpoint_id), expected: 1 };
+    const request = { path: '/v1/webhook_dead_letters/discard', json: { endpoint_id }, other };
+    return makes(request, () => replaysOf(endpoint_id));
   },
   createWebhookReplay: async () => {
-    const endpoint_id = String((await newEndpoint())['id']);
-    const path = `/v1/webhook_endpoints/${endpoint_id}/replay`;
-    const other = { statuses: ['dead_lettered'] };
-    return { path, json: { statuses: ['missed'] }, other, effect: () => replaysOf(endpoint_id), expected: 1 };
+    const endpoint = await idOf(newEndpoint());
+    const [json, other] = [{ statuses: ['missed'] }, { statuses: ['dead_lettered'] }];
+    return makes({ path: `/v1/webhook_endpoints/${endpoint}/replay`, json, other }, () => replaysOf(endpoint));
   },
-  cancelWebhookReplay: async () => {
-    const path = await newReplay();
-    return { path: `${path}/cancel`, effect: async () => (await get(path))['status'], expected: 'canceled' };
-  },
-  resumeWebhookReplay: async () => {
-    const path = await newReplay();
-    await post(`${path}/cancel`);
-    return { path: `${path}/resume`, effect: async () => (await get(path))['status'], expected: 'running' };
-  },
+  cancelWebhookReplay: async () => leaves(await newReplay(), 'cancel', 'status', 'canceled'),
+  resumeWebhookReplay: async () => leaves(await after(newReplay(), 'cancel'), 'resume', 'status', 'running'),
   createServiceAccount: async () => {
+    const path = '/v1/service_accounts';
     const json = { name: randomUUID(), role: 'operator' };
-    return {
-      path: '/v1/service_accounts',
-      json,
-      other: { ...json, role: 'viewer' },
-      effect: async () =>
-        (await dataOf('/v1/service_accounts')).filter((account) => account['name'] === json.name).length,
-      expected: 1,
-    };
+    return makes({ path, json, other: { ...json, role: 'viewer' } }, () => withField(path, 'name', json.name));
   },
   deactivateServiceAccount: async () => {
     const path = `/v1/service_accounts/${await newAccount()}`;
-    return {
-      path: `${path}/deactivate`,
-      effect: async () => pick(await get(path), 'status', 'version'),
-      expected: ['deactivated', 2],
-    };
+    const effect = async () => pick(await get(path), 'status', 'version');
+    return { path: `${path}/deactivate`, effect, expected: ['deactivated', 2] };
   },
   reactivateServiceAccount: async () => {
-    const path = `/v1/service_accounts/${await newAccount()}`;
-    await post(`${path}/deactivate`);
-    return {
-      path: `${path}/reactivate`,
-      effect: async () => pick(await get(path), 'status', 'version'),
-      expected: ['active', 3],
-    };
+    const path = await after(`/v1/service_accounts/${await newAccount()}`, 'deactivate');
+    const effect = async () => pick(await get(path), 'status', 'version');
+    return { path: `${path}/reactivate`, effect, expected: ['active', 3] };
   },
   createApiKey: async () => {
     const json = { name: randomUUID(), environment: 'live', service_account_id: await newAccount() };
-    return {
-      path: '/v1/api_keys',
-      json,
-      other: { ...json, environment: 'test' },
-      effect: async () => (await keysOf(json.service_account_id)).length,
-      expected: 1,
-    };
+    const request = { path: '/v1/api_keys', json, other: { ...json, environment: 'test' } };
+    return makes(request, () => keysOf(json.service_account_id));
   },
   rotateApiKey: async () => {
     const owner = await newAccount();
-    const { id } = await newKey(owner);
+    const path = await newKey(owner);
     return {
-      path: `/v1/api_keys/${String(id)}/rotate`,
+      path: `${path}/rotate`,
       json: { grace_seconds: 60 },
       other: { grace_seconds: 61 },
-      effect: async ({ body }) => [
-        (await keysOf(owner)).length,
-        (await get(`/v1/api_keys/${String(id)}`))['rotated_to'] === body['id'],
-      ],
+      effect: async ({ body }) => [(await keysOf(owner)).length, (await get(path))['rotated_to'] === body['id']],
       expected: [2, true],
     };
   },
   revokeApiKey: async () => {
-    const path = `/v1/api_keys/${String((await newKey(await newAccount()))['id'])}`;
-    return {
-      path: `${path}/revoke`,
-      effect: async ({ body }) => (await get(path))['revoked_at'] === body['revoked_at'],
-      expected: true,
-    };
+    const path = await newKey(await newAccount());
+    const effect = async ({ body }: Answer) => (await get(path))['revoked_at'] === body['revoked_at'];
+    return { path: `${path}/revoke`, effect, expected: true };
   },
   inviteUser: async () => {
     const json = { email: `${randomUUID()}@example.com`, role: 'operator' };
@@ -518,65 +439,50 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       json,
       other: { ...json, role: 'viewer' },
       effect: async ({ body }) => [
-        (await dataOf('/v1/users?limit=200')).filter(({ email }) => email === json.email).length,
+        (await withField('/v1/users?limit=200', 'email', json.email)).length,
         await isGood(body['invitation_url']),
       ],
       expected: [1, true],
     };
   },
   useInvitation: async () => {
-    const { id, link } = await invited();
+    const { path, link } = await invited();
     return {
       path: link,
-      json: { name: 'Ann', password: 'correct horse battery' },
-      credentials: byUs(),
-      effect: async () => [
-        ...pick(await get(`/v1/users/${id}`), 'status', 'name'),
-        (await api.call('GET', link)).status,
-      ],
+      json: { name: 'Ann', password: PASSWORD },
+      credentials: fromPage(),
+      effect: async () => [...pick(await get(path), 'status', 'name'), (await api.call('GET', link)).status],
       expected: ['active', 'Ann', 404],
     };
   },
-  deactivateUser: async () => {
-    const path = `/v1/users/${(await joined()).id}`;
-    return { path: `${path}/deactivate`, effect: async () => (await get(path))['status'], expected: 'deactivated' };
-  },
-  reactivateUser: async () => {
-    const path = `/v1/users/${(await joined()).id}`;
-    await post(`${path}/deactivate`);
-    return { path: `${path}/reactivate`, effect: async () => (await get(path))['status'], expected: 'active' };
-  },
+  deactivateUser: async () => leaves((await joined()).path, 'deactivate', 'status', 'deactivated'),
+  reactivateUser: async () =>
+    leaves(await after((await joined()).path, 'deactivate'), 'reactivate', 'status', 'active'),
   resetUserPassword: async () => ({
-    path: `/v1/users/${(await joined()).id}/reset_password`,
+    path: `${(await joined()).path}/reset_password`,
     effect: ({ body }) => isGood(body['reset_url']),
     expected: true,
   }),
-  signIn: async () => {
-    const { email, password } = await joined();
-    return {
-      path: '/v1/session',
-      json: { email, password },
-      credentials: byUs(),
-      effect: async ({ headers }) => (await sessionsOf(headers)).length,
-      expected: 1,
-    };
-  },
+  signIn: async () => ({
+    path: '/v1/session',
+    json: { email: (await joined()).email, password: PASSWORD },
+    credentials: fromPage(),
+    effect: ({ headers }) => sessionsOf(headers),
+    expected: 1,
+  }),
   changePassword: async () => {
-    const { email, password } = await joined();
-    const signedIn = async (by: string) =>
-      api.call('POST', '/v1/session', { json: { email, password: by }, headers: byUs() });
-    const { headers } = await signedIn(password);
-    const credentials = { ...byUs(), ...cookieOf(headers) };
-    await signedIn(password);
+    const { email } = await joined();
+    const { headers } = await signedIn(email, PASSWORD);
+    await signedIn(email, PASSWORD);
     return {
       path: '/v1/session/password',
-      json: { current_password: password, new_password: 'another correct horse' },
-      credentials,
+      json: { current_password: PASSWORD, new_password: NEW_PASSWORD },
+      credentials: { ...fromPage(), ...cookieOf(headers) },
       // The other session has ended.
       effect: async () => [
-        (await sessionsOf(headers)).length,
-        (await signedIn(password)).status,
-        (await signedIn('another correct horse')).status,
+        await sessionsOf(headers),
+        (await signedIn(email, PASSWORD)).status,
+        (await signedIn(email, NEW_PASSWORD)).status,
       ],
       expected: [1, 401, 200],
     };
@@ -681,70 +587,57 @@ it('every POST is among them', async () => {
 });
 
 describe('an attempt that was taken for dead', () => {
-  it('sends the answer of the one that took its place', async () => {
-    const held = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<void>();
+  /** A gateway whose upserts begin, and then wait until they are released. */
+  async function heldGateway(options: Parameters<Api['claims']>[0]) {
+    const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { shipments } = api.dependencies;
-    let ahead = 0;
-    const options = { takeOverAfterMs: TAKE_OVER_MS, clock: () => new Date(Date.now() + ahead) };
-    const slow = await api.gateway({
+    const call = await api.gateway({
       idempotency: await api.claims(options),
       shipments: overriding(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
-          await held.promise;
+          await released.promise;
           return shipments.upsertShipment(command);
         },
       }),
     });
+    return { call, begun: begun.promise, release: () => released.resolve() };
+  }
+  const newRequest = () => ({
+    key,
+    json: { house_bill: randomUUID() },
+    headers: { 'idempotency-key': randomUUID() },
+  });
+
+  it('sends the answer of the one that took its place', async () => {
+    let ahead = 0;
+    const options = { takeOverAfterMs: TAKE_OVER_MS, clock: () => new Date(Date.now() + ahead) };
+    const slow = await heldGateway(options);
     const fast = await api.gateway({ idempotency: await api.claims(options) });
-    const json = { house_bill: randomUUID() };
-    const request = { key, json, headers: { 'idempotency-key': randomUUID() } };
-    const first = slow('POST', '/v1/shipments', request);
-    await begun.promise;
+    const request = newRequest();
+    const first = slow.call('POST', '/v1/shipments', request);
+    await slow.begun;
     ahead = TAKE_OVER_MS;
     const second = await fast('POST', '/v1/shipments', request);
     expect([second.status, second.headers.get('idempotency-replayed')]).toEqual([201, null]);
     await api.call('POST', `/v1/shipments/${String(second.body['id'])}/cancel`, { key });
-    held.resolve();
+    slow.release();
     const late = await first;
     expect([told(late), late.headers.get('idempotency-replayed')]).toEqual([told(second), 'true']);
   });
 
   it('sends none while the other one is at it', async () => {
-    const holds = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const { shipments } = api.dependencies;
-    const gateways = await Promise.all(
-      holds.map(async (held, index) =>
-        api.gateway({
-          idempotency: await api.claims({ takeOverAfterMs: 0 }),
-          shipments: overriding(shipments, {
-            upsertShipment: async (command) => {
-              begun[index]?.resolve();
-              await held.promise;
-              return shipments.upsertShipment(command);
-            },
-          }),
-        }),
-      ),
-    );
-    const request = { key, json: { house_bill: randomUUID() }, headers: { 'idempotency-key': randomUUID() } };
-    const [first, second] = gateways.map((call, index) => async () => {
-      const answering = call('POST', '/v1/shipments', request);
-      await begun[index]?.promise;
-      return answering;
-    });
-    if (!first || !second) throw new Error('two gateways');
-    const early = first();
-    await begun[0]?.promise;
-    const late = second();
-    await begun[1]?.promise;
-    holds[0]?.resolve();
+    const [first, second] = [await heldGateway({ takeOverAfterMs: 0 }), await heldGateway({ takeOverAfterMs: 0 })];
+    const request = newRequest();
+    const early = first.call('POST', '/v1/shipments', request);
+    await first.begun;
+    const late = second.call('POST', '/v1/shipments', request);
+    await second.begun;
+    first.release();
     const refused = await early;
     expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('idempotency_in_progress')]);
     expect(refused.headers.get('location')).toBeNull();
-    holds[1]?.resolve();
+    second.release();
     const answer = await late;
     expect(answer.status).toBe(201);
     expect(told(await api.call('POST', '/v1/shipments', request))).toEqual(told(answer));
