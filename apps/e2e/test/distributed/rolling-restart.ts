@@ -4,9 +4,7 @@ import type { Shipment } from '@tracking/contracts';
 import { SERVICES } from '@tracking/system';
 import { eventually } from '@tracking/testing';
 import { Load } from '../load.ts';
-import { HookServer, type Hook } from '../receiver.ts';
-import { startServices, type Services } from '../subject.ts';
-import { newTenant, type Tenant } from '../tenant.ts';
+import { servicesWithHook } from './services-with-hook.ts';
 
 interface Line {
   readonly level: string;
@@ -15,41 +13,27 @@ interface Line {
 }
 
 export function rollingRestart(): void {
-  let services: Services;
-  let tenant: Tenant;
-  let receiver: HookServer;
-  let hook: Hook;
-
-  beforeAll(async () => {
-    services = await startServices({ RATE_LIMIT_PER_MINUTE: '1000000' });
-    tenant = await newTenant(services);
-    receiver = await HookServer.start(0);
-    hook = await receiver.enabled(tenant.api, '/hook', {});
-  }, 240_000);
-  afterAll(async () => {
-    await receiver?.close();
-    await services?.stop();
-  }, 120_000);
+  const stage = servicesWithHook();
 
   /** What the services wrote at these levels, from start to end. */
   async function linesAt(...levels: readonly string[]): Promise<readonly string[]> {
-    const own = (await readdir(services.folder)).filter((name) =>
+    const own = (await readdir(stage.services.folder)).filter((name) =>
       SERVICES.some((service) => new RegExp(`^${service}-\\d+\\.log$`).test(name)),
     );
     expect(own).toHaveLength(2 * SERVICES.length);
-    const texts = await Promise.all(own.map((name) => readFile(join(services.folder, name), 'utf8')));
+    const texts = await Promise.all(own.map((name) => readFile(join(stage.services.folder, name), 'utf8')));
     const lines = texts.flatMap((text) => text.split('\n').filter((line) => line.startsWith('{')));
     return lines.filter((line) => levels.includes((JSON.parse(line) as Line).level));
   }
 
   test('loses nothing and is nothing to warn about; nor is the start or the end', async () => {
-    const load = new Load(tenant.api, 3, 100);
+    const load = new Load(stage.tenant.api, 3, 100);
     const goesOn = async () => {
       const before = load.acknowledged;
       await eventually(() => expect(load.acknowledged).toBeGreaterThan(before + 20), { deadlineMs: 60_000 });
     };
     for (const service of SERVICES) {
-      for (const { process: replica } of services.system.services[service]) {
+      for (const { process: replica } of stage.services.system.services[service]) {
         await goesOn();
         await replica.stop();
         await replica.run();
@@ -60,9 +44,9 @@ export function rollingRestart(): void {
     expect(load.unexpected).toEqual([]);
     await eventually(
       async () => {
-        const told = new Set([...hook.came.keys()]);
+        const told = new Set([...stage.hook.came.keys()]);
         for (const { id } of load.shipments.values()) {
-          const { data } = await tenant.api.get(`/v1/events`, { params: { shipment_id: id, limit: 200 } });
+          const { data } = await stage.tenant.api.get(`/v1/events`, { params: { shipment_id: id, limit: 200 } });
           const events = (data as { data: Shipment[] }).data;
           expect(events.length).toBeGreaterThan(0);
           expect(events.filter((event) => !told.has(event.id))).toEqual([]);
@@ -70,8 +54,8 @@ export function rollingRestart(): void {
       },
       { deadlineMs: 60_000 },
     );
-    await services.system.stop();
-    expect(services.deaths).toEqual([]);
+    await stage.services.system.stop();
+    expect(stage.services.deaths).toEqual([]);
     expect(await linesAt('warn', 'error', 'fatal')).toEqual([]);
   }, 300_000);
 }

@@ -3,9 +3,8 @@ import type { Milestone, Shipment } from '@tracking/contracts';
 import { SERVICES } from '@tracking/system';
 import { IN_SOAK, eventually, patient, takeTime } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { HookServer, type Hook } from '../receiver.ts';
-import { startServices, type Services } from '../subject.ts';
-import { all, newTenant, type Tenant } from '../tenant.ts';
+import { all } from '../tenant.ts';
+import { servicesWithHook } from './services-with-hook.ts';
 
 const AT_ONCE = 50;
 /** After which time each replica is killed, in milliseconds: before, while and after the first is carried out. */
@@ -22,24 +21,10 @@ function told({ status, data, headers }: AxiosResponse<string>): string {
 }
 
 export function safeRetries(): void {
-  let services: Services;
-  let tenant: Tenant;
-  let receiver: HookServer;
-  let hook: Hook;
-
-  beforeAll(async () => {
-    services = await startServices({ RATE_LIMIT_PER_MINUTE: '1000000' });
-    tenant = await newTenant(services);
-    receiver = await HookServer.start(0);
-    hook = await receiver.enabled(tenant.api, '/hook', {});
-  }, patient(240_000));
-  afterAll(async () => {
-    await receiver?.close();
-    await services?.stop();
-  }, patient(120_000));
+  const stage = servicesWithHook();
 
   /** A list is refused with 503 for as long as the read models have not caught up with what was acknowledged. */
-  const listed = <T>(path: string, params = {}) => eventually(() => all<T>(tenant.api, path, params), PATIENT);
+  const listed = <T>(path: string, params = {}) => eventually(() => all<T>(stage.tenant.api, path, params), PATIENT);
 
   /** Sends each of the requests by turns, over both gateways; answers what was told of each. */
   function sender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
@@ -57,7 +42,7 @@ export function safeRetries(): void {
     };
     const fifty = async (until: (status: number) => void) => {
       const turns = Array.from({ length: AT_ONCE }, (_, turn) => turn);
-      const attempt = (turn: number) => async () => until(await send(tenant.api, turn));
+      const attempt = (turn: number) => async () => until(await send(stage.tenant.api, turn));
       await Promise.all(turns.map((turn) => eventually(attempt(turn), PATIENT)));
     };
     return { named, fifty };
@@ -66,21 +51,21 @@ export function safeRetries(): void {
   test.each(SERVICES.flatMap((service) => KILLED_AFTER_MS.map((ms) => [service, ms] as const)))(
     'and kill -9 of a %s after %d ms: one resource, one answer',
     async (service, afterMs) => {
-      const { data: shipment } = await tenant.api.post<Shipment>('/v1/shipments', { house_bill: randomUUID() });
+      const { data: shipment } = await stage.tenant.api.post<Shipment>('/v1/shipments', { house_bill: randomUUID() });
       const house_bill = randomUUID();
       const url = `https://example.com/${randomUUID()}`;
       const { named, fifty } = sender([
         ['/v1/shipments', { house_bill }],
         [`/v1/shipments/${shipment.id}/milestones`, { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' }],
         ['/v1/webhook_endpoints', { url, event_types: ['*'] }],
-        [`/v1/webhook_endpoints/${hook.id}/test`, { type: 'shipment.created' }],
+        [`/v1/webhook_endpoints/${stage.hook.id}/test`, { type: 'shipment.created' }],
       ]);
       const tests = async () => {
-        const deliveries = await listed<{ sandbox: boolean }>(`/v1/webhook_deliveries`, { endpoint_id: hook.id });
+        const deliveries = await listed<{ sandbox: boolean }>(`/v1/webhook_deliveries`, { endpoint_id: stage.hook.id });
         return deliveries.filter(({ sandbox }) => sandbox).length;
       };
       const testsBefore = await tests();
-      const replica = services.system.services[service][0]?.process;
+      const replica = stage.services.system.services[service][0]?.process;
       if (!replica) throw new Error(`no ${service}`);
       const sending = fifty((status) => expect(status).toBeLessThan(300));
       await takeTime(afterMs);
@@ -98,8 +83,8 @@ export function safeRetries(): void {
       const endpoints = await listed<{ url: string }>('/v1/webhook_endpoints');
       const made = endpoints.filter((endpoint) => endpoint.url === url) as unknown as { id: string }[];
       expect(made).toHaveLength(1);
-      await tenant.api.delete(`/v1/webhook_endpoints/${made[0]?.id}`);
-      const reused = await tenant.api.post(
+      await stage.tenant.api.delete(`/v1/webhook_endpoints/${made[0]?.id}`);
+      const reused = await stage.tenant.api.post(
         '/v1/shipments',
         {},
         { headers: { 'Idempotency-Key': named[0]?.name ?? '' } },
