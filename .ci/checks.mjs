@@ -1,11 +1,8 @@
 // The checks of .ci/run, which has installed and built everything before.
-import { spawnSync } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { findEngines } from './engines.mjs';
 import { runSteps } from './steps.mjs';
 
-const ENGINES = '../shared/engines';
-const hasJava = spawnSync('java', ['-version']).status === 0;
-const noEngines = existsSync(ENGINES) ? (hasJava ? undefined : 'no java here') : `no engines in ${ENGINES}`;
+const engines = findEngines();
 const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
 
 const tests = {
@@ -22,8 +19,8 @@ const e2e = {
 };
 const conformance = {
   name: 'Conformance and faults on engines that are killed and hung',
-  command: `ENGINES_DIR="${noEngines ? '' : realpathSync(ENGINES)}" npm run --silent conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
-  skipped: noEngines,
+  command: `ENGINES_DIR="${engines.folder}" npm run --silent conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
+  skipped: engines.missing,
 };
 const documents = [
   { name: "The README's quick start, literally", command: '.ci/quick-start' },

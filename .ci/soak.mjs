@@ -1,15 +1,12 @@
 // Every suite in its long form: all rounds of properties, repeated kills, the full matrix of pages. Takes some hours. Run it
 // before a change to storage, adapters, subscriptions or delivery is called done. Usage: npm run soak
-import { spawnSync } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { findEngines } from './engines.mjs';
 import { runSteps } from './steps.mjs';
 
 process.env.SOAK = 'true';
 process.env.PROPERTY_ROUNDS ??= 'all';
-const { ENGINES_DIR = '../shared/engines' } = process.env;
-const hasJava = spawnSync('java', ['-version']).status === 0;
-const noEngines = existsSync(ENGINES_DIR) ? (hasJava ? undefined : 'no java here') : `no engines in ${ENGINES_DIR}`;
-if (noEngines === undefined) process.env.ENGINES_DIR = realpathSync(ENGINES_DIR);
+const engines = findEngines();
+if (engines.missing === undefined) process.env.ENGINES_DIR = engines.folder;
 const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
 
 await runSteps([
@@ -22,7 +19,7 @@ await runSteps([
       {
         name: 'Conformance on engines',
         command: `npm run --silent conformance -- --reporters="$PWD/.ci/times.mjs"`,
-        skipped: noEngines,
+        skipped: engines.missing,
       },
       { name: 'Journeys, faults and pages', command: `npm run --silent e2e -- ${times}` },
     ],
