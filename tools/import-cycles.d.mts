@@ -1,0 +1,1 @@
+export function findCycles(importsOf: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[];
