@@ -15,7 +15,7 @@ import {
 const folder = fileURLToPath(new URL('../../../deploy/k8s/', import.meta.url));
 const SERVICES = ['gateway', 'shipments', 'projections', 'webhooks'];
 const APPS = [...SERVICES, 'setup'];
-/** What an operator gives beside them: docs and README.md name these. */
+/** The secrets and settings that an operator adds (docs/guides/deployment.md). */
 const SECRETS = {
   MONGODB_URL: 'mongodb://tracking:secret@mongodb.example.com/tracking?replicaSet=rs0',
   EVENTSTOREDB_URL: 'esdb://tracking:secret@eventstoredb.example.com:2113',
