@@ -1,33 +1,33 @@
-import { Module } from '@nestjs/common';
-import type { DynamicModule, Provider } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
-import { CrossSiteRequests } from './authentication/cross-site-requests.ts';
-import { KeyAuthenticator } from './authentication/key-authenticator.ts';
-import { SessionAuthenticator } from './authentication/session-authenticator.ts';
-import { SessionCookie } from './authentication/session-cookie.ts';
-import { CLOCK, HEALTH, LOGGER, SETTINGS } from './dependencies.ts';
-import type { HttpDependencies } from './dependencies.ts';
+import { Admission, CrossSiteRequests } from './authentication/admission.ts';
+import { KeyAuthenticator, SessionAuthenticator, SessionCookie } from './authentication/authenticators.ts';
 import { assembleDocs } from './docs/api-docs.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
-import { ErrorFilter } from './errors/error-filter.ts';
+import { ErrorFilter } from './errors/error-answer.ts';
 import { HealthController } from './health/health.controller.ts';
-import type { DependenciesOf, FeatureHooks, HttpFeature } from './http-feature.ts';
+import {
+  CLOCK,
+  type DependenciesOf,
+  type FeatureHooks,
+  HEALTH,
+  type HttpDependencies,
+  type HttpFeature,
+  LOGGER,
+  SETTINGS,
+} from './http-feature.ts';
 import { makeRetriesSafe } from './idempotency/safe-retries.ts';
-import { DEPRECATIONS, announceDeprecations } from './operations/deprecations.ts';
-import { OPERATIONS } from './operations/operations.ts';
-import { Cursors } from './paging/cursors.ts';
+import { announceDeprecations, DEPRECATIONS, OPERATIONS } from './operations/operations.ts';
+import { Cursors } from './paging/paging.ts';
 import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
 import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
-import { Admission } from './server/admission.ts';
 import { AnswersUnderWay } from './server/answers-under-way.ts';
-import { createFastifyAdapter } from './server/fastify-adapter.ts';
-import { boundLargeBodies } from './server/large-bodies.ts';
-import { nestLogger } from './server/nest-logger.ts';
+import { boundLargeBodies } from './server/body-limits.ts';
+import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
 import { Observation } from './server/observation.ts';
 import { during } from './server/request.ts';
 import { Routes } from './server/routes.ts';

@@ -1,9 +1,56 @@
 import type { DynamicModule, INestApplicationContext, Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode, FieldErrorCode, PublicAddresses, WarningCode } from '@tracking/contracts';
+import type { Clock, Logger, Metrics, Quota } from '@tracking/ports';
+import type { HealthReport } from '@tracking/runtime';
 import type { FastifyInstance } from 'fastify';
-import type { CodeEntry } from './docs/code-entry.ts';
+import type { AuthenticateKey, AuthenticateSession } from './authentication/authenticators.ts';
+import type { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
 import type { OperationId } from './operations/operations.ts';
+import type { ReadModelProgress } from './read-your-writes/read-your-writes.ts';
+
+/** Injection tokens of the dependencies that every feature may use. */
+export const CLOCK = Symbol('clock');
+export const LOGGER = Symbol('logger');
+export const HEALTH = Symbol('health');
+export const SETTINGS = Symbol('settings');
+
+/** Dependencies of the server itself; each feature names its own beside them. */
+export interface HttpDependencies {
+  readonly identity: { readonly authenticateSession: AuthenticateSession };
+  readonly authenticateKey: AuthenticateKey;
+  readonly readModels: ReadModelProgress<never>;
+  readonly quota: Quota;
+  readonly idempotency: IdempotencyClaims;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly health: () => HealthReport;
+  readonly settings: HttpSettings;
+}
+
+export interface HttpSettings {
+  /** URL of the web application, without a trailing slash; links to shipments begin with it. */
+  readonly appUrl: string;
+  /** URL of this API for its clients, without a trailing slash and without `/v1`. */
+  readonly baseUrl: string;
+  /** The built web application, which is served beside the API; absent where there is none. */
+  readonly webAppFolder?: string;
+  readonly rateLimitPerMinute: number;
+  /** CIDRs or addresses whose `X-Forwarded-*` headers are trusted. */
+  readonly trustedProxies: readonly string[];
+  /** Signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
+  readonly cursorSecret: Uint8Array;
+  /** How long a list waits to show the client's own last write, in milliseconds; 5,000 by default. */
+  readonly readYourWritesWaitMs?: number;
+  /**
+   * How long the answer to a write waits for the read models, in milliseconds: where the client's next request may come
+   * to another replica. 0 by default.
+   */
+  readonly answerWaitMs?: number;
+  /** How long a write that may have duplicates waits for the read model to show it, in milliseconds; 200 by default. */
+  readonly duplicatesWaitMs?: number;
+}
 
 /** A feature of the API: a Nest module class. An app lists those that it serves. */
 export interface HttpFeature<Dependencies> {
@@ -21,7 +68,7 @@ export type DependenciesOf<Feature extends HttpFeature<never>> = (
   : never;
 
 /** Adds hooks to the server, with the providers of the application at hand. */
-export type AddHooks = (server: FastifyInstance, app: INestApplicationContext) => void;
+type AddHooks = (server: FastifyInstance, app: INestApplicationContext) => void;
 
 /** Hooks of a feature, by their place among those of the server. */
 export interface FeatureHooks {
@@ -56,4 +103,21 @@ export interface FeatureDocs {
   readonly describe?: (document: OpenAPIObject) => void;
   /** Pages below /docs in HTML, by name. */
   readonly pages?: Readonly<Record<string, (addresses: PublicAddresses) => string>>;
+}
+
+/** What the documentation says of a code: three sentences or so, in plain words. */
+export interface CodeEntry {
+  /** What it means. */
+  readonly means: string;
+  /** What was asked for, or sent, and is answered with it. */
+  readonly asked: string;
+  /** The message of that answer. */
+  readonly message: string;
+  /** What the client does about it. */
+  readonly action: string;
+}
+
+/** In this order. */
+export function entry(means: string, asked: string, message: string, action: string): CodeEntry {
+  return { means, asked, message, action };
 }

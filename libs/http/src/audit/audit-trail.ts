@@ -1,12 +1,20 @@
-import { DomainError } from '@tracking/contracts';
-import type { Actor, AuditType, AuditedChanges, Timestamp } from '@tracking/contracts';
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  UseInterceptors,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { type Actor, type AuditedChanges, type AuditType, DomainError, type Timestamp } from '@tracking/contracts';
 import { type Logger, withUnknownOutcome } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
+import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { RequestError } from '../errors/request-error.ts';
-import { commandIdentityOf } from '../server/command-identity.ts';
-import { requestFields } from '../server/request.ts';
-import { changesOf, isChange } from './audited-changes.ts';
-import type { AuditedChange } from './audited-changes.ts';
+import { commandIdentityOf, requestFields } from '../server/request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,7 +28,7 @@ interface ToldChange extends AuditedChange {
 }
 
 /** Who changes something, in which workspace, and from where; the address is null where there is none. */
-export interface AuditedBy {
+interface AuditedBy {
   readonly workspace_id: string;
   readonly actor: Actor;
   readonly address: string | null;
@@ -40,7 +48,7 @@ function idOf(content: object | null): string | null {
   return content && 'id' in content ? String(content.id) : null;
 }
 
-export interface DuringOptions {
+interface DuringOptions {
   readonly type: AuditType;
   readonly by: AuditedBy;
   /** Where it is known before. */
@@ -50,7 +58,7 @@ export interface DuringOptions {
 }
 
 /** A change as its entry is begun. */
-export interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
+interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
   /** Of the command that makes the change: a repeat with the same id continues the same entry. */
   readonly command_id: string;
   readonly at: Timestamp;
@@ -127,4 +135,93 @@ export class AuditTrail {
       ),
     );
   }
+}
+
+const AUDITED = 'audited';
+
+/** Under which a module tells who makes its requests. */
+export const AUDITED_BY = Symbol('audited by');
+
+/** Who makes a request; undefined where it names no workspace, so that nothing of it can be changed. */
+export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
+
+/** Anything else may be a key that somebody took for an id: it would be stored. */
+const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,60}$/;
+
+@Injectable()
+class AuditInterceptor implements NestInterceptor {
+  constructor(
+    @Inject(AuditTrail) private readonly trail: AuditTrail,
+    @Inject(AUDITED_BY) private readonly auditedBy: AuditedByRequest,
+    @Inject(Reflector) private readonly reflector: Reflector,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const type = this.reflector.get<AuditType>(AUDITED, context.getHandler());
+    return defer(async () => {
+      const handle = () => lastValueFrom(next.handle(), { defaultValue: undefined });
+      const by = await this.auditedBy(request);
+      if (!by) return handle();
+      const { id = null } = request.params as { readonly id?: string };
+      const target = id !== null && ID_FORM.test(id) ? id : null;
+      return this.trail.during(request, { type: by.type ?? type, by, target }, handle);
+    });
+  }
+}
+
+/**
+ * Every change that the handler makes is in the audit log, as of this type; its target is what the path's `:id` names, or
+ * what the handler tells with `tellAudit`. The entry is stored before the handler and its pipes run: ADR 0023.
+ */
+export function Audited(type: AuditType): MethodDecorator {
+  return applyDecorators(SetMetadata(AUDITED, type), UseInterceptors(AuditInterceptor));
+}
+
+/** What a change made of something: null where it was not there before, or is not any more. */
+export interface AuditedChange {
+  readonly before: object | null;
+  readonly after: object | null;
+}
+
+/** Fields that hold a secret, or the address of one. */
+const SECRET = /secret|password|token|hash|^key$|^(invitation|reset)_url$/;
+/** Values of headers are often credentials. */
+const NAMES_ALONE: ReadonlySet<string> = new Set(['headers']);
+/** What every change changes, and what says nothing that the entry does not say. */
+const UNTOLD: ReadonlySet<string> = new Set([
+  'id',
+  'workspace_id',
+  'version',
+  'warnings',
+  'created_at',
+  'created_by',
+  'updated_at',
+  'last_seen_at',
+  'last_used_at',
+]);
+
+/** Whether anything is not as it was. */
+export function isChange({ before, after }: AuditedChange): boolean {
+  return JSON.stringify(before) !== JSON.stringify(after);
+}
+
+/** The fields that differ, without what no log may hold. */
+export function changesOf({ before, after }: AuditedChange): AuditedChanges {
+  const [from, to] = [tellable(before), tellable(after)];
+  const fields = new Set([...from.keys(), ...to.keys()]);
+  const differing = [...fields].filter((field) => JSON.stringify(from.get(field)) !== JSON.stringify(to.get(field)));
+  return Object.fromEntries(
+    differing.map((field) => [field, { from: from.get(field) ?? null, to: to.get(field) ?? null }]),
+  );
+}
+
+/** Absent and null are the same. */
+function tellable(content: object | null): ReadonlyMap<string, unknown> {
+  const told = Object.entries(content ?? {}).filter(
+    ([field, value]) => value !== null && value !== undefined && !UNTOLD.has(field) && !SECRET.test(field),
+  );
+  return new Map(
+    told.map(([field, value]) => [field, NAMES_ALONE.has(field) ? Object.keys(value as object).sort() : value]),
+  );
 }

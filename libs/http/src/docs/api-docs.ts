@@ -1,9 +1,13 @@
-import { ERROR_CODES, FIELD_ERROR_CODES, WARNING_CODES } from '@tracking/contracts';
-import type { ErrorCode, FieldErrorCode, WarningCode } from '@tracking/contracts';
-import type { FeatureDocs } from '../http-feature.ts';
-import type { CodeEntry } from './code-entry.ts';
-import { ERRORS, FIELDS, WARNINGS } from './codes.ts';
-import { SAMPLES, VALUES } from './samples.ts';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  FIELD_ERROR_CODES,
+  type FieldErrorCode,
+  WARNING_CODES,
+  type WarningCode,
+} from '@tracking/contracts';
+import type { CodeEntry, FeatureDocs } from '../http-feature.ts';
+import { SERVER_DOCS } from './server-docs.ts';
 
 /** The documentation of the server and of all its features. */
 export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' | 'warnings' | 'describe'>> {
@@ -12,14 +16,6 @@ export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' 
   readonly warnings: Readonly<Record<WarningCode, CodeEntry>>;
   readonly describe: readonly NonNullable<FeatureDocs['describe']>[];
 }
-
-const SERVER_DOCS: FeatureDocs = {
-  errors: ERRORS,
-  fields: FIELDS,
-  warnings: WARNINGS,
-  samples: SAMPLES,
-  values: VALUES,
-};
 
 /** @throws Error where a code has no entry, or two features claim the same name */
 export function assembleDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {

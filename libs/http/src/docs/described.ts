@@ -3,10 +3,10 @@ import type { ErrorCode, EventType } from '@tracking/contracts';
 import type { OperationId } from '../operations/operations.ts';
 
 type PathItem = OpenAPIObject['paths'][string];
-export type DescribedMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type DescribedMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type OperationObject = NonNullable<PathItem['get']>;
 type Parameter = NonNullable<OperationObject['parameters']>[number];
-export type HeaderParameter = Exclude<Parameter, { readonly $ref: string }>;
+type HeaderParameter = Exclude<Parameter, { readonly $ref: string }>;
 /** JSON Schema 2020-12, of which Nest's type knows an older one. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 

@@ -41,3 +41,59 @@ export function documentationPage(title: string, markdown: string): string {
 export function jsonBlock(value: object): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 }
+
+/** Of the line with links on all pages: Swagger UI has a style of its own. */
+export const NAV_STYLE = `body { margin: 0; }
+nav { font: 16px/1.55 system-ui, sans-serif; display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; padding: 0.9rem 1.5rem; background: #1b2b3a; color: #ffffff; }
+nav a { color: #cfe3f7; text-decoration: none; }
+nav a:hover { text-decoration: underline; }
+`;
+
+/** The style sheet of the pages beside the operations; light or dark, as the reader's system is. */
+export const PAGE_STYLE = `${NAV_STYLE}:root {
+  color-scheme: light dark;
+  --text: #1c2733;
+  --quiet: #5a6b7b;
+  --line: #d9e0e7;
+  --back: #ffffff;
+  --raised: #f5f7f9;
+  --link: #0b5cad;
+  --mark: #fff6d6;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --text: #dbe3ea;
+    --quiet: #93a3b2;
+    --line: #33404c;
+    --back: #14191e;
+    --raised: #1d242b;
+    --link: #7db8f2;
+    --mark: #3a3212;
+  }
+}
+* { box-sizing: border-box; }
+html { scroll-padding-top: 1rem; }
+body { background: var(--back); color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 1rem 1.5rem 6rem; }
+h1 { font-size: 2rem; margin: 1.5rem 0 1rem; }
+h2 { font-size: 1.4rem; margin: 3rem 0 0.75rem; padding-bottom: 0.3rem; border-bottom: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 0; }
+a { color: var(--link); }
+code, pre { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+:not(pre) > code { padding: 0.1em 0.3em; border-radius: 3px; background: var(--raised); overflow-wrap: anywhere; }
+pre { margin: 0.75rem 0; padding: 0.75rem 1rem; overflow: auto; border: 1px solid var(--line); border-radius: 6px; background: var(--raised); }
+.table { overflow-x: auto; }
+table { width: 100%; border-collapse: collapse; }
+th, td { padding: 0.45rem 0.75rem 0.45rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { color: var(--quiet); font-weight: 600; }
+article { margin: 1rem 0; padding: 1rem 1.25rem; border: 1px solid var(--line); border-radius: 8px; }
+article:target { border-color: var(--link); background: var(--mark); }
+article h3 a { color: inherit; text-decoration: none; }
+article h3 code { padding: 0; background: none; font-size: 1.05rem; }
+article h3 small { margin-left: 0.75rem; color: var(--quiet); font-weight: 400; }
+article p { margin: 0.5rem 0; }
+.index { columns: 15rem; padding: 0; list-style: none; }
+details { margin: 0.5rem 0; border: 1px solid var(--line); border-radius: 6px; }
+summary { padding: 0.5rem 1rem; cursor: pointer; }
+details pre { margin: 0; border: 0; border-top: 1px solid var(--line); border-radius: 0 0 6px 6px; }
+`;

@@ -1,8 +1,15 @@
-import { ERROR_CODES, FIELD_ERROR_CODES, WARNING_CODES } from '@tracking/contracts';
-import type { ErrorCode, ErrorType, FieldErrorCode, WarningCode } from '@tracking/contracts';
-import { statusOf } from '../errors/error-status.ts';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorType,
+  FIELD_ERROR_CODES,
+  type FieldErrorCode,
+  WARNING_CODES,
+  type WarningCode,
+} from '@tracking/contracts';
+import { statusOf } from '../errors/error-answer.ts';
+import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
-import type { CodeEntry } from './code-entry.ts';
 import { documentationPage, jsonBlock } from './documentation-page.ts';
 
 const TYPES: Readonly<Record<ErrorType, string>> = {

@@ -1,10 +1,10 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { ErrorCode } from '@tracking/contracts';
-import { codesIn, operationsOf } from './described.ts';
-import type { JsonSchema } from './described.ts';
-import { PROBLEM_TYPE } from '../errors/problem-details.ts';
+import { ERROR_CODES, type ErrorCode, type FieldError } from '@tracking/contracts';
+import { type ErrorAnswer, PROBLEM_TYPE, problemDetails, statusOf } from '../errors/error-answer.ts';
+import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { errorExample, problemExample } from './samples.ts';
+import { codesIn, type JsonSchema, operationsOf } from './described.ts';
+import { FAULTY_FIELD, REQUEST_ID } from './server-docs.ts';
 
 type Content = Record<string, { schema?: JsonSchema; example?: unknown; examples?: object }> | undefined;
 type Schemas = Readonly<Record<string, JsonSchema>>;
@@ -131,4 +131,32 @@ function ofObject(
     return isThere ? [[name, exampleOf(field, making, name)]] : [];
   });
   return Object.fromEntries(fields) as object;
+}
+
+/** The answer with an error, as an example of its code. */
+function errorExample(code: ErrorCode, entry: CodeEntry): object {
+  const { message, details } = sampleError(code, entry);
+  const param = details[0]?.param ?? null;
+  const error = { type: ERROR_CODES[code], code, message, param, details, request_id: REQUEST_ID };
+  return { summary: entry.means, value: { error } };
+}
+
+/** The same as problem details. */
+function problemExample(code: ErrorCode, entry: CodeEntry): object {
+  const value = problemDetails(sampleError(code, entry), REQUEST_ID, 'https://api.example.com/docs');
+  return { summary: entry.means, value };
+}
+
+function sampleError(code: ErrorCode, entry: CodeEntry): ErrorAnswer {
+  const details: readonly FieldError[] = code === 'validation_failed' ? [FAULTY_FIELD] : [];
+  const [field] = details;
+  const message = field ? `${field.param}: ${field.message}` : entry.message;
+  return {
+    status: statusOf(code),
+    code,
+    message,
+    details,
+    headers: {},
+    unexpected: false,
+  };
 }

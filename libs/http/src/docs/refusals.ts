@@ -1,12 +1,9 @@
-import { ERROR_CODES } from '@tracking/contracts';
-import type { ErrorCode } from '@tracking/contracts';
-import { statusOf } from '../errors/error-status.ts';
-import { PROBLEM_TYPE } from '../errors/problem-details.ts';
+import { ERROR_CODES, type ErrorCode } from '@tracking/contracts';
+import { PROBLEM_TYPE, statusOf } from '../errors/error-answer.ts';
 import { OPERATIONS } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { parameterOf, schemaRef } from './described.ts';
-import type { Described, OperationObject } from './described.ts';
-import { readsYourWrites } from './request-headers.ts';
+import { type Described, type OperationObject, parameterOf, schemaRef } from './described.ts';
+import { readsYourWrites } from './headers.ts';
 
 /** Of a status that an operation declares no answer for. */
 const MEANINGS: Readonly<Record<number, string>> = {

@@ -4,17 +4,16 @@ import fastifyStatic from '@fastify/static';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { PublicAddresses } from '@tracking/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { prefers } from '../errors/problem-details.ts';
+import { prefers } from '../errors/error-answer.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { API_TITLE } from './api-text.ts';
+import { NAV_STYLE, PAGE_STYLE } from './documentation-page.ts';
 import { errorsPage } from './errors-page.ts';
-import { NAV_STYLE, PAGE_STYLE } from './page-style.ts';
-import { DOCS_PAGE, DOCS_SCRIPT } from './pages.ts';
+import { API_TITLE } from './openapi.ts';
 
 /** The files of Swagger UI that the page needs; the folder holds others, among them a page of its own. */
 const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32x32.png']);
 
-export interface ServeDocsOptions {
+interface ServeDocsOptions {
   readonly describe: () => OpenAPIObject;
   readonly docs: ApiDocs;
   readonly settings: PublicAddresses & { readonly webAppFolder?: string };
@@ -83,3 +82,33 @@ function page(reply: FastifyReply, html: string): FastifyReply {
 function style(reply: FastifyReply, css: string): FastifyReply {
   return reply.type('text/css; charset=utf-8').send(css);
 }
+
+const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Shipment Tracking API</title>
+    <link rel="icon" href="docs/assets/favicon-32x32.png">
+    <link rel="stylesheet" href="docs/assets/swagger-ui.css">
+    <link rel="stylesheet" href="docs/nav.css">
+  </head>
+  <body>
+    <nav><strong>Shipment Tracking API</strong> <a href="docs">Operations</a> <a href="docs/errors">Errors</a> <a href="docs/webhooks">Webhooks</a></nav>
+    <div id="api"></div>
+    <script src="docs/assets/swagger-ui-bundle.js"></script>
+    <script src="docs/init.js"></script>
+  </body>
+</html>
+`;
+
+/** The server of the page is the one to try things on, whatever name the description gives it. */
+const DOCS_SCRIPT = `const show = async () => {
+  const here = new URL('.', location.href).href;
+  const response = await fetch(here + 'openapi.json');
+  const spec = await response.json();
+  spec.servers = [{ url: here.replace(/\\/$/, '') }];
+  SwaggerUIBundle({ spec, dom_id: '#api', deepLinking: true, validatorUrl: null });
+};
+show();
+`;

@@ -1,12 +1,8 @@
 import { HttpException } from '@nestjs/common';
-import { DomainError, ERROR_CODES } from '@tracking/contracts';
-import type { ErrorCode, FieldError } from '@tracking/contracts';
+import { DomainError, ERROR_CODES, type ErrorCode, type FieldError } from '@tracking/contracts';
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
-import { answerTo, errorBody } from './error-answer.ts';
-import type { FailedRequest } from './error-answer.ts';
-import { statusOf } from './error-status.ts';
-import { problemDetails, wantsProblem } from './problem-details.ts';
-import { RequestError, invalidRequest } from './request-error.ts';
+import { answerTo, errorBody, type FailedRequest, problemDetails, statusOf, wantsProblem } from './error-answer.ts';
+import { invalidRequest, RequestError } from './request-error.ts';
 
 const fault = (param: string, code: FieldError['code'] = 'invalid_type'): FieldError => ({
   param,

@@ -1,11 +1,20 @@
-import { HttpException } from '@nestjs/common';
-import { DomainError, ERROR_CODES, PreconditionFailed } from '@tracking/contracts';
-import type { ErrorBody, ErrorCode, FieldError } from '@tracking/contracts';
-import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
-import { etagOf } from '../preconditions/entity-tags.ts';
-import { sizeOf } from '../server/sizes.ts';
-import { statusOf } from './error-status.ts';
-import { RequestError, invalidRequest } from './request-error.ts';
+import { STATUS_CODES } from 'node:http';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import {
+  DomainError,
+  ERROR_CODES,
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorType,
+  type FieldError,
+  PreconditionFailed,
+} from '@tracking/contracts';
+import { Busy, isKnownUndone, type Logger, Unavailable, WritesRefused } from '@tracking/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { etagOf } from '../preconditions/preconditions.ts';
+import { requestFields } from '../server/request.ts';
+import { sizeOf } from '../server/route-bodies.ts';
+import { invalidRequest, RequestError } from './request-error.ts';
 
 /** An error as it will be answered, before it is known in which of the two forms. */
 export interface ErrorAnswer {
@@ -99,4 +108,132 @@ export function errorBody(error: Pick<ErrorAnswer, 'code' | 'message' | 'details
       request_id: requestId,
     },
   };
+}
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** The same error as RFC 9457 wants it, our members beside the standard ones. `type` names a documented code. */
+export function problemDetails(error: ErrorAnswer, requestId: string, docsUrl: string): object {
+  return {
+    type: `${docsUrl}/errors#${error.code}`,
+    title: STATUS_CODES[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.message,
+    error_type: ERROR_CODES[error.code],
+    code: error.code,
+    param: error.details[0]?.param ?? null,
+    details: error.details,
+    request_id: requestId,
+  };
+}
+
+export function wantsProblem(accept: string | undefined): boolean {
+  return prefers(accept, PROBLEM_TYPE);
+}
+
+/** Whether the client prefers a media type to plain JSON: it names it, and plain JSON not with a greater weight. */
+export function prefers(accept: string | undefined, mediaType: string): boolean {
+  if (!accept) return false;
+  const wanted = weight(accept, mediaType);
+  return wanted > 0 && wanted >= weight(accept, 'application/json');
+}
+
+function weight(accept: string, mediaType: string): number {
+  for (const range of accept.split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    if (type !== mediaType) continue;
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
+    return q === undefined ? 1 : Number(q.slice(2)) || 0;
+  }
+  return 0;
+}
+
+const BY_TYPE: Readonly<Record<ErrorType, number>> = {
+  invalid_request: 400,
+  authentication: 401,
+  permission: 403,
+  not_found: 404,
+  conflict: 409,
+  rate_limit: 429,
+  internal: 500,
+};
+
+/** Codes whose HTTP status is narrower than their type's. */
+const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+  method_not_allowed: 405,
+  request_timeout: 408,
+  precondition_failed: 412,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  range_not_satisfiable: 416,
+  expectation_failed: 417,
+  headers_too_large: 431,
+  busy: 503,
+  unavailable: 503,
+  read_model_behind: 503,
+};
+
+/** The HTTP status that an error code is answered with. */
+export function statusOf(code: ErrorCode): number {
+  return BY_CODE[code] ?? BY_TYPE[ERROR_CODES[code]];
+}
+
+interface ErrorFilterOptions {
+  readonly logger: Logger;
+  /** Where the codes are documented, as `https://host/docs`. */
+  readonly docsUrl: string;
+  /** A better error for what was thrown, where the routes know one (a path that exists under another method). */
+  readonly refine?: (error: unknown, request: FastifyRequest) => unknown;
+}
+
+/** Answers every error of every route and hook in the API's error form, or as problem details where asked for. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly options: ErrorFilterOptions) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  /** Also for what Fastify refuses before any route is found. */
+  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const answer = answerTo(this.options.refine?.(error, request) ?? error, failed(request));
+    request.isUndone = isKnownUndone(error);
+    if (isGone(request)) this.options.logger.info(requestFields(request), 'a client went away amid its request');
+    else if (answer.unexpected) this.log(error, request);
+    if (reply.sent) return;
+    const problem = wantsProblem(request.headers.accept);
+    const body = problem ? problemDetails(answer, request.id, this.options.docsUrl) : errorBody(answer, request.id);
+    void reply
+      .code(answer.status)
+      .headers(answer.headers)
+      .type(problem ? PROBLEM_TYPE : 'application/json; charset=utf-8')
+      .send(JSON.stringify(body));
+  }
+
+  /** What is answered for one of a request's many items. */
+  ofItem(error: unknown, request: FastifyRequest): Pick<ErrorBody, 'error'> & { readonly status: number } {
+    const answer = answerTo(error, failed(request));
+    if (answer.unexpected) this.log(error, request);
+    return { status: answer.status, ...errorBody(answer, request.id) };
+  }
+
+  /** The stack alone: a request's body and headers may hold what no log may. */
+  private log(error: unknown, request: FastifyRequest): void {
+    const { method, url } = request.routeOptions ?? {};
+    const stack = error instanceof Error ? error.stack : String(error);
+    this.options.logger.error({ ...requestFields(request), method, route: url, error: stack }, 'unexpected error');
+  }
+}
+
+/** Whether the client ended the connection before all of its request was here. */
+function isGone({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
+}
+
+/** Requests whose path could not even be read have no route. */
+function failed({ method, begun, routeOptions }: FastifyRequest): FailedRequest {
+  const progress = method === 'GET' || method === 'HEAD' ? 'read' : begun ? 'begun' : 'refused';
+  return { progress, bodyLimit: routeOptions?.bodyLimit ?? 0 };
 }

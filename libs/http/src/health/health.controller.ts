@@ -1,11 +1,31 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
-import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
-import { HEALTH } from '../dependencies.ts';
-import type { HttpDependencies } from '../dependencies.ts';
-import { LivenessResource, ReadinessResource } from './health.resource.ts';
+import { HEALTH, type HttpDependencies } from '../http-feature.ts';
 import { Operation } from '../operations/operation.ts';
+
+@ApiSchema({ name: 'Liveness' })
+class LivenessResource {
+  @ApiProperty({ description: 'Always `live`.', enum: ['live'] })
+  readonly status!: 'live';
+}
+
+@ApiSchema({ name: 'Readiness' })
+class ReadinessResource {
+  @ApiProperty({
+    description: '`degraded`: an engine is lost, and what works without it is answered.',
+    enum: ['starting', 'ready', 'degraded', 'draining'],
+  })
+  readonly status!: string;
+  @ApiProperty({
+    type: 'object',
+    description: 'By engine, `ok` or why it does not answer.',
+    additionalProperties: { type: 'string' },
+    example: { storage: 'ok' },
+  })
+  readonly engines!: Record<string, string>;
+}
 
 /** For orchestrators: no key, no quota. */
 @ApiTags('Health')

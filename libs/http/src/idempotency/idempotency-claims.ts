@@ -1,14 +1,19 @@
-import { createHmac, createSecretKey, randomUUID } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
-import type { Clock, Collection, DocumentStore, Leases, Logger, Metrics } from '@tracking/ports';
-import type { LeaderElectedJob } from '@tracking/resilience';
+import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import type { Timestamp } from '@tracking/contracts';
+import {
+  type Clock,
+  type Collection,
+  type CollectionSpec,
+  type Document,
+  type DocumentStore,
+  type Leases,
+  type Logger,
+  type Metrics,
+  retryCounter,
+} from '@tracking/ports';
+import { LeaderElectedJob, pause } from '@tracking/resilience';
 import { derivedKey } from '@tracking/runtime';
-import { CLAIMS, KEPT_MS } from './idempotency-claim.ts';
-import type { IdempotencyClaim } from './idempotency-claim.ts';
-import { sweeping } from './claim-sweeper.ts';
-import type { ClaimedRequest } from './claimed-request.ts';
-import { openAnswer, sealAnswer } from './stored-answer.ts';
-import type { AnswerBox, StoredAnswer } from './stored-answer.ts';
+import { type AnswerBox, openAnswer, sealAnswer, type StoredAnswer } from './stored-answer.ts';
 
 export interface IdempotencyOptions {
   readonly documentStore: DocumentStore;
@@ -30,8 +35,17 @@ export interface IdempotencyOptions {
 /** Characters of a sealed answer, all ASCII: documents have at most 16 MB. */
 const MAX_SEALED = 12 * 1024 * 1024;
 
+/** A request under an `Idempotency-Key`. */
+export interface ClaimedRequest {
+  /** Whose key it is: those of different scopes never meet. */
+  readonly scope: readonly string[];
+  readonly key: string;
+  /** What a repeat has in common with it: method, path with query, body. */
+  readonly content: string;
+}
+
 /** What a request under a key may do. */
-export type Taking =
+type Taking =
   /** Carry out the command of the claim. */
   | { readonly kind: 'taken'; readonly claim: IdempotencyClaim }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer }
@@ -211,4 +225,76 @@ function retaken(found: IdempotencyClaim, { at, process, attempt, taken_at }: Id
 /** Holds for the claim as it was read, whoever may have changed it since. */
 function guardOf({ attempt, state }: IdempotencyClaim) {
   return { attempt, state };
+}
+
+/** How long an `Idempotency-Key` is remembered: docs/reference/http.md#safe-retries. */
+export const KEPT_MS = 24 * 60 * 60 * 1_000;
+
+/** What an `Idempotency-Key` stands for: one command, who carries it out, and its answer. Nothing in it can be read back. */
+export interface IdempotencyClaim extends Document {
+  /** Keyed hash of whose key it is and of the key itself. */
+  readonly id: string;
+  /** Keyed hash of the request: a plain one would tell a guessed password of a sign-in. */
+  readonly fingerprint: string;
+  /** Identity of the command, kept before anything runs: however often it is carried out, it is the same one. */
+  readonly command_id: string;
+  readonly at: Timestamp;
+  readonly expires_at: Timestamp;
+  /** `open`: somebody is at it, or died; `released`: it failed on our side, and the next repeat tries again. */
+  readonly state: 'open' | 'released' | 'answered';
+  /** Which process took it last, and in which attempt of its own: every write is guarded by the attempt. */
+  readonly process: string;
+  readonly attempt: string;
+  readonly taken_at: Timestamp;
+  /** Whether another attempt had it before, which may have carried the command out. */
+  readonly is_repeat: boolean;
+  /** Of a `released` one: nothing was done, so that a repeat is carried out at the time of its own. */
+  readonly is_undone?: boolean;
+  /** The sealed answer, where there is one. */
+  readonly answer?: string;
+}
+
+export const CLAIMS: CollectionSpec = {
+  name: 'idempotency_claims',
+  indexes: [{ name: 'expiry', fields: ['expires_at'] }],
+};
+
+const EVERY_MS = 10 * 60 * 1_000;
+const AT_ONCE = 200;
+/** For each millisecond of work it rests so many. */
+const REST = 4;
+
+interface SweepingParts {
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Deletes claims that are over: until it comes to them, they count as absent. */
+export function sweeping(
+  claims: Collection<IdempotencyClaim>,
+  { leases, clock, logger, metrics }: SweepingParts,
+): LeaderElectedJob {
+  return new LeaderElectedJob({
+    leases,
+    lease: 'idempotency-sweeper',
+    logger,
+    countRetry: retryCounter(metrics),
+    what: 'deleting old idempotency keys',
+    everyMs: EVERY_MS,
+    round: (ending) => sweep(claims, clock().toISOString(), ending),
+  });
+}
+
+async function sweep(claims: Collection<IdempotencyClaim>, now: string, ending: AbortSignal): Promise<void> {
+  while (!ending.aborted) {
+    const began = performance.now();
+    const filter = { expires_at: { lte: now } };
+    const old = await claims.find({ filter, sort: { fields: ['expires_at'] }, limit: AT_ONCE });
+    if (old.length === 0) return;
+    // Not those that were taken anew meanwhile.
+    await claims.writeMany(old.map(({ id, attempt }) => ({ kind: 'delete', id, guard: { attempt } })));
+    await pause(REST * (performance.now() - began), ending);
+  }
 }

@@ -1,15 +1,14 @@
 import type { Quota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorFilter } from '../errors/error-filter.ts';
-import { RequestError } from '../errors/request-error.ts';
+import type { ErrorFilter } from '../errors/error-answer.ts';
+import { invalidRequest, RequestError } from '../errors/request-error.ts';
 import type { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
-import { networkOf } from '../server/network.ts';
-import { withinQuota } from '../server/within-quota.ts';
-import type { IdempotencyClaim } from './idempotency-claim.ts';
-import { HEADER, claimedRequest, isClaimed } from './claimed-request.ts';
-import type { IdempotencyClaims } from './idempotency-claims.ts';
-import { answerOf, giveAnswer, isKept, withoutAnswer } from './stored-answer.ts';
-import type { StoredAnswer } from './stored-answer.ts';
+import { networkOf, withinQuota } from '../server/quota.ts';
+import type { ClaimedRequest, IdempotencyClaim, IdempotencyClaims } from './idempotency-claims.ts';
+import { answerOf, giveAnswer, isKept, type StoredAnswer, withoutAnswer } from './stored-answer.ts';
+
+const HEADER = 'Idempotency-Key';
+const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,7 +27,7 @@ declare module 'fastify' {
 /** Requests within a minute of those who show no credentials, from one address: each is written down before it is looked at. */
 const STRANGERS_PER_MINUTE = 60;
 
-export interface SafeRetriesParts {
+interface SafeRetriesParts {
   readonly claims: IdempotencyClaims;
   readonly quota: Quota;
   readonly errors: ErrorFilter;
@@ -130,4 +129,39 @@ async function replay({ readYourWrites }: SafeRetriesParts, reply: FastifyReply,
 function inProgress(): RequestError {
   const message = `The first request with this ${HEADER} is under way; try again.`;
   return new RequestError('idempotency_in_progress', message, [], { 'Retry-After': '1' });
+}
+
+/** Whether its client wants to be able to repeat it. Methods other than POST are safe to repeat as they are. */
+function isClaimed({ method, headers, routeOptions }: FastifyRequest): boolean {
+  return method === 'POST' && headers['idempotency-key'] !== undefined && routeOptions.config.operation !== undefined;
+}
+
+/**
+ * After the body was read and the principal is known. A session says the environment with each request, so it is in the
+ * scope. What needs no credentials is known by what it says, and for which environment, so that nobody gets the answer to
+ * another one's request.
+ * @throws RequestError `validation_failed`
+ */
+function claimedRequest({ method, url, body, headers, raw, principal }: FastifyRequest): ClaimedRequest {
+  // Two headers would be one key, and another one where a repeat has a single one.
+  const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
+  if (more.length > 0 || !KEY_FORM.test(key)) {
+    const message = `${HEADER} must be one, of 1 to 255 printable ASCII characters.`;
+    throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
+  }
+  const content = textOf([method, url, body]);
+  const scope = principal
+    ? [principal.credential_id, principal.environment]
+    : [content, String(headers['environment'] ?? '')];
+  return { scope, key, content };
+}
+
+/** @throws RequestError `validation_failed` where it is nested more deeply than the stack holds: JSON is read without one */
+function textOf(content: unknown): string {
+  try {
+    return JSON.stringify(content);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RequestError('validation_failed', `The body is nested too deeply for a request with an ${HEADER}.`);
+  }
 }

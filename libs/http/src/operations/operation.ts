@@ -4,15 +4,10 @@ import { ApiBearerAuth, ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiRespon
 import { ErrorResource } from '../docs/error.resource.ts';
 import type { Conditional } from '../preconditions/preconditions.ts';
 import { json } from '../server/json-body.ts';
-import { kindsOf } from '../server/route-bodies.ts';
-import type { RouteBody } from '../server/route-bodies.ts';
-import { sizeOf } from '../server/sizes.ts';
+import { kindsOf, type RouteBody, sizeOf } from '../server/route-bodies.ts';
 import { NoParameters } from '../validation/parameters.ts';
 import type { DtoClass } from '../validation/read-dto.ts';
-import { describeRefusal } from './access.ts';
-import type { Access } from './access.ts';
-import { OPERATIONS } from './operations.ts';
-import type { OperationId } from './operations.ts';
+import { type Access, describeRefusal, type OperationId, OPERATIONS } from './operations.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-export interface OperationOptions {
+interface OperationOptions {
   readonly summary: string;
   readonly description?: string;
   /** Its query parameters, which the handler has as `@Query()` of this class; none, unless told. */

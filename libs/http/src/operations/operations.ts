@@ -1,4 +1,7 @@
-import type { Access } from './access.ts';
+import type { Permission, Principal } from '@tracking/contracts';
+import type { FastifyInstance } from 'fastify';
+import { RequestError } from '../errors/request-error.ts';
+import type { Headers } from '../server/response-headers.ts';
 
 /**
  * Every operation of the public API, by its operationId, and who may ask for it: a permission, or another {@link Access}.
@@ -109,3 +112,112 @@ export const OPERATIONS = {
 } as const satisfies Readonly<Record<string, Access>>;
 
 export type OperationId = keyof typeof OPERATIONS;
+
+/**
+ * Who may ask for an operation:
+ * - a permission: whoever has it
+ * - `open`: anybody, without credentials
+ * - `authenticated`: anybody with credentials
+ * - `personal`: a user, by a session or by a key of theirs
+ * - `personal or …`: a user, or whoever has the permission; the handler tells what of it is theirs
+ */
+export type Access = Permission | 'open' | 'authenticated' | 'personal' | `personal or ${Permission}`;
+/** Access of operations that ask for credentials. */
+type GuardedAccess = Exclude<Access, 'open'>;
+
+const PERSONAL_OR = 'personal or ';
+
+/** @throws RequestError 403 naming what is lacking */
+export function requireAccess(principal: Principal, access: GuardedAccess): void {
+  if (access === 'authenticated') return;
+  const isPersonal = principal.type !== 'service_account_key';
+  if (access === 'personal') {
+    if (!isPersonal)
+      throw new RequestError('permission_denied', 'Only users may do this, with a session or a key of theirs.');
+    return;
+  }
+  const [permission, mayBePersonal] = permissionIn(access);
+  if (!(mayBePersonal && isPersonal)) requirePermission(principal, permission);
+}
+
+/** @throws RequestError 403 naming the permission */
+export function requirePermission(principal: Principal, permission: Permission): void {
+  if (principal.permissions.has(permission)) return;
+  const who = principal.type === 'session' ? 'user' : 'API key';
+  throw new RequestError('permission_denied', `The ${who} lacks the permission ${permission}.`);
+}
+
+/** What the refusal means, in OpenAPI; undefined where nobody with credentials is refused. */
+export function describeRefusal(access: GuardedAccess): string | undefined {
+  if (access === 'authenticated') return undefined;
+  if (access === 'personal') return "The key is not a user's.";
+  const [permission, mayBePersonal] = permissionIn(access);
+  return mayBePersonal
+    ? `It is neither a user's nor has it the permission ${permission}.`
+    : `The key lacks the permission ${permission}.`;
+}
+
+/** Who may ask for it, in OpenAPI. */
+export function describeAccess(access: Access): string {
+  if (access === 'open') return 'Open to everybody: it takes no credentials.';
+  if (access === 'authenticated') return 'Needs a key or a session, and no permission.';
+  if (access === 'personal') return 'For users: by a session, or by a key of theirs. No permission is needed.';
+  const [permission, mayBePersonal] = permissionIn(access);
+  return mayBePersonal
+    ? `Needs the permission \`${permission}\`; users need none for what is theirs.`
+    : `Needs the permission \`${permission}\`.`;
+}
+
+/** The permission that an access names; undefined where it names none. */
+export function permissionOf(access: Access): Permission | undefined {
+  if (access === 'open' || access === 'authenticated' || access === 'personal') return undefined;
+  return permissionIn(access)[0];
+}
+
+function permissionIn(access: Permission | `personal or ${Permission}`): readonly [Permission, boolean] {
+  const mayBePersonal = access.startsWith(PERSONAL_OR);
+  return [(mayBePersonal ? access.slice(PERSONAL_OR.length) : access) as Permission, mayBePersonal];
+}
+
+/** An operation that goes. */
+export interface Deprecation {
+  /** Since when it is to be used no more: a date or time of ISO 8601. */
+  readonly since: string;
+  /** From when on it may not answer; not earlier. */
+  readonly sunset?: string;
+  /** Where people read what to use instead. */
+  readonly link: string;
+}
+export type Deprecations = Readonly<Partial<Record<OperationId, Deprecation>>>;
+
+/** The operations that go: all their answers say so, and their descriptions. */
+export const DEPRECATIONS: Deprecations = {};
+
+/** Every answer of a deprecated operation says so, refusals too. */
+export function announceDeprecations(fastify: FastifyInstance, deprecations: Deprecations): void {
+  const headers = new Map<string | undefined, Headers>(
+    Object.entries(deprecations).map(([operation, deprecation]) => [operation, deprecationHeaders(deprecation)]),
+  );
+  if (headers.size === 0) return;
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    const found = headers.get(request.routeOptions.config?.operation);
+    if (found) reply.headers(found);
+    done(null, payload);
+  });
+}
+
+/**
+ * The headers of a deprecated operation's answers (RFC 9745, RFC 8594).
+ * @throws Error where the times make no sense
+ */
+export function deprecationHeaders({ since, sunset, link }: Deprecation): Headers {
+  const from = Date.parse(since);
+  const until = sunset === undefined ? Infinity : Date.parse(sunset);
+  if (!(from <= until))
+    throw new Error(`deprecated since ${since}, gone from ${sunset ?? 'never'}: not a time, or too early`);
+  return {
+    Deprecation: `@${Math.floor(from / 1_000)}`,
+    ...(sunset !== undefined && { Sunset: new Date(until).toUTCString() }),
+    Link: `<${link}>; rel="deprecation"; type="text/html"`,
+  };
+}

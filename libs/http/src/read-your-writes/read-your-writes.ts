@@ -12,10 +12,10 @@ const BEGINNING = '-';
 const MAX_REMEMBERED = 10_000;
 
 /** Whether something shows everything up to a position, now or within a time in milliseconds. */
-export type Reached = (position: Position, timeoutMs: number) => Promise<boolean>;
+type Reached = (position: Position, timeoutMs: number) => Promise<boolean>;
 
 /** How long this process waits for the read models, in milliseconds. */
-export interface ReadYourWritesWaits {
+interface ReadYourWritesWaits {
   /** Before a list is refused. */
   readonly listMs: number;
   /** Before a write is answered all the same. */

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Busy } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { AnswersUnderWay, roomForPage } from './answers-under-way.ts';
-import { MIB } from './sizes.ts';
+import { MIB } from './route-bodies.ts';
 
 let server: FastifyInstance;
 /** Pages that are being read, by the workspace; calling one ends it. */

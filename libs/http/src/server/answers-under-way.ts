@@ -1,8 +1,7 @@
 import { Busy } from '@tracking/ports';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { whenSent } from './answer-end.ts';
-import { MIB } from './sizes.ts';
+import { MIB } from './route-bodies.ts';
 
 /** Most bytes of answers that are made or sent at a time; while it is made, an answer takes several times its size. */
 const AT_ONCE = 64 * MIB;
@@ -164,4 +163,15 @@ export class AnswersUnderWay {
 
 function workspaceOf({ principal }: FastifyRequest): string | undefined {
   return principal?.workspace_id;
+}
+
+/**
+ * Calls back once the answer is sent, or its client has gone. Call it when the answer is about to be sent.
+ *
+ * Fastify's `onResponse` is not enough: it does not run if the client resets the connection while the answer is sent.
+ */
+export function whenSent({ raw }: FastifyRequest, reply: FastifyReply, end: () => void): void {
+  // The response may have had its `close` event already.
+  if (raw.socket.destroyed) end();
+  else reply.raw.once('close', end);
 }

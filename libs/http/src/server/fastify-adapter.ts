@@ -1,20 +1,22 @@
+import { maxHeaderSize, STATUS_CODES } from 'node:http';
+import { isIPv6 } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { LoggerService } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { Clock } from '@tracking/ports';
+import type { ErrorCode } from '@tracking/contracts';
+import type { Clock, Logger } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorFilter } from '../errors/error-filter.ts';
-import { notFound } from '../errors/request-error.ts';
-import { giveCommandIdentity } from './command-identity.ts';
-import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
-import { refuseUnclear } from './refuse-unclear.ts';
-import { LONGEST_BODY_MS, boundBodyTimes } from './body-times.ts';
+import { errorBody, type ErrorFilter, statusOf } from '../errors/error-answer.ts';
+import { notFound, RequestError } from '../errors/request-error.ts';
+import { boundBodyTimes, LONGEST_BODY_MS } from './body-limits.ts';
 import { endConnectionsWhenClosing } from './closing.ts';
-import { FILE_KIND, FORM_KIND } from './streamed-bodies.ts';
-import { newRequestId, traceparentOf } from './request.ts';
-import { responseHeaders } from './response-headers.ts';
+import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
+import { giveCommandIdentity, newRequestId, traceparentOf } from './request.ts';
+import { type Headers, responseHeaders } from './response-headers.ts';
 import { hasBody, readRouteBodies } from './route-bodies.ts';
-import { BareAnswers } from './unreadable.ts';
+import { FILE_KIND, FORM_KIND } from './streamed-bodies.ts';
 
-export interface AdapterOptions {
+interface AdapterOptions {
   readonly errors: ErrorFilter;
   readonly clock: Clock;
   /** Where clients reach it; empty for a socket. */
@@ -84,4 +86,96 @@ function refuseSchemas(): never {
 /** What a client calls a body that it does not send is no reason to refuse: many send the header always. */
 function forgetTypeOfNothing({ headers }: FastifyRequest): void {
   if (!hasBody(headers)) delete headers['content-type'];
+}
+
+/** `uri-host [ ":" port ]` of RFC 9110, 7.2, for anything but an IPv6 address; the host may be empty. */
+const HOST = /^(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*(?::\d*)?$/i;
+const IPV6_HOST = /^\[([^\]]*)\](?::\d*)?$/;
+
+/**
+ * Refuses what HTTP/1.1 wants refused although a request could be made of it. What two hosts on the way could take for
+ * two different things is answered here.
+ * @throws RequestError
+ */
+export function refuseUnclear({ headers, raw }: FastifyRequest): void {
+  const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+  // RFC 9112, 3.2.
+  if (hosts.length > 1) throw notValid('it has more than one Host header');
+  if (headers.host === undefined && raw.httpVersion !== '1.0') throw notValid('it has no Host header');
+  if (headers.host !== undefined && !isHost(headers.host)) throw notValid('its Host header names no host');
+  // RFC 9110, 10.1.1; older clients know no expectations.
+  if (headers.expect !== undefined && raw.httpVersion !== '1.0' && !/^100-continue$/i.test(headers.expect)) {
+    throw new RequestError(
+      'expectation_failed',
+      'The request expects what is not done here; only 100-continue is known.',
+    );
+  }
+}
+
+function isHost(text: string): boolean {
+  const address = IPV6_HOST.exec(text)?.[1];
+  return address === undefined ? HOST.test(text) : isIPv6(address);
+}
+
+function notValid(reason: string): RequestError {
+  return new RequestError('validation_failed', `The request is not valid HTTP: ${reason}.`);
+}
+
+/** What is not HTTP enough to become a request: answered on the bare socket, then closed. */
+export class BareAnswers {
+  /** @param headers of every answer */
+  constructor(private readonly headers: Headers) {}
+
+  unreadable(error: Error & { code?: string; reason?: string }, socket: Duplex): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+    } else if (error.code === 'HPE_HEADER_OVERFLOW') {
+      this.answer(socket, 'headers_too_large', `The headers are larger than ${maxHeaderSize} bytes together.`);
+    } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+      this.late(socket);
+    } else {
+      const reason = error.reason ? `: ${error.reason}` : '';
+      this.answer(socket, 'validation_failed', `The request is not valid HTTP${reason}.`);
+    }
+  }
+
+  /** The rest of the request is waited for no longer. */
+  late(socket: Duplex): void {
+    this.answer(socket, 'request_timeout', 'The request did not arrive in time.');
+  }
+
+  /** This is no proxy. */
+  connect(socket: Duplex): void {
+    this.answer(socket, 'method_not_allowed', 'CONNECT is not possible here.', { Allow: '' });
+  }
+
+  private answer(socket: Duplex, code: ErrorCode, message: string, headers: Headers = {}): void {
+    answer(socket, { code, message, details: [] }, { ...this.headers, ...headers });
+  }
+}
+
+function answer(socket: Duplex, error: Parameters<typeof errorBody>[0], headers: Headers): void {
+  // Node listens no more where it hands a socket over: one that breaks now must not end the process.
+  socket.on('error', () => socket.destroy());
+  const requestId = newRequestId();
+  const body = JSON.stringify(errorBody(error, requestId));
+  const status = statusOf(error.code);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Request-Id: ${requestId}`,
+    'Connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** The framework's own lines in our log; its chatter about every route it maps is left out. */
+export function nestLogger(logger: Logger): LoggerService {
+  return {
+    log: () => undefined,
+    warn: (message: unknown) => logger.warn({ source: 'nest' }, String(message)),
+    error: (message: unknown) => logger.error({ source: 'nest' }, String(message)),
+  };
 }

@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
-import type { BodyKind, RouteBody } from './route-bodies.ts';
-import { MIB } from './sizes.ts';
+import { type BodyKind, MIB, type RouteBody } from './route-bodies.ts';
 
 /** Of a JSON body, unless the route says otherwise, in bytes. */
 export const JSON_LIMIT = MIB;
@@ -73,4 +72,41 @@ function firstFault(text: string): string {
 /** `PropertyNameExpected` as `property name expected`. */
 function wordsOf(name: string): string {
   return name.replaceAll(/(?<!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
+}
+
+/**
+ * Whether a value that was read from JSON has more bytes than these when written again. Counts without a stack, as JSON is
+ * read: a few kilobytes can be nested more deeply than a stack holds.
+ */
+export function isLargerThan(bytes: number, value: unknown): boolean {
+  let size = 0;
+  const waiting = [value];
+  while (waiting.length > 0 && size <= bytes) {
+    const one = waiting.pop();
+    if (Array.isArray(one)) {
+      size += punctuation(one.length);
+      for (const element of one) waiting.push(element);
+    } else if (typeof one === 'object' && one !== null) {
+      const members = Object.entries(one);
+      size += punctuation(members.length);
+      for (const [name, member] of members) {
+        size += bytesOf(name) + COLON;
+        waiting.push(member);
+      }
+    } else {
+      size += bytesOf(one);
+    }
+  }
+  return size > bytes;
+}
+
+const COLON = 1;
+
+/** Brackets, and commas between what they hold. */
+function punctuation(held: number): number {
+  return 2 + Math.max(0, held - 1);
+}
+
+function bytesOf(plain: unknown): number {
+  return Buffer.byteLength(JSON.stringify(plain));
 }

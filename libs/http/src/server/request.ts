@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { traceOf } from '@tracking/contracts';
-import type { Principal, Scope } from '@tracking/contracts';
-import { type RequestOrigin, originFields } from '@tracking/ports';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { type Principal, type Scope, type Timestamp, traceOf } from '@tracking/contracts';
+import { type Clock, originFields, type RequestOrigin } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
-import { commandIdentityOf } from './command-identity.ts';
+import { ifMatchOf } from '../preconditions/preconditions.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -96,3 +96,72 @@ export function commandContext(request: FastifyRequest) {
   };
 }
 export type CommandContext = ReturnType<typeof commandContext>;
+
+/** What a command is known by, however often it is carried out. */
+export interface CommandIdentity {
+  readonly id: string;
+  /** When the request was accepted: the time of all events that come of it. */
+  readonly at: Timestamp;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of requests that may write; given before the handler runs. */
+    commandIdentity: CommandIdentity | null;
+  }
+}
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * The one place where a command gets its id and time: after the body was read, before the handler. Under an
+ * `Idempotency-Key` it has them already, from the key's claim.
+ */
+export function giveCommandIdentity(request: FastifyRequest, clock: Clock): void {
+  if (READING.has(request.method)) return;
+  request.commandIdentity ??= { id: randomUUID(), at: clock().toISOString() };
+}
+
+export function commandIdentityOf({ commandIdentity, method }: FastifyRequest): CommandIdentity {
+  if (!commandIdentity) throw new Error(`a request with ${method} asks for no command`);
+  return commandIdentity;
+}
+
+/**
+ * Parameters of handlers, beside Nest's own `@Param`, `@Query` and `@Res`. Nest reads parameters from the last to the
+ * first: where several are refused, what is wrong with the last of them is answered.
+ */
+function parameter<T>(read: (request: FastifyRequest) => T): () => ParameterDecorator {
+  return createParamDecorator((_data: unknown, context: ExecutionContext) => read(requestOf(context)));
+}
+
+/** Whose data the request is about: a {@link Scope}. */
+export const CurrentScope = parameter<Scope>(scopeOf);
+
+/** What the command of the request carries: a {@link CommandContext}. */
+export const Command = parameter<CommandContext>(commandContext);
+
+/** For commands that nobody's principal carries: a {@link CommandIdentity}. */
+export const Identified = parameter<CommandIdentity>(commandIdentityOf);
+
+/** Versions that `If-Match` names, for a command to expect; undefined where it names none in particular. */
+export const IfMatch = parameter<readonly number[] | undefined>(ifMatchOf);
+
+/** The body as it was parsed, and how it is to be read. */
+export interface Sent {
+  readonly body: unknown;
+  /** Whether what would be ignored or warned about is refused. */
+  readonly strict: boolean;
+  /** Of the command that it asks for. */
+  readonly at: Timestamp;
+}
+
+/** The body, for a pipe that reads a {@link Sent}. */
+export const SentBody = createParamDecorator((_data: unknown, context: ExecutionContext): Sent => {
+  const request = requestOf(context);
+  return { body: request.body, strict: isStrict(request), at: commandIdentityOf(request).at };
+});
+
+function requestOf(context: ExecutionContext): FastifyRequest {
+  return context.switchToHttp().getRequest<FastifyRequest>();
+}

@@ -1,8 +1,8 @@
 /** Kinds of routes whose answers have headers of their own. */
-export type AnswerKind = 'api' | 'docs' | 'page';
+type AnswerKind = 'api' | 'docs' | 'page';
 
 export type Headers = Readonly<Record<string, string>>;
-export type ResponseHeaders = Readonly<Record<AnswerKind, Headers>>;
+type ResponseHeaders = Readonly<Record<AnswerKind, Headers>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

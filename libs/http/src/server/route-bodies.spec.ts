@@ -1,10 +1,7 @@
-import { fastify } from 'fastify';
-import type { FastifyError, FastifyInstance } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
-import { JSON_KIND, json } from './json-body.ts';
-import { readRouteBodies } from './route-bodies.ts';
-import type { BodyKind } from './route-bodies.ts';
-import { MIB } from './sizes.ts';
+import { json, JSON_KIND } from './json-body.ts';
+import { type BodyKind, MIB, readRouteBodies } from './route-bodies.ts';
 
 const LINES: BodyKind = {
   mediaType: 'text/plain',

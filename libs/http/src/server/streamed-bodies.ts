@@ -1,7 +1,161 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { RequestError } from '../errors/request-error.ts';
-import { ANY_TYPE } from './route-bodies.ts';
-import type { BodyKind, BodyTime } from './route-bodies.ts';
+import { invalidRequest, RequestError } from '../errors/request-error.ts';
+import { ANY_TYPE, type BodyKind, type BodyTime } from './route-bodies.ts';
+
+import busboy, { type BusboyInstance } from '@fastify/busboy';
+
+/** Of fields: more than any text that one may have, in bytes. */
+const FIELD_BYTES = 8_192;
+const MAX_PARTS = 50;
+/** Of one part's headers; a file's name that is cut by it is too long in any case. */
+const HEADER_BYTES = 16_384;
+/** Characters of a name that an error tells. */
+const MAX_NAME = 200;
+
+/** The file of a form while it comes. */
+export interface FormFile {
+  /** To be iterated once; throws where the form breaks off. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** The name that its sender gave it; undefined where there is none. */
+  readonly name: string | undefined;
+  /** As its sender calls it. */
+  readonly mediaType: string;
+}
+
+interface FormOptions {
+  /** Which part is the file. */
+  readonly fileField: string;
+  readonly time: BodyTime;
+  /** What becomes of the file; what this throws refuses the form. */
+  readonly take: (file: FormFile) => Promise<unknown>;
+}
+
+/**
+ * Reads a `multipart/form-data` body as it comes, parts in any order: the texts of its fields by name, and under the
+ * file's name what `take` made of it. Where it throws, `take` has ended as well.
+ * @throws RequestError `malformed_multipart`, `validation_failed`, `limit_exceeded`, `request_timeout`,
+ * `body_too_large`; what `take` throws
+ */
+export async function readForm(
+  request: FastifyRequest,
+  options: FormOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (request.body === undefined || request.body === null) return {};
+  return new FormReading(parserOf(request), options).read(incoming(request, options.time));
+}
+
+function parserOf({ headers }: FastifyRequest): BusboyInstance {
+  const limits = { parts: MAX_PARTS, fieldSize: FIELD_BYTES, headerSize: HEADER_BYTES, headerPairs: 100 };
+  const type = String(headers['content-type']);
+  try {
+    return new busboy.Busboy({
+      headers: { 'content-type': type },
+      limits,
+      preservePath: true,
+      isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+    });
+  } catch {
+    throw malformed('its Content-Type names no boundary');
+  }
+}
+
+class FormReading {
+  private readonly parts = new Map<string, unknown>();
+  private readonly failure = Promise.withResolvers<never>();
+  private file: Readable | undefined;
+  private taking: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly parser: BusboyInstance,
+    private readonly options: FormOptions,
+  ) {
+    // Looked at only where it is raced with.
+    this.failure.promise.catch(() => undefined);
+    parser.on('field', (name, value, _cutName, isCut) => this.field(unescaped(name), value, isCut));
+    parser.on('file', (...[name, bytes, fileName, , mediaType]) =>
+      this.part({ name: unescaped(name), fileName: unescaped(fileName), mediaType, bytes }),
+    );
+    parser.on('error', () => this.failure.reject(malformed('it breaks off, or is not as its boundary says')));
+    parser.on('partsLimit', () => {
+      this.failure.reject(new RequestError('limit_exceeded', `A form has at most ${MAX_PARTS} parts.`));
+    });
+  }
+
+  async read(body: AsyncIterable<Buffer>): Promise<Readonly<Record<string, unknown>>> {
+    try {
+      const finished = once(this.parser, 'finish');
+      finished.catch(() => undefined);
+      await this.unlessFailed(this.feed(body));
+      await this.unlessFailed(inTime(finished, this.options.time.idleMs));
+      await this.taking;
+      return Object.fromEntries([...this.parts].sort(([a], [b]) => (a < b ? -1 : 1)));
+    } catch (error) {
+      this.file?.destroy(error as Error);
+      await this.taking.catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async feed(body: AsyncIterable<Buffer>): Promise<void> {
+    for await (const piece of body) {
+      if (!this.parser.write(piece)) await this.unlessFailed(once(this.parser, 'drain'));
+    }
+    this.parser.end();
+  }
+
+  private unlessFailed<T>(step: Promise<T>): Promise<T> {
+    return Promise.race([step, this.failure.promise]);
+  }
+
+  private field(name: string | undefined, value: string, isCut: boolean): void {
+    if (isCut) this.refuse(name, 'too_long', 'Is too long.');
+    else this.keep(name, value);
+  }
+
+  private part({ name, fileName, mediaType, bytes }: Part): void {
+    // Nobody else listens where it is not read, or not yet: a form that is refused must not end the process.
+    bytes.on('error', () => undefined);
+    if (name !== this.options.fileField || this.parts.has(name)) {
+      bytes.resume();
+      this.keep(name, '');
+      return;
+    }
+    this.file = bytes;
+    this.parts.set(name, undefined);
+    this.taking = this.options.take({ bytes, name: fileName, mediaType }).then((taken) => this.parts.set(name, taken));
+    this.taking.catch((error: unknown) => this.failure.reject(error));
+  }
+
+  private keep(name = '', value: string): void {
+    if (this.parts.has(name)) this.refuse(name, 'invalid_value', 'Is given more than once.');
+    else this.parts.set(name, value);
+  }
+
+  private refuse(name = '', code: 'too_long' | 'invalid_value', message: string): void {
+    this.failure.reject(invalidRequest([{ param: name.slice(0, MAX_NAME), code, message }]));
+  }
+}
+
+/** Characters that browsers escape in names of fields and files: https://html.spec.whatwg.org/#multipart/form-data-encoding-algorithm */
+const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
+
+/** A name as it was before a browser escaped it. Any other `%` is part of the name. */
+function unescaped(name: string | undefined): string | undefined {
+  return name?.replaceAll(/%(?:22|0D|0A)/g, (escape) => ESCAPED[escape] ?? escape);
+}
+
+interface Part {
+  readonly name: string | undefined;
+  readonly fileName: string | undefined;
+  readonly mediaType: string;
+  readonly bytes: Readable;
+}
+
+function malformed(why: string): RequestError {
+  return new RequestError('malformed_multipart', `The body is no multipart/form-data: ${why}.`);
+}
 
 /** A form with a file, for `readForm`. */
 export const FORM_KIND = streamed('multipart/form-data');

@@ -1,6 +1,5 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
 import { dateFault, timestampFault } from './timestamp.ts';
-import { isTimeZone } from './time-zone.ts';
 
 /** Everything wrong with one value, each fault under its own path; empty when it is fine. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
@@ -186,4 +185,28 @@ const storableItem: FieldCheck = (value, param) => {
 /** A JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Names asked before, with the answer: making a formatter is a thousand times dearer than a look-up. */
+const known = new Map<string, boolean>();
+const MAX_KNOWN = 1_000;
+
+/** Whether it is a time zone's IANA name, as `Europe/Amsterdam`. */
+function isTimeZone(name: string): boolean {
+  // Also keeps out bare offsets, which the platform would take.
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const exists = platformKnows(name);
+  if (known.size < MAX_KNOWN) known.set(name, exists);
+  return exists;
+}
+
+function platformKnows(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -78,7 +78,7 @@ export const FROM_TO = { type: 'object', properties: { from: {}, to: {} } };
 export const TIME = { type: String, format: 'date-time' } as const;
 
 @ApiSchema({ name: 'Warning' })
-export class WarningResource implements Warning {
+class WarningResource implements Warning {
   @ApiProperty({ description: 'Stable code.', enum: WARNING_CODES, example: 'unknown_port' })
   readonly code!: Warning['code'];
   @ApiProperty({ type: String, nullable: true, description: 'The field that it is about.', example: 'origin_port' })

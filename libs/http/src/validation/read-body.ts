@@ -1,7 +1,7 @@
 import type { PipeTransform } from '@nestjs/common';
 import type { FieldError, Warning } from '@tracking/contracts';
 import { invalidRequest } from '../errors/request-error.ts';
-import type { Sent } from '../server/request-decorators.ts';
+import type { Sent } from '../server/request.ts';
 import { isObject } from './checks.ts';
 import { ignored, readDto, unknownFields } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';

@@ -50,7 +50,7 @@ export function fieldsOf(dto: object): ReadonlyMap<string, Field> {
 }
 
 /** The result of reading a request. A field that `faults` name has the value that was sent, of any type. */
-export interface ReadDto<T> {
+interface ReadDto<T> {
   readonly value: T;
   readonly faults: readonly FieldError[];
 }

@@ -1,4 +1,4 @@
-import { names, parseEntityTags, versionsOf } from './entity-tags.ts';
+import { names, parseEntityTags, versionsOf } from './preconditions.ts';
 
 const versions = (header: string) => {
   const tags = parseEntityTags(header);

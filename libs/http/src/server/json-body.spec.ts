@@ -1,4 +1,4 @@
-import { isLargerThan } from './json-size.ts';
+import { isLargerThan } from './json-body.ts';
 
 describe('the size of JSON', () => {
   const texts = [

@@ -1,4 +1,17 @@
 import { isIPv6 } from 'node:net';
+import type { Quota } from '@tracking/ports';
+import { rateLimited } from '../errors/request-error.ts';
+
+/**
+ * Counts one more under the key.
+ * @param limit a minute
+ * @param refusal what is said beyond it
+ * @throws RequestError `rate_limited`
+ */
+export async function withinQuota(quota: Quota, key: string, limit: number, refusal: string): Promise<void> {
+  const { admitted, retryAfter } = await quota.take(key, limit);
+  if (!admitted) throw rateLimited(refusal, retryAfter);
+}
 
 /** What one customer of a network has: of IPv6 a /64, in which anybody may choose among 2^64 addresses. */
 export function networkOf(address: string): string {

@@ -1,4 +1,4 @@
-import { SessionCookie } from './session-cookie.ts';
+import { SessionCookie } from './authenticators.ts';
 
 const EXPIRES = new Date('2026-12-01T12:00:00Z');
 

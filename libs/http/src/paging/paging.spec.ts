@@ -1,6 +1,5 @@
 import { Sealer } from '../server/seal.ts';
-import { Cursors } from './cursors.ts';
-import type { Listing } from './cursors.ts';
+import { Cursors, type Listing } from './paging.ts';
 
 const cursors = new Cursors(new Sealer(Buffer.alloc(32, 7)));
 const listing: Listing = {

@@ -1,4 +1,4 @@
-import { changesOf, isChange } from './audited-changes.ts';
+import { changesOf, isChange } from './audit-trail.ts';
 
 describe('the changes of an audit entry', () => {
   it('are the fields that differ', () => {

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { BareAnswers } from './unreadable.ts';
+import { BareAnswers } from './fastify-adapter.ts';
 
 /** What a client gets, and whether its connection is closed. */
 async function answered(error: { code?: string; reason?: string }) {

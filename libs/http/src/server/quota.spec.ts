@@ -1,4 +1,4 @@
-import { networkOf } from './network.ts';
+import { networkOf } from './quota.ts';
 
 describe('what is counted as one address', () => {
   it.each([

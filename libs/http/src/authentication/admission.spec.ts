@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { CrossSiteRequests } from './cross-site-requests.ts';
-import { SessionCookie } from './session-cookie.ts';
+import { CrossSiteRequests } from './admission.ts';
+import { SessionCookie } from './authenticators.ts';
 
 const OWN = 'https://api.example';
 const requests = new CrossSiteRequests(new SessionCookie(OWN), [`${OWN}/base`, 'https://app.example/']);

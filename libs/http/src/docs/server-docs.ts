@@ -1,8 +1,7 @@
-import type { FeatureDocs } from '../http-feature.ts';
-import { entry } from './code-entry.ts';
+import { entry, type FeatureDocs } from '../http-feature.ts';
 
 /** Error codes that requests of any feature can be answered with. */
-export const ERRORS = {
+const ERRORS = {
   validation_failed: entry(
     'The request is not valid; details names every faulty field at once, each with a code of its own.',
     'POST /v1/shipments {"external_id": "PO-1", "mode": "ship", "etd": "2026-12-01"}',
@@ -162,7 +161,7 @@ export const ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes of single faulty fields, in `details`. */
-export const FIELDS = {
+const FIELDS = {
   required: entry('The field is missing.', '{"occurred_at": "…"} as a milestone', 'Is required.', 'Send it.'),
   invalid_type: entry(
     'It is of another JSON type than is expected.',
@@ -233,7 +232,7 @@ export const FIELDS = {
 } as const satisfies FeatureDocs['fields'];
 
 /** Codes of warnings: the write was carried out. */
-export const WARNINGS = {
+const WARNINGS = {
   unknown_field: entry(
     'The body has a field that the operation does not have. It was ignored.',
     '{"externalid": "PO-1"}',
@@ -247,3 +246,31 @@ export const WARNINGS = {
     'Leave it out. Who sends back what it read may ignore the warning.',
   ),
 } as const satisfies FeatureDocs['warnings'];
+
+/** Request id of the examples. */
+export const REQUEST_ID = 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11';
+/** Faulty field of the examples. */
+export const FAULTY_FIELD = {
+  param: 'legs[0].etd',
+  code: 'invalid_timestamp',
+  message: 'Has no offset: end it with Z for UTC.',
+} as const;
+
+/** Documentation that belongs to no feature. */
+export const SERVER_DOCS: FeatureDocs = {
+  errors: ERRORS,
+  fields: FIELDS,
+  warnings: WARNINGS,
+  samples: { FieldError: FAULTY_FIELD },
+  values: {
+    detail: ERRORS.not_found.message,
+    id: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd',
+    message: 'The receiver answered 500.',
+    name: 'Acme Electronics Ltd',
+    next_cursor: null,
+    param: null,
+    request_id: REQUEST_ID,
+    warnings: [],
+    workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd',
+  },
+};

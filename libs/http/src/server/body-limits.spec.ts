@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { jest } from '@jest/globals';
+import { Busy } from '@tracking/ports';
+import fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { RequestError } from '../errors/request-error.ts';
+import { boundBodyTimes, boundLargeBodies } from './body-limits.ts';
+import { json, JSON_KIND } from './json-body.ts';
+import { MIB, readRouteBodies } from './route-bodies.ts';
+import { FILE_KIND, incoming } from './streamed-bodies.ts';
+
+let server: FastifyInstance;
+let release: (() => void)[];
+beforeEach(() => {
+  release = [];
+  server = fastify();
+  server.addHook('onRequest', (request, _reply, done) => {
+    const workspace_id = String(request.headers['workspace']);
+    Object.assign(request, { principal: { workspace_id } });
+    done();
+  });
+  boundLargeBodies(server, 10 * MIB);
+  readRouteBodies(server, [JSON_KIND]);
+  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
+  server.post('/large', { config: { body: json(10 * MIB) } }, async () => {
+    await new Promise<void>((resolve) => release.push(resolve));
+    return {};
+  });
+  server.post('/large-answer', { config: { body: json(10 * MIB) } }, () => 'x'.repeat(32 * MIB));
+});
+afterEach(() => server.close());
+
+const send = (bytes: number, workspace = 'a') =>
+  server.inject({
+    method: 'POST',
+    url: '/large',
+    payload: JSON.stringify('x'.repeat(bytes - 2)),
+    headers: { 'content-type': 'application/json', workspace },
+  });
+/** Begins so many; answers what comes of them once all are let go. */
+async function begin(...sizes: readonly number[]): Promise<() => Promise<number[]>> {
+  return beginAll(sizes.map((bytes) => [bytes]));
+}
+async function beginAll(bodies: readonly Parameters<typeof send>[]): Promise<() => Promise<number[]>> {
+  const answers = bodies.map((body) => send(...body));
+  await new Promise(setImmediate);
+  return async () => {
+    const all = Promise.all(answers);
+    let isOver = false;
+    void all.finally(() => (isOver = true));
+    while (!isOver) {
+      for (const letGo of release.splice(0)) letGo();
+      await new Promise(setImmediate);
+    }
+    return (await all).map(({ statusCode }) => statusCode);
+  };
+}
+
+it('takes large bodies of one workspace up to its share, and usual ones always', async () => {
+  const end = await begin(2 * MIB, 3 * MIB, 2 * MIB, MIB, 100);
+  expect(await end()).toEqual([200, 200, 503, 200, 200]);
+});
+
+it('takes others when those are answered', async () => {
+  expect(await (await begin(5 * MIB))()).toEqual([200]);
+  expect(await (await begin(5 * MIB, 5 * MIB))()).toEqual([200, 503]);
+  expect(await (await begin(5 * MIB))()).toEqual([200]);
+});
+
+it('takes those of others while one workspace holds its share, up to a bound', async () => {
+  const of = (workspace: string, size: number): [number, string] => [size * MIB, workspace];
+  const end = await beginAll([of('a', 5), of('a', 2), of('b', 3), of('c', 2), of('d', 2), of('a', 1)]);
+  expect(await end()).toEqual([200, 503, 200, 200, 503, 200]);
+});
+
+it('takes others when a client has reset its connection before it has the whole answer', async () => {
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  const gone = new Promise((resolve) => server.server.once('connection', (socket) => socket.once('close', resolve)));
+  const { port } = server.server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1');
+  const body = JSON.stringify('x'.repeat(5 * MIB - 2));
+  const headers = ['Host: x', 'Workspace: a', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+  client.write(`POST /large-answer HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+  await once(client, 'readable');
+  client.resetAndDestroy();
+  await gone;
+
+  expect(await (await begin(5 * MIB))()).toEqual([200]);
+});
+
+let timedServer: FastifyInstance;
+let lateOnes: number;
+let came: () => Promise<unknown>;
+let letGo: () => void;
+beforeEach(async () => {
+  jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'Date'] });
+  lateOnes = 0;
+  const arrivals: (() => void)[] = [];
+  came = () => new Promise<void>((resolve) => arrivals.push(resolve));
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  timedServer = fastify();
+  readRouteBodies(timedServer, [JSON_KIND, FILE_KIND]);
+  boundBodyTimes(timedServer, (socket) => {
+    lateOnes += 1;
+    socket.destroy();
+  });
+  const config = { body: json(1_000) };
+  timedServer.post('/whole', { config, preHandler: async () => arrivals.shift()?.() }, async () => {
+    await held;
+    return 'done';
+  });
+  timedServer.post('/coming', { config, onRequest: async () => arrivals.shift()?.() }, async () => 'done');
+  // Answers before the body is there.
+  timedServer.post(
+    '/refused',
+    { config, onRequest: async (_request, reply) => reply.code(403).send('no') },
+    async () => '',
+  );
+  const streamed = { body: { kind: FILE_KIND, limit: 1_000 } };
+  timedServer.post('/streamed', { config: streamed }, async (request, reply) => {
+    const bytes = incoming(request, { idleMs: 10, overallMs: 60_000 });
+    const failure = await bytes
+      .next()
+      .then(() => bytes.next())
+      .catch((error: unknown) => error);
+    return reply.code(failure instanceof RequestError && failure.code === 'request_timeout' ? 408 : 200).send('');
+  });
+  await timedServer.listen({ port: 0, host: '127.0.0.1' });
+});
+afterEach(async () => {
+  jest.useRealTimers();
+  letGo();
+  await timedServer.close();
+});
+
+/** Sends the head of a request that promises two bytes, and so many of them. */
+function beginSlowly(path: string, sent: string): Socket {
+  const { port } = timedServer.server.address() as AddressInfo;
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  const head = [`POST ${path} HTTP/1.1`, 'Host: a', 'Content-Type: application/json', 'Content-Length: 2'];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${sent}`);
+  return socket;
+}
+
+it('waits a minute for a body, no longer', async () => {
+  const coming = came();
+  const socket = beginSlowly('/coming', '{');
+  await coming;
+  jest.advanceTimersByTime(59_000);
+  expect(lateOnes).toBe(0);
+  const closed = once(socket, 'close');
+  jest.advanceTimersByTime(2_000);
+  await closed;
+  expect(lateOnes).toBe(1);
+});
+
+it('asks nothing of what is worked on, however long', async () => {
+  const whole = came();
+  const socket = beginSlowly('/whole', '{}');
+  await whole;
+  jest.advanceTimersByTime(300_000);
+  letGo();
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+  expect(lateOnes).toBe(0);
+  socket.destroy();
+});
+
+it('ends the connection of one that was answered and still does not send the rest', async () => {
+  const socket = beginSlowly('/refused', '{');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(String(answer)).toMatch(/^HTTP\/1.1 403 /);
+  const closed = once(socket, 'close');
+  jest.advanceTimersByTime(61_000);
+  await closed;
+  // No second answer.
+  expect(lateOnes).toBe(0);
+});
+
+it('looks no more at one whose client went away', async () => {
+  const connected = once(timedServer.server, 'connection');
+  const coming = came();
+  const socket = beginSlowly('/coming', '{');
+  const [connection] = (await connected) as [Socket];
+  await coming;
+  const gone = new Promise((resolve) => connection.once('close', resolve));
+  socket.destroy();
+  await gone;
+  jest.advanceTimersByTime(61_000);
+  expect(lateOnes).toBe(0);
+});
+
+it('ends the connection with the answer to one that is streamed and stops coming', async () => {
+  const socket = beginSlowly('/streamed', '{');
+  const answer: Buffer[] = [];
+  socket.on('data', (data: Buffer) => answer.push(data));
+  await once(socket, 'close');
+  expect(String(Buffer.concat(answer))).toMatch(/^HTTP\/1.1 408 [^]*connection: close/i);
+});
