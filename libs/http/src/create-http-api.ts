@@ -25,6 +25,7 @@ import { announceDeprecations, DEPRECATIONS, OPERATIONS } from './operations/ope
 import { Cursors } from './paging/paging.ts';
 import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
 import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
+import { WriteResponder } from './read-your-writes/write-responder.ts';
 import { AnswersUnderWay } from './server/answers-under-way.ts';
 import { boundLargeBodies } from './server/body-limits.ts';
 import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
@@ -180,5 +181,6 @@ function commonProviders({ clock, logger, health, settings }: HttpDependencies, 
     { provide: Sealer, useValue: parts.sealer },
     { provide: Cursors, useValue: parts.cursors },
     { provide: ReadYourWrites, useValue: parts.readYourWrites },
+    WriteResponder,
   ];
 }

@@ -44,6 +44,7 @@ export { MayBeUnavailable, Operation, refusal } from './operations/operation.ts'
 export { Cursors, page, type PageContent, PageDto, recordPage } from './paging/paging.ts';
 export { etagOf, etagOfContent, ifMatchOf, names } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
+export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
 export { Admission } from './authentication/admission.ts';
 export { roomForPage } from './server/answers-under-way.ts';
 export {

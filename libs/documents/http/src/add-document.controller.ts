@@ -1,15 +1,15 @@
 import { Controller, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS } from '@tracking/contracts';
-import { BodyPipe, Command, Operation, SentBody, refusal, sizeOf } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import type { ShipmentDocument } from '@tracking/contracts';
+import { BodyPipe, Command, Operation, SentBody, WriteResponder, refusal, sizeOf } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import { SHIPMENTS, SHIPMENT_ID } from '@tracking/shipments-http';
 import type { FastifyReply } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
+import { DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
-import { DocumentWrites } from './document-writes.ts';
-import type { DocumentWithWarnings } from './document-writes.ts';
 import { AddDocumentDto, DocumentWrittenResource } from './document.resource.ts';
 import { DOCUMENT_FORM } from './receive-forms.ts';
 
@@ -19,7 +19,8 @@ import { DOCUMENT_FORM } from './receive-forms.ts';
 export class AddDocumentController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
-    @Inject(DocumentWrites) private readonly writes: DocumentWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
+    @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
   ) {}
 
@@ -40,7 +41,7 @@ export class AddDocumentController {
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<DocumentWithWarnings> {
+  ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;
     const { type, file, replaces_document_id = null } = sent.value;
     const { fileName: file_name, object } = file;
@@ -51,6 +52,7 @@ export class AddDocumentController {
     );
     // A repeat of what was carried out before: the bytes of that time are the document's.
     if (written.answer.object_id !== object.id) await this.storage.destroy(request, object.id);
-    return this.writes.made(reply, written, sent.warnings);
+    const location = `/v1/documents/${written.answer.document.id}`;
+    return this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
   }
 }

@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type DocumentRecord, type ShipmentDocument, documentResource } from '@tracking/contracts';
 import { notFound, ReadYourWrites, scopeOf, SETTINGS } from '@tracking/http';
 import { READ_MODELS, SHIPMENTS } from '@tracking/shipments-http';
-import type { PageContent } from '@tracking/http';
-import type { FoundDocument } from '@tracking/shipments';
+import type { PageContent, WrittenResource } from '@tracking/http';
+import type { DocumentAnswer, FoundDocument, Written } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import type { SortValues } from '@tracking/read-models';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
@@ -46,6 +46,13 @@ export class DocumentReader {
     await this.readYourWrites.waitFor('documents', request);
     const { items, next } = await this.readModels.queries.documents.list(scopeOf(request), shipmentId, page);
     return { items: items.map((document) => this.resource(document)), next };
+  }
+
+  /** The response to a write of a document: its `ETag` is the shipment's. */
+  written({ answer, position }: Written<DocumentAnswer>): WrittenResource<ShipmentDocument> {
+    const { document, shipment_version: version, warnings } = answer;
+    const about = { shipment_id: document.shipment_id, document_id: document.id };
+    return { body: this.resource(document), position, version, warnings, about };
   }
 
   /** As it is answered. */

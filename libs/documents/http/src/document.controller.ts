@@ -1,8 +1,19 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope, ShipmentDocument, Warning } from '@tracking/contracts';
-import { Audited, BodyPipe, Command, NO_BODY, Operation, SentBody, etagOf, refusal, tellAudit } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import {
+  Audited,
+  BodyPipe,
+  Command,
+  NO_BODY,
+  Operation,
+  SentBody,
+  WriteResponder,
+  etagOf,
+  refusal,
+  tellAudit,
+} from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import { SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -11,8 +22,6 @@ import { DOCUMENT_IDS } from './document-ids.pipe.ts';
 import type { DocumentIds } from './document-ids.pipe.ts';
 import { DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
-import { DocumentWrites } from './document-writes.ts';
-import type { DocumentWithWarnings } from './document-writes.ts';
 import { DocumentResource, DocumentWrittenResource, RejectDocumentDto } from './document.resource.ts';
 
 const OfId = (): MethodDecorator =>
@@ -28,7 +37,7 @@ const TAGS = 'If-Match and the ETag of the answer are those of the shipment.';
 export class DocumentController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
-    @Inject(DocumentWrites) private readonly writes: DocumentWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
   ) {}
@@ -70,10 +79,10 @@ export class DocumentController {
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<DocumentWithWarnings> {
+  ): Promise<WriteResponse<ShipmentDocument>> {
     const lost_object_id = await this.lostObject(reply.request, command, ids);
-    const about = { ...command, ...ids, lost_object_id } as const;
-    return this.writes.answer(reply, await this.shipments.completeUpload(about), ignored);
+    const written = await this.shipments.completeUpload({ ...command, ...ids, lost_object_id });
+    return this.responder.respond(reply, ignored, this.documents.written(written));
   }
 
   @Post('approve')
@@ -95,9 +104,9 @@ export class DocumentController {
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<DocumentWithWarnings> {
-    const about = { ...command, ...ids } as const;
-    return this.writes.answer(reply, await this.shipments.approveDocument(about), ignored);
+  ): Promise<WriteResponse<ShipmentDocument>> {
+    const written = await this.shipments.approveDocument({ ...command, ...ids });
+    return this.responder.respond(reply, ignored, this.documents.written(written));
   }
 
   @Post('reject')
@@ -120,9 +129,9 @@ export class DocumentController {
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<DocumentWithWarnings> {
-    const about = { ...command, ...ids, reason: sent.value.reason } as const;
-    return this.writes.answer(reply, await this.shipments.rejectDocument(about), sent.warnings);
+  ): Promise<WriteResponse<ShipmentDocument>> {
+    const written = await this.shipments.rejectDocument({ ...command, ...ids, reason: sent.value.reason });
+    return this.responder.respond(reply, sent.warnings, this.documents.written(written));
   }
 
   @Delete()
@@ -143,14 +152,14 @@ export class DocumentController {
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<DocumentWithWarnings> {
+  ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;
     const before = await this.documents.current(request, ids.document_id);
     const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
     tellAudit(request, { before: before.document, after: document }, document.id);
     if (object_id !== null) await this.storage.destroy(request, object_id);
-    return this.writes.answer(reply, written, ignored);
+    return this.responder.respond(reply, ignored, this.documents.written(written));
   }
 
   /** The bytes that came for one that is pending, where they are gone: a sweep by a clock far ahead takes them for left over. */

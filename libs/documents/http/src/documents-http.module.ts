@@ -10,7 +10,6 @@ import { ERRORS, FIELDS, REFUSALS } from './docs/codes.ts';
 import { RESOURCES, SAMPLES, VALUES } from './docs/samples.ts';
 import { DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
-import { DocumentWrites } from './document-writes.ts';
 import { DocumentController } from './document.controller.ts';
 import { DocumentsController } from './documents.controller.ts';
 import { DownloadController } from './download.controller.ts';
@@ -58,7 +57,6 @@ export class DocumentsHttpModule {
         },
         { provide: UploadThrottle, useFactory: () => new UploadThrottle(quota) },
         DocumentReader,
-        DocumentWrites,
       ],
     };
   }

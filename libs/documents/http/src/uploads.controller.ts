@@ -1,14 +1,14 @@
 import { Controller, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS } from '@tracking/contracts';
-import { BodyPipe, Command, Operation, RequestError, SentBody, refusal, sizeOf } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import type { ShipmentDocument } from '@tracking/contracts';
+import { BodyPipe, Command, Operation, RequestError, SentBody, WriteResponder, refusal, sizeOf } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import { SHIPMENTS, SHIPMENT_ID } from '@tracking/shipments-http';
 import type { FastifyReply } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
-import { DocumentWrites } from './document-writes.ts';
-import type { DocumentWithWarnings } from './document-writes.ts';
+import { DocumentReader } from './document-reader.ts';
 import { DocumentUploadResource, RequestUploadDto } from './document.resource.ts';
 import { UploadUrls } from './upload-urls.ts';
 import type { Upload } from './upload-urls.ts';
@@ -19,7 +19,8 @@ import type { Upload } from './upload-urls.ts';
 export class UploadsController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
-    @Inject(DocumentWrites) private readonly writes: DocumentWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
+    @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(UploadUrls) private readonly uploads: UploadUrls,
   ) {}
 
@@ -39,15 +40,15 @@ export class UploadsController {
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<DocumentWithWarnings & { readonly upload: Upload }> {
+  ): Promise<WriteResponse<ShipmentDocument> & { readonly upload: Upload }> {
     const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
     requireSize(document.size_bytes);
-    const about = { ...command, shipment_id } as const;
-    const written = await this.shipments.requestUpload({ ...about, document });
-    const answer = await this.writes.made(reply, written, sent.warnings);
+    const written = await this.shipments.requestUpload({ ...command, shipment_id, document });
+    const location = `/v1/documents/${written.answer.document.id}`;
+    const body = await this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
     // A repeat gets the same document and a URL that is signed again.
     reply.request.keepsAnswer = false;
-    return { ...answer, upload: this.uploads.issue(written.answer.document, command) };
+    return { ...body, upload: this.uploads.issue(written.answer.document, command) };
   }
 }
 

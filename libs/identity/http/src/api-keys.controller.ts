@@ -9,8 +9,8 @@ import {
   Operation,
   OptionalBodyPipe,
   PageDto,
-  SETTINGS,
   SentBody,
+  WriteResponder,
   etagOf,
   fault,
   invalidRequest,
@@ -18,9 +18,11 @@ import {
   recordPage,
   refusal,
   scopeOf,
+  tellAudit,
 } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
 import { keyReachOf } from '@tracking/identity';
+import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   ApiKeyCreatedResource,
@@ -31,8 +33,7 @@ import {
   RotateApiKeyDto,
 } from './api-key.resource.ts';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IdentityWrites } from './identity-writes.ts';
-import type { WithWarnings } from './identity-writes.ts';
+import { IdentityCommandOf } from './identity-command-of.ts';
 import { IDENTITY } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such key in this workspace, or none that you may see.');
@@ -44,9 +45,8 @@ const ROTATION = new OptionalBodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
 export class ApiKeysController {
   constructor(
     @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
-    @Inject(IdentityWrites) private readonly writes: IdentityWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(SETTINGS) private readonly settings: IdentityHttpDependencies['settings'],
   ) {}
 
   @Post()
@@ -62,8 +62,9 @@ export class ApiKeysController {
   @refusal(409, 'The service account is deactivated.')
   async create(
     @SentBody(FIELDS) { value, warnings }: ReadBody<ApiKeyDto>,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<NewApiKey>> {
+  ): Promise<WriteResponse<NewApiKey>> {
     const principal = principalOf(reply.request);
     const { name, environment, expires_at, service_account_id } = value;
     const request = {
@@ -72,10 +73,10 @@ export class ApiKeysController {
       owner: ownerOf(principal, service_account_id),
       expires_at: expires_at ?? null,
     };
-    const made = await this.writes.write<NewApiKey>(reply, warnings, (command) =>
-      this.identity.keys.create(command, keyReachOf(principal), request),
-    );
-    return this.located(reply, made);
+    const { before, after } = await this.identity.keys.create(command, keyReachOf(principal), request);
+    tellAudit(reply.request, { before, after });
+    const location = `/v1/api_keys/${after.id}`;
+    return this.responder.respond(reply, warnings, { body: after, version: after.version, location });
   }
 
   @Get()
@@ -122,14 +123,14 @@ export class ApiKeysController {
   async rotate(
     @Param('id') id: string,
     @SentBody(ROTATION) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<NewApiKey>> {
+  ): Promise<WriteResponse<NewApiKey>> {
     const reach = keyReachOf(principalOf(reply.request));
-    const made = await this.writes.write<NewApiKey>(reply, warnings, async (command) => {
-      const rotated = await this.identity.keys.rotate(command, reach, id, grace_seconds ?? 0);
-      return { before: null, after: rotated.made, audited: rotated.old };
-    });
-    return this.located(reply, made);
+    const { made, old } = await this.identity.keys.rotate(command, reach, id, grace_seconds ?? 0);
+    tellAudit(reply.request, old);
+    const location = `/v1/api_keys/${made.id}`;
+    return this.responder.respond(reply, warnings, { body: made, version: made.version, location });
   }
 
   @Post(':id/revoke')
@@ -145,15 +146,13 @@ export class ApiKeysController {
   async revoke(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<ApiKey>> {
+  ): Promise<WriteResponse<ApiKey>> {
     const reach = keyReachOf(principalOf(reply.request));
-    return this.writes.write(reply, ignored, (command) => this.identity.keys.revoke(command, reach, id));
-  }
-
-  private located<T extends ApiKey>(reply: FastifyReply, key: T): T {
-    reply.header('Location', `${this.settings.baseUrl}/v1/api_keys/${key.id}`);
-    return key;
+    const { before, after } = await this.identity.keys.revoke(command, reach, id);
+    tellAudit(reply.request, { before, after });
+    return this.responder.respond(reply, ignored, { body: after, version: after.version });
   }
 }
 

@@ -10,7 +10,6 @@ import { IDENTITY, WORKSPACE_SETTINGS } from './dependencies.ts';
 import type { IdentityHttpDependencies } from './dependencies.ts';
 import { ERRORS, REFUSALS } from './docs/codes.ts';
 import { PATH_PARAMETERS, RESOURCES, SAMPLES, VALUES } from './docs/samples.ts';
-import { IdentityWrites } from './identity-writes.ts';
 import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
 import { SessionController } from './session.controller.ts';
@@ -56,7 +55,6 @@ export class IdentityHttpModule {
         { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordsBusy) },
         { provide: AUDITED_BY, useFactory: () => auditedByClient(identity) },
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },
-        IdentityWrites,
       ],
       exports: [AuditTrail, AUDITED_BY],
     };

@@ -7,18 +7,16 @@ import {
   Identified,
   MayBeUnavailable,
   Operation,
-  ReadYourWrites,
   STRANGERS_BODY_LIMIT,
   SentBody,
-  etagOf,
+  WriteResponder,
   json,
   refusal,
   tellAudit,
 } from '@tracking/http';
-import type { CommandIdentity, ReadBody } from '@tracking/http';
+import type { CommandIdentity, ReadBody, WriteResponse } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import type { WithWarnings } from './identity-writes.ts';
 import { InvitationResource, LinkUseDto } from './invitation.resource.ts';
 import { UserWrittenResource } from './user.resource.ts';
 import { IDENTITY } from './dependencies.ts';
@@ -32,7 +30,7 @@ const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
 export class InvitationsController {
   constructor(
     @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Get(':token')
@@ -65,11 +63,9 @@ export class InvitationsController {
     @SentBody(USE) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
     @Identified() identified: CommandIdentity,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<User>> {
+  ): Promise<WriteResponse<User>> {
     const used = await this.identity.links.use(identified, token, { name, password, email: email ?? undefined });
     tellAudit(reply.request, used);
-    await this.readYourWrites.wrote(reply, undefined);
-    reply.header('ETag', etagOf(used.after.version));
-    return { ...used.after, warnings };
+    return this.responder.respond(reply, warnings, { body: used.after, version: used.after.version });
   }
 }

@@ -9,17 +9,18 @@ import {
   NO_BODY,
   Operation,
   PageDto,
-  SETTINGS,
   SentBody,
+  WriteResponder,
   etagOf,
   recordPage,
   refusal,
+  tellAudit,
 } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IdentityWrites } from './identity-writes.ts';
-import type { WithWarnings } from './identity-writes.ts';
+import { IdentityCommandOf } from './identity-command-of.ts';
 import {
   ServiceAccountChangesDto,
   ServiceAccountDto,
@@ -38,9 +39,8 @@ const CHANGES = new BodyPipe(ServiceAccountChangesDto, ServiceAccountWrittenReso
 export class ServiceAccountsController {
   constructor(
     @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
-    @Inject(IdentityWrites) private readonly writes: IdentityWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(SETTINGS) private readonly settings: IdentityHttpDependencies['settings'],
   ) {}
 
   @Post()
@@ -49,13 +49,13 @@ export class ServiceAccountsController {
   @ApiResponse({ status: 201, description: 'Made; it has no keys yet.', type: ServiceAccountWrittenResource })
   async create(
     @SentBody(FIELDS) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<ServiceAccount>> {
-    const made = await this.writes.write(reply, warnings, (command) =>
-      this.identity.serviceAccounts.create(command, { name, role }),
-    );
-    reply.header('Location', `${this.settings.baseUrl}/v1/service_accounts/${made.id}`);
-    return made;
+  ): Promise<WriteResponse<ServiceAccount>> {
+    const { before, after } = await this.identity.serviceAccounts.create(command, { name, role });
+    tellAudit(reply.request, { before, after });
+    const location = `/v1/service_accounts/${after.id}`;
+    return this.responder.respond(reply, warnings, { body: after, version: after.version, location });
   }
 
   @Get()
@@ -95,9 +95,12 @@ export class ServiceAccountsController {
   async change(
     @Param('id') id: string,
     @SentBody(CHANGES) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<ServiceAccount>> {
-    return this.writes.write(reply, warnings, (command) => this.identity.serviceAccounts.change(command, id, changes));
+  ): Promise<WriteResponse<ServiceAccount>> {
+    const { before, after } = await this.identity.serviceAccounts.change(command, id, changes);
+    tellAudit(reply.request, { before, after });
+    return this.responder.respond(reply, warnings, { body: after, version: after.version });
   }
 
   @Post(':id/deactivate')
@@ -112,9 +115,12 @@ export class ServiceAccountsController {
   async deactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<ServiceAccount>> {
-    return this.writes.write(reply, ignored, (command) => this.identity.serviceAccounts.deactivate(command, id));
+  ): Promise<WriteResponse<ServiceAccount>> {
+    const { before, after } = await this.identity.serviceAccounts.deactivate(command, id);
+    tellAudit(reply.request, { before, after });
+    return this.responder.respond(reply, ignored, { body: after, version: after.version });
   }
 
   @Post(':id/reactivate')
@@ -129,8 +135,11 @@ export class ServiceAccountsController {
   async reactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<ServiceAccount>> {
-    return this.writes.write(reply, ignored, (command) => this.identity.serviceAccounts.reactivate(command, id));
+  ): Promise<WriteResponse<ServiceAccount>> {
+    const { before, after } = await this.identity.serviceAccounts.reactivate(command, id);
+    tellAudit(reply.request, { before, after });
+    return this.responder.respond(reply, ignored, { body: after, version: after.version });
   }
 }

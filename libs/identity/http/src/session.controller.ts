@@ -8,10 +8,10 @@ import {
   MayBeUnavailable,
   NO_BODY,
   Operation,
-  ReadYourWrites,
   STRANGERS_BODY_LIMIT,
   SentBody,
   SessionCookie,
+  WriteResponder,
   commandIdentityOf,
   environmentOf,
   etagOfContent,
@@ -53,7 +53,7 @@ export class SessionController {
     @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(SignInThrottle) private readonly throttle: SignInThrottle,
     @Inject(SessionCookie) private readonly cookie: SessionCookie,
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Post()
@@ -97,8 +97,7 @@ export class SessionController {
     request.principal = principal;
     const holder = await this.holder(principal, reply);
     reply.header('Set-Cookie', this.cookie.give(token, new Date(session.expires_at)));
-    await this.readYourWrites.wrote(reply, undefined);
-    return { ...holder, warnings };
+    return this.responder.respond(reply, warnings, { body: holder });
   }
 
   @Get()
@@ -124,8 +123,7 @@ export class SessionController {
     const { actor, workspace_id } = principal;
     const command = { ...commandIdentityOf(request), actor, workspace_id };
     tellAudit(request, await this.identity.users.change(command, actor.id, { name }));
-    await this.readYourWrites.wrote(reply, undefined);
-    return { ...(await this.holder(principal, reply)), warnings };
+    return this.responder.respond(reply, warnings, { body: await this.holder(principal, reply) });
   }
 
   @Delete()
@@ -144,11 +142,10 @@ export class SessionController {
   ): Promise<Ended> {
     const { type, actor, credential_id: id } = principalOf(reply.request);
     if (type !== 'session') throw notFound('session: the request carries a key');
-    await this.readYourWrites.wrote(reply, undefined);
     const { device, address } = await this.identity.sessions.end(actor.id, id);
     tellAudit(reply.request, { before: { device, address }, after: null }, id);
     reply.header('Set-Cookie', this.cookie.take());
-    return { id, deleted: true, warnings };
+    return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
   }
 
   @Post('password')
@@ -175,8 +172,7 @@ export class SessionController {
     const { sessions_epoch } = await this.identity.userPasswords.change(command, actor.id, change).catch(asFault);
     if (session_id !== undefined) await this.identity.sessions.keep(session_id, sessions_epoch);
     tellAudit(request, { before: null, after: {} }, actor.id);
-    await this.readYourWrites.wrote(reply, undefined);
-    return { changed_at: at, warnings };
+    return this.responder.respond(reply, warnings, { body: { changed_at: at } });
   }
 
   /** Put together of several resources, so its tag is of its content. */

@@ -8,12 +8,13 @@ import {
   Operation,
   PageDto,
   principalOf,
-  ReadYourWrites,
   recordPage,
   refusal,
   scopeOf,
   SentBody,
   tellAudit,
+  WriteResponder,
+  type WriteResponse,
 } from '@tracking/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
@@ -27,7 +28,7 @@ export class SessionsController {
   constructor(
     @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Get()
@@ -51,11 +52,10 @@ export class SessionsController {
     @Param('id') id: string,
     @SentBody(NO_BODY) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ readonly id: string; readonly deleted: true; readonly warnings: readonly Warning[] }> {
+  ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const { actor } = principalOf(reply.request);
     const { device, address } = await this.identity.sessions.end(actor.id, id);
     tellAudit(reply.request, { before: { device, address }, after: null }, id);
-    await this.readYourWrites.wrote(reply, undefined);
-    return { id, deleted: true, warnings };
+    return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
   }
 }

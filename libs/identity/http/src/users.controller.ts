@@ -11,15 +11,17 @@ import {
   PageDto,
   SETTINGS,
   SentBody,
+  WriteResponder,
   etagOf,
   recordPage,
   refusal,
+  tellAudit,
 } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IdentityWrites } from './identity-writes.ts';
-import type { WithWarnings } from './identity-writes.ts';
+import { IdentityCommandOf } from './identity-command-of.ts';
 import { linkAddress } from './link-address.ts';
 import {
   PasswordResetResource,
@@ -43,7 +45,7 @@ const CHANGES = new BodyPipe(UserChangesDto, UserWrittenResource);
 export class UsersController {
   constructor(
     @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
-    @Inject(IdentityWrites) private readonly writes: IdentityWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
     @Inject(SETTINGS) private readonly settings: IdentityHttpDependencies['settings'],
   ) {}
@@ -55,15 +57,19 @@ export class UsersController {
   @refusal(409, 'There is a user with this e-mail; `reset_password` makes another link for who was invited.')
   async invite(
     @SentBody(FIELDS) { value: { email, role }, warnings }: ReadBody<UserDto>,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserInvitedResource> {
-    const user = await this.writes.write(reply, warnings, async (command) => {
-      const { before, after, link } = await this.identity.users.invite(command, { email, role });
-      const invitation_url = linkAddress(this.settings.appUrl, link.token);
-      return { before, after: { ...after, invitation_url, invitation_expires_at: link.expires_at } };
-    });
-    reply.header('Location', `${this.settings.baseUrl}/v1/users/${user.id}`);
-    return user as UserInvitedResource;
+    const { before, after, link } = await this.identity.users.invite(command, { email, role });
+    const invitation_url = linkAddress(this.settings.appUrl, link.token);
+    const body = { ...after, invitation_url, invitation_expires_at: link.expires_at };
+    tellAudit(reply.request, { before, after: body });
+    const location = `/v1/users/${after.id}`;
+    return (await this.responder.respond(reply, warnings, {
+      body,
+      version: after.version,
+      location,
+    })) as UserInvitedResource;
   }
 
   @Get()
@@ -102,9 +108,12 @@ export class UsersController {
   async change(
     @Param('id') id: string,
     @SentBody(CHANGES) { value: changes, warnings }: ReadBody<UserChangesDto>,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<User>> {
-    return this.writes.write(reply, warnings, (command) => this.identity.users.change(command, id, changes));
+  ): Promise<WriteResponse<User>> {
+    const { before, after } = await this.identity.users.change(command, id, changes);
+    tellAudit(reply.request, { before, after });
+    return this.responder.respond(reply, warnings, { body: after, version: after.version });
   }
 
   @Post(':id/deactivate')
@@ -117,9 +126,12 @@ export class UsersController {
   async deactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<User>> {
-    return this.writes.write(reply, ignored, (command) => this.identity.users.deactivate(command, id));
+  ): Promise<WriteResponse<User>> {
+    const { before, after } = await this.identity.users.deactivate(command, id);
+    tellAudit(reply.request, { before, after });
+    return this.responder.respond(reply, ignored, { body: after, version: after.version });
   }
 
   @Post(':id/reactivate')
@@ -135,15 +147,15 @@ export class UsersController {
   async reactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserReactivatedResource> {
-    const user = await this.writes.write(reply, ignored, async (command) => {
-      const { before, after, link } = await this.identity.users.reactivate(command, id);
-      const invitation_url = link && linkAddress(this.settings.appUrl, link.token);
-      const answer = { ...after, invitation_url, invitation_expires_at: link?.expires_at ?? null };
-      return { before, after: answer, audited: { before, after } };
-    });
-    return user as UserReactivatedResource;
+    const { before, after, link } = await this.identity.users.reactivate(command, id);
+    tellAudit(reply.request, { before, after });
+    const invitation_url = link && linkAddress(this.settings.appUrl, link.token);
+    const body = { ...after, invitation_url, invitation_expires_at: link?.expires_at ?? null };
+    const version = after.version;
+    return (await this.responder.respond(reply, ignored, { body, version })) as UserReactivatedResource;
   }
 
   @Post(':id/reset_password')
@@ -161,14 +173,13 @@ export class UsersController {
   async resetPassword(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PasswordResetResource> {
-    let reset = { reset_url: '', expires_at: '' };
-    await this.writes.write(reply, ignored, async (command) => {
-      const { link, ...changed } = await this.identity.users.resetPassword(command, id);
-      reset = { reset_url: linkAddress(this.settings.appUrl, link.token), expires_at: link.expires_at };
-      return changed;
-    });
-    return { ...reset, warnings: [...ignored] };
+    const { before, after, link } = await this.identity.users.resetPassword(command, id);
+    tellAudit(reply.request, { before, after });
+    const body = { reset_url: linkAddress(this.settings.appUrl, link.token), expires_at: link.expires_at };
+    const { warnings } = await this.responder.respond(reply, ignored, { body, version: after.version });
+    return { ...body, warnings: [...warnings] };
   }
 }

@@ -10,11 +10,9 @@ import type { ShipmentsHttpDependencies } from './dependencies.ts';
 import { ERRORS, FIELDS, REFUSALS, WARNINGS } from './docs/codes.ts';
 import { PATH_PARAMETERS, RESOURCES, SAMPLES, VALUES } from './docs/samples.ts';
 import { ExceptionListsController } from './exceptions/exception-lists.controller.ts';
-import { ExceptionWrites } from './exceptions/exception-writes.ts';
 import { ExceptionController } from './exceptions/exception.controller.ts';
 import { OpenExceptionController } from './exceptions/open-exception.controller.ts';
 import { MilestoneCodesController } from './milestones/milestone-codes.controller.ts';
-import { MilestoneWrites } from './milestones/milestone-writes.ts';
 import { MilestoneController } from './milestones/milestone.controller.ts';
 import { MilestonesController } from './milestones/milestones.controller.ts';
 import { ActorNames } from './shipments/actor-names.ts';
@@ -23,7 +21,7 @@ import { ShipmentChangesController } from './shipments/changes.controller.ts';
 import { HistoryController } from './shipments/history.controller.ts';
 import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
-import { ShipmentWrites } from './shipments/shipment-writes.ts';
+import { WrittenShipments } from './shipments/written-shipments.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
 
 /** Shipments with their milestones and exceptions. */
@@ -64,9 +62,7 @@ export class ShipmentsHttpModule {
         ActorNames,
         ShipmentFinder,
         BulkAnswers,
-        ShipmentWrites,
-        MilestoneWrites,
-        ExceptionWrites,
+        WrittenShipments,
         PossibleDuplicates,
       ],
     };

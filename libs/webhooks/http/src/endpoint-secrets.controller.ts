@@ -1,15 +1,14 @@
 import { Controller, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Warning } from '@tracking/contracts';
-import { Audited, NO_BODY, Operation, SentBody, refusal } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
-import type { NewWebhookEndpoint, RevealedSecret } from '@tracking/webhooks';
+import { Audited, NO_BODY, Operation, SentBody, refusal, WriteResponder } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { NewWebhookEndpoint, RevealedSecret, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
 import { EndpointSecretsResource, ROTATION, RotateSecretDto } from './endpoint-secrets.resource.ts';
 import { EndpointCreatedResource } from './endpoint.resource.ts';
-import { WebhookWrites } from './webhook-writes.ts';
-import type { WithWarnings } from './webhook-writes.ts';
+import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such endpoint in this workspace and environment.');
@@ -20,7 +19,7 @@ const Unknown = () => refusal(404, 'No such endpoint in this workspace and envir
 export class EndpointSecretsController {
   constructor(
     @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
-    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Post(':id/rotate_secret')
@@ -38,12 +37,13 @@ export class EndpointSecretsController {
   async rotate(
     @Param('id') endpoint_id: string,
     @SentBody(ROTATION) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<NewWebhookEndpoint>> {
+  ): Promise<WriteResponse<NewWebhookEndpoint>> {
     const overlap = typeof expires_in_seconds === 'number' ? { expires_in_seconds } : {};
-    return this.writes.write(reply, warnings, (command) =>
-      this.webhooks.endpoints.rotateSecret({ ...command, endpoint_id, ...overlap }),
-    );
+    const rotation = { ...command, endpoint_id, ...overlap };
+    const body = await this.webhooks.endpoints.rotateSecret(rotation).catch(asUnknownOutcome);
+    return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
   @Post(':id/reveal_secret')
@@ -59,10 +59,10 @@ export class EndpointSecretsController {
   async reveal(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<RevealedSecret>> {
-    return this.writes.write(reply, ignored, (command) =>
-      this.webhooks.endpoints.revealSecret({ ...command, endpoint_id }),
-    );
+  ): Promise<WriteResponse<RevealedSecret>> {
+    const body = await this.webhooks.endpoints.revealSecret({ ...command, endpoint_id }).catch(asUnknownOutcome);
+    return this.responder.respond(reply, ignored, { body });
   }
 }

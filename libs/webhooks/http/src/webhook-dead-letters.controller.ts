@@ -1,9 +1,9 @@
 import { Controller, Get, HttpCode, Inject, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope } from '@tracking/contracts';
-import { Audited, BodyPipe, CurrentScope, Operation, SentBody, refusal } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
-import type { DeadLetterSummary, SettleDeadLetters, SettledDeadLetters } from '@tracking/webhooks';
+import { Audited, BodyPipe, CurrentScope, Operation, SentBody, refusal, WriteResponder } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { DeadLetterSummary, SettleDeadLetters, SettledDeadLetters, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import {
   BegunReplaysResource,
@@ -16,8 +16,7 @@ import {
 import type { BegunReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
 import { settleAudited } from './settlement-audit.ts';
-import { WebhookWrites } from './webhook-writes.ts';
-import type { WithWarnings } from './webhook-writes.ts';
+import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const WHICH = new BodyPipe(DeadLettersDto, BegunReplaysResource);
@@ -28,7 +27,7 @@ const Unknown = () => refusal(404, 'No such endpoint or delivery in this workspa
 export class WebhookDeadLettersController {
   constructor(
     @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
-    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Get('summary')
@@ -54,12 +53,13 @@ export class WebhookDeadLettersController {
   @Audited('webhook_dead_letters.replayed')
   async replay(
     @SentBody(WHICH) { value, warnings }: ReadBody<DeadLettersDto>,
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<BegunReplays>> {
+  ): Promise<WriteResponse<BegunReplays>> {
     const filter: SettleDeadLetters['filter'] = settleFilter(value);
-    return this.writes.write(reply, warnings, async (command) =>
-      begun(await settleAudited(reply.request, this.webhooks.deadLetters, 'replay', { ...command, filter })),
-    );
+    const { deadLetters } = this.webhooks;
+    const settling = settleAudited(reply.request, deadLetters, 'replay', { ...command, filter });
+    return this.responder.respond(reply, warnings, { body: begun(await settling.catch(asUnknownOutcome)) });
   }
 
   @Post('discard')
@@ -74,12 +74,13 @@ export class WebhookDeadLettersController {
   @Audited('webhook_dead_letters.discarded')
   async discard(
     @SentBody(WHICH) { value, warnings }: ReadBody<DeadLettersDto>,
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<BegunReplays>> {
+  ): Promise<WriteResponse<BegunReplays>> {
     const filter: SettleDeadLetters['filter'] = settleFilter(value);
-    return this.writes.write(reply, warnings, async (command) =>
-      begun(await settleAudited(reply.request, this.webhooks.deadLetters, 'discard', { ...command, filter })),
-    );
+    const { deadLetters } = this.webhooks;
+    const settling = settleAudited(reply.request, deadLetters, 'discard', { ...command, filter });
+    return this.responder.respond(reply, warnings, { body: begun(await settling.catch(asUnknownOutcome)) });
   }
 }
 

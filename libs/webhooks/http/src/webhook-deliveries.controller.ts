@@ -11,16 +11,17 @@ import {
   recordPage,
   refusal,
   SentBody,
+  WriteResponder,
+  type WriteResponse,
 } from '@tracking/http';
-import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { WebhookDelivery, WebhookDeliveryDetail, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
 import { WEBHOOKS } from './dependencies.ts';
 import { DeliveryDetailResource, DeliveryPageResource, DeliveryWrittenResource } from './delivery.resource.ts';
 import { ListDeliveriesDto, deliveryFilter } from './list-deliveries.dto.ts';
 import { tellDiscarded } from './settlement-audit.ts';
-import { WebhookWrites } from './webhook-writes.ts';
-import type { WithWarnings } from './webhook-writes.ts';
+import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
 
 const Unknown = () => refusal(404, 'No such delivery in this workspace and environment.');
 
@@ -29,7 +30,7 @@ const Unknown = () => refusal(404, 'No such delivery in this workspace and envir
 export class WebhookDeliveriesController {
   constructor(
     @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
-    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 
@@ -71,9 +72,11 @@ export class WebhookDeliveriesController {
   async retry(
     @Param('id') delivery_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookDelivery>> {
-    return this.writes.write(reply, ignored, (command) => this.webhooks.deliveries.retry({ ...command, delivery_id }));
+  ): Promise<WriteResponse<WebhookDelivery>> {
+    const body = await this.webhooks.deliveries.retry({ ...command, delivery_id }).catch(asUnknownOutcome);
+    return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 
   @Post(':id/discard')
@@ -86,13 +89,12 @@ export class WebhookDeliveriesController {
   async discard(
     @Param('id') delivery_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookDelivery>> {
-    return this.writes.write(reply, ignored, async (command) => {
-      const before = await this.webhooks.deliveries.get({ scopes: [command], delivery_id });
-      const after = await this.webhooks.deliveries.discard({ ...command, delivery_id });
-      tellDiscarded(reply.request, before, after);
-      return after;
-    });
+  ): Promise<WriteResponse<WebhookDelivery>> {
+    const before = await this.webhooks.deliveries.get({ scopes: [command], delivery_id }).catch(asUnknownOutcome);
+    const body = await this.webhooks.deliveries.discard({ ...command, delivery_id }).catch(asUnknownOutcome);
+    tellDiscarded(reply.request, before, body);
+    return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 }

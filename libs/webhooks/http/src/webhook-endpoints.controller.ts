@@ -9,16 +9,23 @@ import {
   NO_BODY,
   Operation,
   PageDto,
-  SETTINGS,
   SentBody,
   etagOf,
   recordPage,
   refusal,
   scopeOf,
   tellAudit,
+  WriteResponder,
 } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
-import type { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint, WebhookStats } from '@tracking/webhooks';
+import type { ReadBody, WriteResponse } from '@tracking/http';
+import type {
+  NewWebhookEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookStats,
+  WebhookCommand,
+} from '@tracking/webhooks';
+import type { Position } from '@tracking/ports';
 import type { FastifyReply } from 'fastify';
 import { DeliveryWrittenResource } from './delivery.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
@@ -34,9 +41,8 @@ import {
   EndpointWrittenResource,
   TestEndpointDto,
 } from './endpoint.resource.ts';
-import { WebhookWrites } from './webhook-writes.ts';
-import type { WithWarnings } from './webhook-writes.ts';
-import { WEBHOOKS } from './dependencies.ts';
+import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
+import { HEAD, WEBHOOKS } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such endpoint in this workspace and environment.');
 const Unverified = () => refusal(409, 'The endpoint is not verified.');
@@ -46,9 +52,9 @@ const Unverified = () => refusal(409, 'The endpoint is not verified.');
 export class WebhookEndpointsController {
   constructor(
     @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
-    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(SETTINGS) private readonly settings: WebhooksHttpDependencies['settings'],
+    @Inject(HEAD) private readonly head: WebhooksHttpDependencies['head'],
   ) {}
 
   @Post()
@@ -57,14 +63,13 @@ export class WebhookEndpointsController {
   @Audited('webhook_endpoint.created')
   async create(
     @SentBody(ENDPOINT_FIELDS) { value: fields, warnings }: ReadBody<JsonObject>,
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<NewWebhookEndpoint>> {
-    const created = await this.writes.write(reply, warnings, (command) =>
-      this.webhooks.endpoints.create({ ...command, fields }),
-    );
-    tellAudit(reply.request, { before: null, after: created });
-    reply.header('Location', `${this.settings.baseUrl}/v1/webhook_endpoints/${created.id}`);
-    return created;
+  ): Promise<WriteResponse<NewWebhookEndpoint>> {
+    const body = await this.webhooks.endpoints.create({ ...command, fields }).catch(asUnknownOutcome);
+    tellAudit(reply.request, { before: null, after: body });
+    const location = `/v1/webhook_endpoints/${body.id}`;
+    return this.responder.respond(reply, warnings, { body, version: body.version, location });
   }
 
   @Get()
@@ -116,11 +121,12 @@ export class WebhookEndpointsController {
   async change(
     @Param('id') endpoint_id: string,
     @SentBody(ENDPOINT_FIELDS) { value: fields, warnings }: ReadBody<JsonObject>,
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookEndpoint>> {
-    return this.writes.write(reply, warnings, (command) =>
-      this.audited(reply, endpoint_id, () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields })),
-    );
+  ): Promise<WriteResponse<WebhookEndpoint>> {
+    const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
+    const body = await this.audited(reply, endpoint_id, change).catch(asUnknownOutcome);
+    return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
   @Delete(':id')
@@ -134,11 +140,12 @@ export class WebhookEndpointsController {
   async remove(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<{ readonly id: string; readonly deleted: true }>> {
-    return this.writes.write(reply, ignored, (command) =>
-      this.audited(reply, endpoint_id, () => this.webhooks.endpoints.remove({ ...command, endpoint_id })),
-    );
+  ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
+    const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
+    const body = await this.audited(reply, endpoint_id, remove).catch(asUnknownOutcome);
+    return this.responder.respond(reply, ignored, { body });
   }
 
   @Post(':id/verify')
@@ -154,15 +161,15 @@ export class WebhookEndpointsController {
   async verify(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookEndpoint>> {
-    return this.writes.write(reply, ignored, async (command) => {
-      const before = await this.webhooks.endpoints.get({ ...scopeOf(reply.request), endpoint_id });
-      const after = await this.webhooks.endpoints.verify({ ...command, endpoint_id });
-      // A challenge that changes nothing else is told by `last_verification` alone.
-      tellAudit(reply.request, { before: { status: before.status }, after: { status: after.status } }, endpoint_id);
-      return after;
-    });
+  ): Promise<WriteResponse<WebhookEndpoint>> {
+    const scope = scopeOf(reply.request);
+    const before = await this.webhooks.endpoints.get({ ...scope, endpoint_id }).catch(asUnknownOutcome);
+    const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id }).catch(asUnknownOutcome);
+    // A challenge that changes nothing else shows in `last_verification` alone.
+    tellAudit(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);
+    return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 
   @Post(':id/enable')
@@ -178,11 +185,12 @@ export class WebhookEndpointsController {
   async enable(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookEndpoint>> {
-    return this.writes.writeInOrder(reply, ignored, (command) =>
-      this.audited(reply, endpoint_id, () => this.webhooks.endpoints.enable({ ...command, endpoint_id })),
-    );
+  ): Promise<WriteResponse<WebhookEndpoint>> {
+    const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
+    const body = await this.audited(reply, endpoint_id, enable).catch(asUnknownOutcome);
+    return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.endOfLog() });
   }
 
   @Post(':id/disable')
@@ -197,11 +205,12 @@ export class WebhookEndpointsController {
   async disable(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookEndpoint>> {
-    return this.writes.writeInOrder(reply, ignored, (command) =>
-      this.audited(reply, endpoint_id, () => this.webhooks.endpoints.disable({ ...command, endpoint_id })),
-    );
+  ): Promise<WriteResponse<WebhookEndpoint>> {
+    const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
+    const body = await this.audited(reply, endpoint_id, disable).catch(asUnknownOutcome);
+    return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.endOfLog() });
   }
 
   @Post(':id/test')
@@ -216,11 +225,20 @@ export class WebhookEndpointsController {
   async test(
     @Param('id') endpoint_id: string,
     @SentBody(new BodyPipe(TestEndpointDto, DeliveryWrittenResource)) { value, warnings }: ReadBody<TestEndpointDto>,
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookDelivery>> {
-    return this.writes.write(reply, warnings, (command) =>
-      this.webhooks.endpoints.test({ ...command, endpoint_id, type: value.type }),
-    );
+  ): Promise<WriteResponse<WebhookDelivery>> {
+    const test = { ...command, endpoint_id, type: value.type };
+    const body = await this.webhooks.endpoints.test(test).catch(asUnknownOutcome);
+    return this.responder.respond(reply, warnings, { body, version: body.version });
+  }
+
+  /**
+   * A position that no later event is before: what takes a place in the log responds as a write there. Undefined if the
+   * log cannot be reached, because then no later event is stored either.
+   */
+  private endOfLog(): Promise<Position | undefined> {
+    return this.head().catch(() => undefined);
   }
 
   /** What the endpoint was is read before: another's change in between would be told with this one. */

@@ -12,9 +12,10 @@ import {
   etagOf,
   recordPage,
   refusal,
+  WriteResponder,
 } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
-import type { WebhookReplay } from '@tracking/webhooks';
+import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { WebhookReplay, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
 import {
@@ -26,8 +27,7 @@ import {
   replayFilter,
 } from './replay.resource.ts';
 import { changeAudited, tellReplayed } from './settlement-audit.ts';
-import { WebhookWrites } from './webhook-writes.ts';
-import type { WithWarnings } from './webhook-writes.ts';
+import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const FILTER = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
@@ -38,7 +38,7 @@ const Unknown = () => refusal(404, 'No such replay in this workspace and environ
 export class WebhookReplaysController {
   constructor(
     @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
-    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 
@@ -58,14 +58,13 @@ export class WebhookReplaysController {
   async create(
     @Param('id') endpoint_id: string,
     @SentBody(FILTER) { value, warnings }: ReadBody<ReplayFilterDto>,
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookReplay>> {
+  ): Promise<WriteResponse<WebhookReplay>> {
     const filter = replayFilter(value);
-    return this.writes.write(reply, warnings, async (command) => {
-      const replay = await this.webhooks.replays.create({ ...command, endpoint_id, filter });
-      tellReplayed(reply.request, replay, command.environment);
-      return replay;
-    });
+    const body = await this.webhooks.replays.create({ ...command, endpoint_id, filter }).catch(asUnknownOutcome);
+    tellReplayed(reply.request, body, command.environment);
+    return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
   @Get('webhook_replays')
@@ -105,11 +104,12 @@ export class WebhookReplaysController {
   async cancel(
     @Param('id') replay_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookReplay>> {
-    return this.writes.write(reply, ignored, (command) =>
-      changeAudited(reply.request, this.webhooks.replays, 'cancel', { ...command, replay_id }),
-    );
+  ): Promise<WriteResponse<WebhookReplay>> {
+    const cancel = { ...command, replay_id };
+    const body = await changeAudited(reply.request, this.webhooks.replays, 'cancel', cancel).catch(asUnknownOutcome);
+    return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 
   @Post('webhook_replays/:id/resume')
@@ -122,10 +122,11 @@ export class WebhookReplaysController {
   async resume(
     @Param('id') replay_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WithWarnings<WebhookReplay>> {
-    return this.writes.write(reply, ignored, (command) =>
-      changeAudited(reply.request, this.webhooks.replays, 'resume', { ...command, replay_id }),
-    );
+  ): Promise<WriteResponse<WebhookReplay>> {
+    const resume = { ...command, replay_id };
+    const body = await changeAudited(reply.request, this.webhooks.replays, 'resume', resume).catch(asUnknownOutcome);
+    return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 }

@@ -12,7 +12,6 @@ import { WebhookDeadLettersController } from './webhook-dead-letters.controller.
 import { WebhookDeliveriesController } from './webhook-deliveries.controller.ts';
 import { WebhookEndpointsController } from './webhook-endpoints.controller.ts';
 import { WebhookReplaysController } from './webhook-replays.controller.ts';
-import { WebhookWrites } from './webhook-writes.ts';
 
 /** Webhook endpoints with their deliveries, dead letters and replays. */
 @Module({})
@@ -37,7 +36,10 @@ export class WebhooksHttpModule {
         WebhookDeadLettersController,
         WebhookReplaysController,
       ],
-      providers: [{ provide: WEBHOOKS, useValue: webhooks }, { provide: HEAD, useValue: head }, WebhookWrites],
+      providers: [
+        { provide: WEBHOOKS, useValue: webhooks },
+        { provide: HEAD, useValue: head },
+      ],
     };
   }
 }

@@ -1,21 +1,21 @@
 import { Controller, Get, Inject, Patch, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
-import type { JsonObject, RuleSettings, Scope, Warning } from '@tracking/contracts';
+import type { JsonObject, RuleSettings, Scope } from '@tracking/contracts';
 import {
   Audited,
   Command,
   CurrentScope,
   IfMatch,
   Operation,
-  ReadYourWrites,
   SentBody,
+  WriteResponder,
   etagOf,
   isObject,
   mergePatch,
   tellAudit,
 } from '@tracking/http';
-import type { CommandContext, ReadBody } from '@tracking/http';
+import type { CommandContext, ReadBody, WriteResponse } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from '../dependencies.ts';
 import {
@@ -32,7 +32,7 @@ import { WORKSPACE_SETTINGS } from '../dependencies.ts';
 export class SettingsController {
   constructor(
     @Inject(WORKSPACE_SETTINGS) private readonly settings: IdentityHttpDependencies['workspaceSettings'],
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Get()
@@ -63,12 +63,11 @@ export class SettingsController {
     @Command() { id, at, actor, workspace_id }: CommandContext,
     @IfMatch() if_match: readonly number[] | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<SettingsWithDefaults & { readonly warnings: readonly Warning[] }> {
+  ): Promise<WriteResponse<SettingsWithDefaults>> {
     const { before, after } = await this.settings.change({ id, at, actor, workspace_id, patch, if_match });
     tellAudit(reply.request, { before: byPath(before), after: byPath(after) }, workspace_id);
-    await this.readYourWrites.wrote(reply, undefined);
-    reply.header('ETag', etagOf(after.version));
-    return { ...after, defaults: DEFAULT_RULE_SETTINGS, warnings };
+    const body = { ...after, defaults: DEFAULT_RULE_SETTINGS };
+    return this.responder.respond(reply, warnings, { body, version: after.version });
   }
 }
 

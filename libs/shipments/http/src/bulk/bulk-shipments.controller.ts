@@ -8,7 +8,7 @@ import type { FastifyReply } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readShipmentFields } from '../shipments/shipment-fields.pipes.ts';
 import type { ReadShipmentFields } from '../shipments/shipment-fields.pipes.ts';
-import { ShipmentWrites } from '../shipments/shipment-writes.ts';
+import { WrittenShipments } from '../shipments/written-shipments.ts';
 import { BulkAnswers, NOT_ATOMIC } from './bulk-answers.ts';
 import { BulkRequest } from './bulk-request.ts';
 import { BulkShipmentsDto, BulkShipmentsWrittenResource } from './bulk.resource.ts';
@@ -21,7 +21,7 @@ export class BulkShipmentsController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
     @Inject(PLACES) private readonly places: Places,
-    @Inject(ShipmentWrites) private readonly writes: ShipmentWrites,
+    @Inject(WrittenShipments) private readonly written: WrittenShipments,
     @Inject(BulkAnswers) private readonly answers: BulkAnswers,
   ) {}
 
@@ -51,7 +51,7 @@ export class BulkShipmentsController {
       async ({ fields, warnings }, own) => {
         const written = await this.shipments.upsertShipment({ ...own, fields });
         const status = written.answer.outcome === 'created' ? 201 : 200;
-        return { status, ...this.writes.answerOpenItem(request, written, warnings) };
+        return { status, ...this.written.ofItem(request, written, warnings) };
       },
     );
     return this.answers.answer(reply, bulk, sent.warnings);

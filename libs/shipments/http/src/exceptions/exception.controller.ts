@@ -7,19 +7,19 @@ import {
   Operation,
   ReadYourWrites,
   SentBody,
+  WriteResponder,
   etagOf,
   notFound,
   refusal,
   scopeOf,
 } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { EXCEPTION_IDS } from './exception-ids.pipe.ts';
 import type { ExceptionIds } from './exception-ids.pipe.ts';
-import { ExceptionWrites } from './exception-writes.ts';
-import type { ExceptionWithWarnings } from './exception-writes.ts';
+import { writtenException } from '../shipments/written-shipments.ts';
 import {
   AcknowledgeExceptionDto,
   ExceptionResource,
@@ -41,7 +41,7 @@ const TAGS = 'If-Match and the ETag of the answer are those of the shipment.';
 export class ExceptionController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(ExceptionWrites) private readonly writes: ExceptionWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
   ) {}
 
@@ -82,11 +82,11 @@ export class ExceptionController {
     @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ExceptionWithWarnings> {
+  ): Promise<WriteResponse<ShipmentException>> {
     const { assignee, note = null } = sent.value;
     const said = { note, ...(assignee !== undefined && { assignee }) };
-    const about = { ...command, ...ids, ...said } as const;
-    return this.writes.answer(reply, await this.shipments.acknowledgeException(about), sent.warnings);
+    const written = await this.shipments.acknowledgeException({ ...command, ...ids, ...said });
+    return this.responder.respond(reply, sent.warnings, writtenException(written));
   }
 
   @Post('resolve')
@@ -108,9 +108,9 @@ export class ExceptionController {
     @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ExceptionWithWarnings> {
+  ): Promise<WriteResponse<ShipmentException>> {
     const { code, note = null } = sent.value;
-    const about = { ...command, ...ids, code: code ?? 'fixed', note } as const;
-    return this.writes.answer(reply, await this.shipments.resolveException(about), sent.warnings);
+    const written = await this.shipments.resolveException({ ...command, ...ids, code: code ?? 'fixed', note });
+    return this.responder.respond(reply, sent.warnings, writtenException(written));
   }
 }

@@ -1,13 +1,13 @@
 import { Controller, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { BodyPipe, Command, Operation, SETTINGS, SentBody, refusal } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import type { ShipmentException } from '@tracking/contracts';
+import { BodyPipe, Command, Operation, SentBody, WriteResponder, refusal } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext, ExceptionInput } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { SHIPMENT_ID } from '../shipments/shipment-id.pipe.ts';
-import { ExceptionWrites } from './exception-writes.ts';
-import type { ExceptionWithWarnings } from './exception-writes.ts';
+import { writtenException } from '../shipments/written-shipments.ts';
 import { ExceptionWrittenResource, OpenExceptionDto } from './exception.resource.ts';
 import { SHIPMENTS } from '../dependencies.ts';
 
@@ -16,8 +16,7 @@ import { SHIPMENTS } from '../dependencies.ts';
 export class OpenExceptionController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(ExceptionWrites) private readonly writes: ExceptionWrites,
-    @Inject(SETTINGS) private readonly settings: ShipmentsHttpDependencies['settings'],
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Post()
@@ -37,13 +36,15 @@ export class OpenExceptionController {
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ExceptionWithWarnings> {
-    const about = { ...command, shipment_id } as const;
-    const written = await this.shipments.openException({ ...about, exception: inputOf(sent.value) });
-    const { outcome, exception } = written.answer;
-    reply.code(outcome === 'opened' ? 201 : 200);
-    if (outcome === 'opened') reply.header('Location', `${this.settings.baseUrl}/v1/exceptions/${exception.id}`);
-    return this.writes.answer(reply, written, sent.warnings);
+  ): Promise<WriteResponse<ShipmentException>> {
+    const exception = inputOf(sent.value);
+    const written = await this.shipments.openException({ ...command, shipment_id, exception });
+    const isNew = written.answer.outcome === 'opened';
+    return this.responder.respond(reply, sent.warnings, {
+      ...writtenException(written),
+      status: isNew ? 201 : 200,
+      location: isNew ? `/v1/exceptions/${written.answer.exception.id}` : undefined,
+    });
   }
 }
 

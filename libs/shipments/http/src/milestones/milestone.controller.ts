@@ -1,16 +1,16 @@
 import { Controller, Delete, Get, Inject, Param, Patch, Req, Res, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Milestone, Warning } from '@tracking/contracts';
-import { Command, NO_BODY, Operation, SentBody, etagOf, mergePatch, refusal } from '@tracking/http';
+import { Command, NO_BODY, Operation, SentBody, WriteResponder, etagOf, mergePatch, refusal } from '@tracking/http';
+import type { WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
 import { MILESTONE_IDS } from './milestone-ids.pipe.ts';
 import type { MilestoneIds } from './milestone-ids.pipe.ts';
-import { MilestoneWrites } from './milestone-writes.ts';
-import type { MilestoneWithWarnings } from './milestone-writes.ts';
 import { MilestonePatchPipe } from './milestone.pipes.ts';
+import { writtenMilestone } from '../shipments/written-shipments.ts';
 import { CorrectMilestoneDto, MilestoneResource, MilestoneWrittenResource } from './milestone.resource.ts';
 import type { ReadMilestonePatch } from './milestone.pipes.ts';
 import { SHIPMENTS } from '../dependencies.ts';
@@ -30,7 +30,7 @@ const TAGS = 'If-Match and the ETag of the answer are those of the shipment.';
 export class MilestoneController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(MilestoneWrites) private readonly writes: MilestoneWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
   ) {}
 
@@ -68,9 +68,9 @@ export class MilestoneController {
     @Param(MILESTONE_IDS) ids: MilestoneIds,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<MilestoneWithWarnings> {
-    const about = { ...command, ...ids } as const;
-    return this.writes.answer(reply, await this.shipments.correctMilestone({ ...about, patch }), warnings);
+  ): Promise<WriteResponse<Milestone>> {
+    const written = await this.shipments.correctMilestone({ ...command, ...ids, patch });
+    return this.responder.respond(reply, warnings, writtenMilestone(written));
   }
 
   @Delete()
@@ -90,8 +90,8 @@ export class MilestoneController {
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<MilestoneWithWarnings> {
-    const about = { ...command, ...ids } as const;
-    return this.writes.answer(reply, await this.shipments.retractMilestone(about), ignored);
+  ): Promise<WriteResponse<Milestone>> {
+    const written = await this.shipments.retractMilestone({ ...command, ...ids });
+    return this.responder.respond(reply, ignored, writtenMilestone(written));
   }
 }

@@ -6,6 +6,8 @@ import {
   Cursors,
   Operation,
   SentBody,
+  WriteResponder,
+  type WriteResponse,
   page,
   principalOf,
   refusal,
@@ -17,10 +19,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { SHIPMENT_ID } from '../shipments/shipment-id.pipe.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
+import { writtenMilestone } from '../shipments/written-shipments.ts';
 import { ListMilestonesDto } from './list-milestones.dto.ts';
 import type { MilestoneFilter } from './milestone-filter.ts';
-import { MilestoneWrites } from './milestone-writes.ts';
-import type { MilestoneWithWarnings } from './milestone-writes.ts';
 import { MilestonePipe } from './milestone.pipes.ts';
 import { MilestonePageResource, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
 import type { ReadMilestone } from './milestone.pipes.ts';
@@ -32,7 +33,7 @@ import { SHIPMENTS } from '../dependencies.ts';
 export class MilestonesController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(MilestoneWrites) private readonly writes: MilestoneWrites,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
@@ -71,13 +72,14 @@ export class MilestonesController {
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<MilestoneWithWarnings> {
+  ): Promise<WriteResponse<Milestone>> {
     if (milestone.source !== 'manual') requirePermission(principalOf(reply.request), 'milestones:feed');
-    const recording = this.shipments.recordMilestone({ ...command, shipment_id, milestone });
-    const written = await recording;
+    const written = await this.shipments.recordMilestone({ ...command, shipment_id, milestone });
     const isNew = written.answer.outcome === 'recorded';
-    reply.code(isNew ? 201 : 200);
-    if (isNew) reply.header('Location', this.writes.locationOf(written.answer.milestone));
-    return this.writes.answer(reply, written, warnings);
+    return this.responder.respond(reply, warnings, {
+      ...writtenMilestone(written),
+      status: isNew ? 201 : 200,
+      location: isNew ? `/v1/shipments/${shipment_id}/milestones/${written.answer.milestone.id}` : undefined,
+    });
   }
 }

@@ -1,15 +1,14 @@
 import { Controller, HttpCode, Inject, Param, Post, Res, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Warning } from '@tracking/contracts';
-import { Command, NO_BODY, Operation, refusal, SentBody } from '@tracking/http';
-import type { OperationId } from '@tracking/http';
+import type { Shipment, Warning } from '@tracking/contracts';
+import { Command, NO_BODY, Operation, refusal, SentBody, WriteResponder } from '@tracking/http';
+import type { OperationId, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { SHIPMENTS } from '../dependencies.ts';
 import { SHIPMENT_ID } from './shipment-id.pipe.ts';
-import { ShipmentWrites } from './shipment-writes.ts';
-import type { ShipmentWithWarnings } from './shipment-writes.ts';
+import { WrittenShipments } from './written-shipments.ts';
 import { ShipmentWrittenResource } from './shipment.resource.ts';
 
 /** What cancelling and reopening have in common. */
@@ -31,7 +30,8 @@ const Changes = (operationId: OperationId, summary: string): MethodDecorator =>
 export class CancellationController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(ShipmentWrites) private readonly writes: ShipmentWrites,
+    @Inject(WrittenShipments) private readonly written: WrittenShipments,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Post('cancel')
@@ -42,9 +42,9 @@ export class CancellationController {
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ShipmentWithWarnings> {
+  ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.cancelShipment({ ...command, shipment_id });
-    return this.writes.answer(reply, written, ignored);
+    return this.responder.respond(reply, ignored, this.written.of(written));
   }
 
   @Post('reopen')
@@ -55,8 +55,8 @@ export class CancellationController {
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ShipmentWithWarnings> {
-    const writing = this.shipments.reopenShipment({ ...command, shipment_id });
-    return (await this.writes.answerOpen(reply, writing, ignored)).shipment;
+  ): Promise<WriteResponse<Shipment>> {
+    const written = await this.shipments.reopenShipment({ ...command, shipment_id });
+    return this.responder.respond(reply, ignored, await this.written.ofOpen(reply.request, written));
   }
 }

@@ -1,9 +1,9 @@
 import { Controller, Inject, Param, Patch, Res } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Container, Warning } from '@tracking/contracts';
-import { BodyPipe, Command, Operation, ReadYourWrites, SentBody, etagOf, mergePatch, refusal } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
+import type { Container, Shipment } from '@tracking/contracts';
+import { BodyPipe, Command, Operation, SentBody, WriteResponder, mergePatch, refusal } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
 import { normaliseCode } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
@@ -11,8 +11,7 @@ import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import type { ReadShipmentPatch } from './shipment-fields.pipes.ts';
 import { ShipmentPatchPipe } from './shipment-fields.pipes.ts';
 import { SHIPMENT_ID } from './shipment-id.pipe.ts';
-import { ShipmentWrites } from './shipment-writes.ts';
-import type { ShipmentWithWarnings } from './shipment-writes.ts';
+import { WrittenShipments } from './written-shipments.ts';
 import {
   ContainerWrittenResource,
   PatchContainerDto,
@@ -39,8 +38,8 @@ const CONTAINER: PipeTransform<{ readonly id: string; readonly number: string },
 export class ShipmentChangesController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(ShipmentWrites) private readonly writes: ShipmentWrites,
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(WrittenShipments) private readonly written: WrittenShipments,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Patch()
@@ -59,9 +58,9 @@ export class ShipmentChangesController {
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ShipmentWithWarnings> {
-    const writing = this.shipments.patchShipment({ ...command, shipment_id, patch });
-    return (await this.writes.answerOpen(reply, writing, warnings)).shipment;
+  ): Promise<WriteResponse<Shipment>> {
+    const written = await this.shipments.patchShipment({ ...command, shipment_id, patch });
+    return this.responder.respond(reply, warnings, await this.written.ofOpen(reply.request, written));
   }
 
   @Patch('containers/:number')
@@ -81,13 +80,15 @@ export class ShipmentChangesController {
     @Param(CONTAINER) { shipment_id, number }: ContainerOfShipment,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Container & { readonly warnings: readonly Warning[] }> {
-    const container = { shipment_id, number, patch: { ...sent.value } };
-    const writing = this.shipments.patchContainer({ ...command, ...container });
-    const { answer, position } = await writing;
-    reply.request.about = { shipment_id };
-    await this.readYourWrites.wrote(reply, position);
-    reply.header('ETag', etagOf(answer.shipment_version));
-    return { ...answer.container, warnings: [...sent.warnings, ...answer.warnings] };
+  ): Promise<WriteResponse<Container>> {
+    const patch = { ...sent.value };
+    const { answer, position } = await this.shipments.patchContainer({ ...command, shipment_id, number, patch });
+    return this.responder.respond(reply, sent.warnings, {
+      body: answer.container,
+      position,
+      version: answer.shipment_version,
+      warnings: answer.warnings,
+      about: { shipment_id },
+    });
   }
 }

@@ -1,7 +1,18 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, Shipment } from '@tracking/contracts';
-import { Command, CurrentScope, Cursors, Operation, SentBody, etagOf, page, refusal } from '@tracking/http';
+import {
+  Command,
+  CurrentScope,
+  Cursors,
+  Operation,
+  SentBody,
+  WriteResponder,
+  etagOf,
+  page,
+  refusal,
+} from '@tracking/http';
+import type { WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
@@ -12,8 +23,7 @@ import { ShipmentFieldsPipe } from './shipment-fields.pipes.ts';
 import { ShipmentFilterPipe } from './shipment-filter.pipe.ts';
 import type { ShipmentListing } from './shipment-filter.ts';
 import { ShipmentReader } from './shipment-reader.ts';
-import { ShipmentWrites } from './shipment-writes.ts';
-import type { ShipmentWithWarnings } from './shipment-writes.ts';
+import { WrittenShipments } from './written-shipments.ts';
 import {
   ShipmentPageResource,
   ShipmentResource,
@@ -25,11 +35,13 @@ import { SHIPMENTS } from '../dependencies.ts';
 @ApiTags('Shipments')
 @Controller('v1/shipments')
 export class ShipmentsController {
+  @Inject(Cursors) private readonly cursors!: Cursors;
+
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(ShipmentWrites) private readonly writes: ShipmentWrites,
+    @Inject(WrittenShipments) private readonly written: WrittenShipments,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
-    @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 
   @Post()
@@ -44,12 +56,14 @@ export class ShipmentsController {
     @SentBody(ShipmentFieldsPipe) { fields, warnings }: ReadShipmentFields,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ShipmentWithWarnings> {
-    const writing = this.shipments.upsertShipment({ ...command, fields });
-    const { outcome, shipment } = await this.writes.answerOpen(reply, writing, warnings);
-    if (outcome === 'created') reply.header('Location', this.writes.locationOf(shipment));
-    reply.code(outcome === 'created' ? 201 : 200);
-    return shipment;
+  ): Promise<WriteResponse<Shipment>> {
+    const written = await this.shipments.upsertShipment({ ...command, fields });
+    const isNew = written.answer.outcome === 'created';
+    return this.responder.respond(reply, warnings, {
+      ...(await this.written.ofOpen(reply.request, written)),
+      status: isNew ? 201 : 200,
+      location: isNew ? `/v1/shipments/${written.answer.shipment.id}` : undefined,
+    });
   }
 
   @Get()

@@ -1,0 +1,16 @@
+import { createParamDecorator } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
+import { commandIdentityOf, ifMatchOf, principalOf } from '@tracking/http';
+import type { IdentityCommand } from '@tracking/identity';
+import type { FastifyRequest } from 'fastify';
+
+/**
+ * Parameter of a handler: the {@link IdentityCommand} that the request asks for. `If-Match` becomes the versions that the
+ * changed record may have.
+ */
+export const IdentityCommandOf = createParamDecorator((_data: unknown, context: ExecutionContext): IdentityCommand => {
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const { workspace_id, actor } = principalOf(request);
+  const if_match = ifMatchOf(request);
+  return { ...commandIdentityOf(request), actor, workspace_id, ...(if_match && { if_match }) };
+});

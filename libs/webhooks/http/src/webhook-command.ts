@@ -1,0 +1,23 @@
+import { createParamDecorator } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
+import { commandContext } from '@tracking/http';
+import { withUnknownOutcome } from '@tracking/ports';
+import type { WebhookCommand } from '@tracking/webhooks';
+import type { FastifyRequest } from 'fastify';
+
+/** Parameter of a handler: the {@link WebhookCommand} that the request asks for. */
+export const WebhookCommandOf = createParamDecorator((_data: unknown, context: ExecutionContext): WebhookCommand => {
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const { request_id, traceparent, actor: _actor, strict: _strict, ...command } = commandContext(request);
+  const origin = { request_id, ...(traceparent !== null && { traceparent }) };
+  return { ...command, origin };
+});
+
+/**
+ * A change of webhooks writes several documents and calls another process: an error that promises that its last step did
+ * nothing promises nothing about the steps before it.
+ * @throws the error, or `Unavailable` in place of such an error
+ */
+export function asUnknownOutcome(error: unknown): never {
+  throw withUnknownOutcome(error);
+}
