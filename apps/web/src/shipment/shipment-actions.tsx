@@ -10,6 +10,7 @@ import { May } from '../session/permissions.tsx';
 import { useApi, useMay } from '../session/session.ts';
 import { nameOf, useShipment } from './shipment-queries.ts';
 import { useGuardedWrite } from './meanwhile/guarded-write.ts';
+import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
 
 /** Forms are loaded when somebody opens one. */
 const RecordMilestone = late(() => import('./milestone/record-milestone.tsx'));
@@ -24,7 +25,8 @@ const ConflictDialog = onDemand(
 
 /** Fields that the dialog compares if the shipment was changed before it is cancelled or reopened. */
 const SHOWN_FIELDS = [
-  ...(['status', 'external_id', 'mode', 'load_type', 'house_bill', 'master_bill', 'booking_number'] as const),
+  ...(['status', 'external_id', 'mode', 'load_type'] as const),
+  ...PLAIN_FIELD_NAMES,
   ...(['carrier_scac', 'origin_port', 'destination_port', 'etd', 'eta', 'atd', 'ata', 'shipper', 'consignee'] as const),
   ...(['container_numbers', 'legs', 'references', 'metadata'] as const),
 ] as const;

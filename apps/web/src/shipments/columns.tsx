@@ -7,6 +7,7 @@ import { MODE_LABELS } from '../values/codes.ts';
 import { PlaceName } from '../values/place.tsx';
 import { Time } from '../values/time.tsx';
 import classes from './columns.module.css';
+import { PLAIN_FIELD_NAMES, type PlainColumnName, plainField } from './plain-fields.ts';
 import type { SearchState } from './search/filters.ts';
 import { Eta, ShipmentStatus } from './shipment-facts.tsx';
 
@@ -23,8 +24,8 @@ const text = (value: string | null | undefined) => (value == null || value === '
 const list = (values: readonly string[]) => text(values.join(', '));
 const party = (value: Shipment['shipper']) => text(value?.name ?? value?.external_id);
 
-/** Every column that a list can have, beside the one that names the shipment. */
-export const COLUMNS: Readonly<Record<ColumnName, Column>> = {
+/** Every column that a list can have, in its order, beside the one that names the shipment. */
+const ALL_COLUMNS = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
   mode: { label: 'Mode', width: 4, cell: ({ mode }) => text(mode && MODE_LABELS[mode]) },
   origin: { label: 'From', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
@@ -44,9 +45,7 @@ export const COLUMNS: Readonly<Record<ColumnName, Column>> = {
   carrier: { label: 'Carrier', width: 5, cell: ({ carrier_scac }) => text(carrier_scac) },
   vessel: { label: 'Vessel', width: 9, cell: ({ legs }) => list(legs.flatMap(({ vessel }) => vessel ?? [])) },
   containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => list(container_numbers) },
-  house_bill: { label: 'House bill', width: 9, cell: ({ house_bill }) => text(house_bill) },
-  master_bill: { label: 'Master bill', width: 9, cell: ({ master_bill }) => text(master_bill) },
-  booking: { label: 'Booking', width: 8, cell: ({ booking_number }) => text(booking_number) },
+  ...plainColumns(),
   references: {
     label: 'Further references',
     width: 10,
@@ -67,7 +66,21 @@ export const COLUMNS: Readonly<Record<ColumnName, Column>> = {
     sort: 'updated_at',
     cell: ({ updated_at }) => <Time value={updated_at} brief />,
   },
-};
+} satisfies Readonly<Record<string, Column>>;
+export type ColumnName = keyof typeof ALL_COLUMNS;
+export const COLUMNS: Readonly<Record<ColumnName, Column>> = ALL_COLUMNS;
+const COLUMN_NAMES = Object.keys(COLUMNS) as readonly ColumnName[];
+
+function plainColumns(): Readonly<Record<PlainColumnName, Column>> {
+  const columns = PLAIN_FIELD_NAMES.map((name) => {
+    const { label, shortLabel = label, column } = plainField(name);
+    return [
+      column.name,
+      { label: shortLabel, width: column.width, cell: (shipment: Shipment) => text(shipment[name]) },
+    ];
+  });
+  return Object.fromEntries(columns) as Record<PlainColumnName, Column>;
+}
 
 export function ExceptionsBadge({ count }: { readonly count: number }) {
   if (count === 0) return <None />;
@@ -85,30 +98,6 @@ function None() {
     </Text>
   );
 }
-
-const COLUMN_NAMES = [
-  'status',
-  'mode',
-  'origin',
-  'destination',
-  'eta',
-  'exceptions',
-  'last_milestone',
-  'departure',
-  'carrier',
-  'vessel',
-  'containers',
-  'house_bill',
-  'master_bill',
-  'booking',
-  'references',
-  'shipper',
-  'consignee',
-  'documents',
-  'created',
-  'updated',
-] as const;
-export type ColumnName = (typeof COLUMN_NAMES)[number];
 
 const USUAL_COLUMNS: readonly ColumnName[] = [
   'status',

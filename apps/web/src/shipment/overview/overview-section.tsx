@@ -8,6 +8,7 @@ import { useShipment } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
 import { type Expected, type Leg, type Stop, stopsOf } from './overview-values.ts';
+import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../../shipments/plain-fields.ts';
 
 /** What there is to know of a shipment beside what happened. */
 export function OverviewSection() {
@@ -117,6 +118,12 @@ function partyLabel(party: Shipment['shipper']): string {
   return name === null ? (external_id ?? '—') : external_id === null ? name : `${name} (${external_id})`;
 }
 
+function factLabel(name: PlainFieldName, { mode }: Shipment): string {
+  if (name === 'master_bill' && mode === 'air') return 'Air waybill';
+  const { label, shortLabel = label } = plainField(name);
+  return shortLabel;
+}
+
 function References() {
   const shipment = useShipment();
   const { mode, load_type, references, metadata } = shipment;
@@ -124,9 +131,7 @@ function References() {
     <Facts
       facts={[
         ['Your reference', shipment.external_id],
-        ['House bill', shipment.house_bill],
-        [mode === 'air' ? 'Air waybill' : 'Master bill', shipment.master_bill],
-        ['Booking', shipment.booking_number],
+        ...PLAIN_FIELD_NAMES.map((name) => [factLabel(name, shipment), shipment[name]] as const),
         ...references.map(({ type, value }) => [type, value] as const),
         ['Mode', mode && MODE_LABELS[mode]],
         ['Load', load_type && LOAD_TYPE_LABELS[load_type]],

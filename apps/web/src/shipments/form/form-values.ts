@@ -1,6 +1,7 @@
 import type { UseFormReturnType } from '@mantine/form';
 import type { BodyOf, Shipment } from '@tracking/client';
 import type { LoadType, Mode } from '../../values/codes.ts';
+import { type PlainFieldName, eachPlainField } from '../plain-fields.ts';
 
 /** A leg as it stands in the form: texts are empty where nothing is said. */
 export interface LegValues {
@@ -22,13 +23,10 @@ export interface Named {
   readonly value: string;
 }
 /** A shipment as it stands in the form. */
-export interface ShipmentValues {
+export interface ShipmentValues extends Readonly<Record<PlainFieldName, string>> {
   readonly external_id: string;
   readonly mode: Mode | null;
   readonly load_type: LoadType | null;
-  readonly house_bill: string;
-  readonly master_bill: string;
-  readonly booking_number: string;
   readonly container_numbers: readonly string[];
   readonly carrier_scac: string;
   readonly origin_port: string | null;
@@ -61,9 +59,7 @@ export const EMPTY_VALUES: ShipmentValues = {
   external_id: '',
   mode: null,
   load_type: null,
-  house_bill: '',
-  master_bill: '',
-  booking_number: '',
+  ...eachPlainField(() => ''),
   container_numbers: [],
   carrier_scac: '',
   origin_port: null,
@@ -83,9 +79,7 @@ export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load',
-  house_bill: 'House bill',
-  master_bill: 'Master bill',
-  booking_number: 'Booking number',
+  ...eachPlainField((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
   origin_port: 'From',
@@ -104,9 +98,7 @@ export function valuesOf(shipment: Shipment): ShipmentValues {
     external_id: shipment.external_id ?? '',
     mode: shipment.mode,
     load_type: shipment.load_type,
-    house_bill: shipment.house_bill ?? '',
-    master_bill: shipment.master_bill ?? '',
-    booking_number: shipment.booking_number ?? '',
+    ...eachPlainField((name) => shipment[name] ?? ''),
     container_numbers: shipment.container_numbers,
     carrier_scac: shipment.carrier_scac ?? '',
     origin_port: shipment.origin_port,

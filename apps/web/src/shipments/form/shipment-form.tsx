@@ -18,6 +18,7 @@ import type { ReactNode } from 'react';
 import { LOAD_TYPE_OPTIONS, checkDigitOf, withRightCheckDigit } from '../../values/codes.ts';
 import { checkValues, containerNumbersIn } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
+import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../plain-fields.ts';
 import { JourneyFields, LegFields } from './journey-fields.tsx';
 import classes from './shipment-form.module.css';
 
@@ -57,17 +58,9 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
               variant={isThere ? 'filled' : 'default'}
               data-autofocus={isThere ? undefined : true}
             />
-            <TextInput {...form.getInputProps('house_bill')} label="House bill" description="Of the forwarder" />
-            <TextInput
-              {...form.getInputProps('master_bill')}
-              label="Master bill"
-              description="Of the carrier, or the air waybill"
-            />
-            <TextInput
-              {...form.getInputProps('booking_number')}
-              label="Booking number"
-              description="As the carrier confirmed it"
-            />
+            {PLAIN_FIELD_NAMES.map((name) => (
+              <PlainFieldInput key={name} form={form} name={name} />
+            ))}
           </div>
         </Section>
         <Section title="Journey">
@@ -128,6 +121,23 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
         </div>
       </Stack>
     </form>
+  );
+}
+
+function PlainFieldInput({ form, name }: { readonly form: ShipmentForm; readonly name: PlainFieldName }) {
+  const { label, description, choices } = plainField(name);
+  const props = { ...form.getInputProps(name), label, description };
+  if (choices === undefined) return <TextInput {...props} />;
+  return (
+    <Select
+      {...props}
+      value={form.values[name] === '' ? null : form.values[name]}
+      onChange={(value) => form.setFieldValue(name, value ?? '')}
+      data={choices}
+      placeholder="Choose"
+      clearable
+      clearButtonProps={{ 'aria-label': `Clear the ${label.toLowerCase()}` }}
+    />
   );
 }
 

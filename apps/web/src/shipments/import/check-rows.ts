@@ -12,6 +12,7 @@ import { OWN_ZONE } from '../../values/zones.ts';
 import { containerNumbersIn } from '../form/check-values.ts';
 import { type Mapping, type Target, type DayOrder, readMoment } from './columns.ts';
 import { type Sheet, saysSomething } from './read-file.ts';
+import { type PlainFieldName, eachPlainField, plainField, plainValue } from '../plain-fields.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
 /** Where clocks show times that have no offset. */
@@ -175,9 +176,7 @@ function bodyOf(row: Row, reading: Reading): Body {
   return said({
     external_id: row.text('external_id'),
     load_type: row.read('load_type', readLoadType),
-    house_bill: row.text('house_bill'),
-    master_bill: row.text('master_bill'),
-    booking_number: row.text('booking_number'),
+    ...(eachPlainField((name) => row.read(name, (value) => readPlain(name, value))) as Pick<Body, PlainFieldName>),
     ...journey,
     shipper: party(row, 'shipper'),
     consignee: party(row, 'consignee'),
@@ -215,6 +214,13 @@ function readLoadType(value: string) {
   );
   if (found === undefined) throw new Error(`is no load: write ${Object.keys(LOAD_TYPE_LABELS).join(', ')}`);
   return found;
+}
+
+function readPlain(name: PlainFieldName, text: string): string {
+  const value = plainValue(name, text);
+  if (value !== undefined) return value;
+  const { label, choices = [] } = plainField(name);
+  throw new Error(`is no ${label.toLowerCase()}: write ${choices.map((choice) => choice.value).join(', ')}`);
 }
 
 function readPort(row: Row, target: 'origin_port' | 'destination_port', mode: Mode | undefined): string | undefined {

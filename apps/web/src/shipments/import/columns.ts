@@ -1,13 +1,12 @@
 import { instantOf } from '../../values/zones.ts';
+import { eachPlainField } from '../plain-fields.ts';
 
 /** What a column of a file may be. */
 export const TARGETS = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load',
-  house_bill: 'House bill',
-  master_bill: 'Master bill',
-  booking_number: 'Booking number',
+  ...eachPlainField((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
   origin_port: 'From',
@@ -49,20 +48,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   ],
   mode: ['mode', 'transportmode', 'modeoftransport', 'transport'],
   load_type: ['loadtype', 'load', 'fcllcl', 'servicetype'],
-  house_bill: ['housebill', 'hbl', 'hblnumber', 'hawb', 'housebillnumber', 'housebilloflading'],
-  master_bill: [
-    'masterbill',
-    'mbl',
-    'mblnumber',
-    'mawb',
-    'awb',
-    'airwaybill',
-    'masterbillnumber',
-    'billoflading',
-    'bl',
-    'blnumber',
-  ],
-  booking_number: ['bookingnumber', 'booking', 'bookingno', 'bookingref', 'bookingreference'],
+  ...eachPlainField((_name, { headers }) => headers),
   container_numbers: [
     'containernumbers',
     'containernumber',

@@ -2,6 +2,7 @@ import type { Shipment } from '@tracking/client';
 import type { ShipmentNews } from '../../live/live-news.ts';
 import { ENDED } from '../../values/codes.ts';
 import { type ListQuery, type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
+import { PLAIN_FIELD_NAMES } from '../plain-fields.ts';
 
 /** A list may be read just before the service has put into it what it told. */
 const SLACK_MS = 2_000;
@@ -66,9 +67,7 @@ const CHECKS: readonly Check[] = [
   ({ open_exceptions_count: open }, query) => (query.has_open_exceptions ?? open > 0) === open > 0,
   ({ mode }, query) => isOneOf(query.mode, mode),
   ({ external_id }, query) => isOneOf(query.external_id, external_id),
-  ({ house_bill }, query) => isOneOf(query.house_bill, house_bill),
-  ({ master_bill }, query) => isOneOf(query.master_bill, master_bill),
-  ({ booking_number }, query) => isOneOf(query.booking_number, booking_number),
+  (shipment, query) => PLAIN_FIELD_NAMES.every((name) => isOneOf(query[name], shipment[name])),
   ({ references }, query) => isOneOf(query.reference, ...references.map(({ value }) => value)),
   ({ shipper }, query) => isOneOf(query.shipper, shipper?.external_id),
   ({ consignee }, query) => isOneOf(query.consignee, consignee?.external_id),

@@ -7,23 +7,23 @@ import {
   isoDay,
   type DayFilter,
   type ShipmentFilters,
-  type TextFilter,
+  type FilterName,
   withoutEmpty,
   type YesNoFilter,
   filtersOf,
 } from './shipment-search.ts';
 import { FILTER_LABELS, type SearchState } from './filters.ts';
+import { PLAIN_FIELD_NAMES, plainField } from '../plain-fields.ts';
 
+const CHOICES = PLAIN_FIELD_NAMES.filter((name) => plainField(name).choices !== undefined);
 const NUMBERS = [
   'external_id',
   'container_number',
-  'house_bill',
-  'master_bill',
-  'booking_number',
+  ...PLAIN_FIELD_NAMES.filter((name) => !CHOICES.includes(name)),
   'reference',
 ] as const;
 const PARTIES = ['carrier_scac', 'shipper', 'consignee'] as const;
-const HINTS: Partial<Record<TextFilter, string>> = {
+const HINTS: Partial<Record<FilterName, string>> = {
   carrier_scac: 'SCAC or IATA code',
   shipper: 'Your code of it; its name is found by the search',
   consignee: 'Your code of it; its name is found by the search',
@@ -84,6 +84,17 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
           onChange={(mode) => change({ mode: (mode as ShipmentFilters['mode']) ?? undefined })}
           clearable
         />
+        {CHOICES.map((name) => (
+          <Select
+            key={name}
+            label={FILTER_LABELS[name]}
+            placeholder="Any"
+            data={plainField(name).choices ?? []}
+            value={draft[name] ?? null}
+            onChange={(value) => change({ [name]: value ?? undefined })}
+            clearable
+          />
+        ))}
         <Divider label="Ports and airports" />
         {(['origin_port', 'destination_port'] as const).map((name) => (
           <PlaceSelect

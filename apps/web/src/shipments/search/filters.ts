@@ -14,6 +14,7 @@ import {
   type ShipmentSort,
   YES_NO_FILTERS,
 } from './shipment-search.ts';
+import { eachPlainField } from '../plain-fields.ts';
 
 export interface SearchState {
   readonly search: ShipmentSearch;
@@ -66,9 +67,7 @@ export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
   created_to: 'Created until',
   updated_since: 'Changed since',
   external_id: 'Your reference',
-  house_bill: 'House bill',
-  master_bill: 'Master bill',
-  booking_number: 'Booking number',
+  ...eachPlainField((_name, { label }) => label),
   reference: 'Further reference',
   container_number: 'Container',
   shipper: 'Shipper',

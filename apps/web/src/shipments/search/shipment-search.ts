@@ -1,13 +1,12 @@
+import type { Shipment } from '@tracking/client';
 import { MODE_LABELS, type Mode, STATUSES, type Status } from '../../values/codes.ts';
+import { type PlainFieldName, eachPlainField, plainValue } from '../plain-fields.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
 const TEXT_FILTERS = [
   'q',
   'external_id',
-  'house_bill',
-  'master_bill',
-  'booking_number',
   'reference',
   'container_number',
   'shipper',
@@ -25,7 +24,9 @@ export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
 /** What a list of shipments is narrowed by. */
 export type ShipmentFilters = {
   readonly [Name in TextFilter]?: string | undefined;
-} & { readonly [Name in DayFilter]?: Day | undefined } & { readonly [Name in YesNoFilter]?: boolean | undefined } & {
+} & { readonly [Name in PlainFieldName]?: NonNullable<Shipment[Name]> | undefined } & {
+  readonly [Name in DayFilter]?: Day | undefined;
+} & { readonly [Name in YesNoFilter]?: boolean | undefined } & {
   /** Separated by commas. */
   readonly status?: string | undefined;
   readonly mode?: Mode | undefined;
@@ -52,6 +53,7 @@ export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch
     .filter((status) => STATUSES.some((known) => known === status));
   return withoutEmpty({
     ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, textOf(raw[name])])),
+    ...eachPlainField((name) => plainValue(name, textOf(raw[name]) ?? '')),
     ...Object.fromEntries(DAY_FILTERS.map((name) => [name, day(raw[name])])),
     ...Object.fromEntries(YES_NO_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined])),
     status: statuses?.join(','),

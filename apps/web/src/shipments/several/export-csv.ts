@@ -1,5 +1,6 @@
 import type { Shipment } from '@tracking/client';
 import { csvWriter } from '../../values/files.ts';
+import { eachPlainField } from '../plain-fields.ts';
 
 /**
  * Hands a file of these shipments to the reader, page by page as they come. What a spreadsheet would take for a formula is
@@ -43,9 +44,7 @@ const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | 
   origin_port: ({ origin_port }) => origin_port,
   destination_port: ({ destination_port }) => destination_port,
   carrier_scac: ({ carrier_scac }) => carrier_scac,
-  house_bill: ({ house_bill }) => house_bill,
-  master_bill: ({ master_bill }) => master_bill,
-  booking_number: ({ booking_number }) => booking_number,
+  ...eachPlainField((name) => (shipment: Shipment) => shipment[name]),
   container_numbers: ({ container_numbers }) => container_numbers.join(' '),
   references: ({ references }) => references.map(({ type, value }) => `${type}:${value}`).join(' '),
   shipper_name: ({ shipper }) => shipper?.name,

@@ -1,0 +1,76 @@
+import type { Shipment } from '@tracking/client';
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** Everything that pages say about a field that holds one text, or one of a few values. */
+interface PlainField {
+  readonly label: string;
+  /** The label where space is scarce. */
+  readonly shortLabel?: string;
+  /** Explains the field in the form. */
+  readonly description: string;
+  /** The values, if only some are possible. */
+  readonly choices?: readonly Choice[];
+  /** The column of lists: its name in addresses, and its narrowest width in rem. */
+  readonly column: { readonly name: string; readonly width: number };
+  /** Headers of the field in imported files, in small letters and digits alone. */
+  readonly headers: readonly string[];
+}
+
+/** Plain fields in the order in which pages show them. Lists, filters, forms, imports and exports derive from it. */
+export const PLAIN_FIELDS = {
+  house_bill: {
+    label: 'House bill',
+    description: 'Of the forwarder',
+    column: { name: 'house_bill', width: 9 },
+    headers: ['housebill', 'hbl', 'hblnumber', 'hawb', 'housebillnumber', 'housebilloflading'],
+  },
+  master_bill: {
+    label: 'Master bill',
+    description: 'Of the carrier, or the air waybill',
+    column: { name: 'master_bill', width: 9 },
+    headers: [
+      'masterbill',
+      'mbl',
+      'mblnumber',
+      'mawb',
+      'awb',
+      'airwaybill',
+      'masterbillnumber',
+      'billoflading',
+      'bl',
+      'blnumber',
+    ],
+  },
+  booking_number: {
+    label: 'Booking number',
+    shortLabel: 'Booking',
+    description: 'As the carrier confirmed it',
+    column: { name: 'booking', width: 8 },
+    headers: ['bookingnumber', 'booking', 'bookingno', 'bookingref', 'bookingreference'],
+  },
+} as const satisfies { readonly [Name in keyof Shipment]?: PlainField };
+
+export type PlainFieldName = keyof typeof PLAIN_FIELDS;
+export type PlainColumnName = (typeof PLAIN_FIELDS)[PlainFieldName]['column']['name'];
+export const PLAIN_FIELD_NAMES = Object.keys(PLAIN_FIELDS) as readonly PlainFieldName[];
+
+export function plainField(name: PlainFieldName): PlainField {
+  return PLAIN_FIELDS[name];
+}
+
+/** One property for each plain field, in their order. */
+export function eachPlainField<T>(of: (name: PlainFieldName, field: PlainField) => T): Record<PlainFieldName, T> {
+  const entries = PLAIN_FIELD_NAMES.map((name) => [name, of(name, plainField(name))] as const);
+  return Object.fromEntries(entries) as Record<PlainFieldName, T>;
+}
+
+/** A text as a value of the field; undefined if the field does not have such a value. */
+export function plainValue(name: PlainFieldName, text: string): string | undefined {
+  const { choices } = plainField(name);
+  if (choices === undefined) return text;
+  return choices.find(({ value }) => value.toLowerCase() === text.trim().toLowerCase())?.value;
+}
