@@ -1,4 +1,4 @@
-import type { LoadType, Mode, ShipmentFields } from '@tracking/contracts';
+import type { LoadType, Mode, ShipmentException, ShipmentFields } from '@tracking/contracts';
 import { A, B, type Scenario, types } from '../../test/scenario.ts';
 import { CREATED, after, begin, HOUR, jan, leg, only } from '../../test/time-driven.ts';
 
@@ -34,6 +34,29 @@ describe('rules for containers', () => {
     scenario.at(jan(9)).check();
     expect(scenario.exceptions).toEqual([`demurrage_risk ${A} open`]);
     expect(scenario.state?.nextCheckAt).toBe(jan(10));
+  });
+
+  it('update as many exceptions at once as one write may store, and the others with the next checks', () => {
+    const container_numbers = Array.from({ length: 200 }, (_, n) => `MSCU${1_000_000 + n}`);
+    const scenario = risks({ container_numbers });
+    for (const number of container_numbers) scenario.patchContainer(number, { last_free_day: '2026-01-12' });
+    const isOpen = ({ status }: ShipmentException) => status !== 'resolved';
+    const all = () => (scenario.state?.exceptions ?? []).filter(isOpen);
+    const bytesOfCheck = () => {
+      const { events } = scenario.check();
+      return Buffer.byteLength(JSON.stringify(events));
+    };
+    scenario.at(jan(11)).check();
+    expect(all()).toHaveLength(200);
+    for (const exception of all()) scenario.acknowledge(exception, { assignee: '貨'.repeat(1_000) });
+    scenario.at(LATE);
+    let checks = 0;
+    do {
+      expect(bytesOfCheck()).toBeLessThan(500_000);
+      checks += 1;
+    } while (scenario.state?.nextCheckAt === LATE && checks < 20);
+    expect(checks).toBeGreaterThan(2);
+    expect(new Set(all().map(({ severity }) => severity))).toEqual(new Set(['critical']));
   });
 
   it('run once for a shipment without containers', () => {

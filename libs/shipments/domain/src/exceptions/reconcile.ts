@@ -16,6 +16,7 @@ import { changedBy, derive, type Derived } from '../derive.ts';
 import { expiries } from '../documents.ts';
 import { descriptorOf, type ShipmentEventBody } from '../events/stored-events.ts';
 import { documentsAfter } from '../evolve.ts';
+import { AppendBudget } from './append-budget.ts';
 import { demurrageRisk, detentionRisk, missedConnection } from './container-rules.ts';
 import { documentRejected, missingDocument } from './document-rules.ts';
 import {
@@ -134,6 +135,7 @@ class Reconciliation {
   private readonly kept = new Set<string>();
   private open: number;
   private nextCheckAt: Timestamp | null = null;
+  private readonly budget: AppendBudget;
 
   constructor(
     private readonly before: ShipmentState | undefined,
@@ -144,6 +146,7 @@ class Reconciliation {
     const { at } = occasion;
     const { record } = decided.derived;
     this.events = [...decided.events];
+    this.budget = new AppendBudget(decided.events);
     this.now = before !== undefined && before.record.updated_at > at ? before.record.updated_at : at;
     this.isCancelled = record.status === 'cancelled';
     this.open = record.open_exceptions_count;
@@ -162,7 +165,10 @@ class Reconciliation {
     const due = [...this.findings.values()].filter((found) => this.isDue(found));
     // Those that the command itself opened have the first numbers.
     const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
-    for (const [index, found] of due.slice(0, room).entries()) this.openAnother(found, opened + index);
+    for (const [index, found] of due.slice(0, room).entries()) {
+      if (!this.pushIfRoom(this.openingOf(found, opened + index))) break;
+      this.open += 1;
+    }
     if (this.ended.length > 0) {
       this.events.push({ type: 'exception.conditions_ended.v1', data: { exception_ids: this.ended } });
     }
@@ -201,7 +207,15 @@ class Reconciliation {
     const showed = told.milestone_id === null && told.detail === detail && { milestone_id, reason_code };
     const current = { ...exception, ...told, ...showed };
     if (same(current, exception)) return;
-    this.events.push({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
+    this.pushIfRoom({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
+  }
+
+  /** Leaves the event to the next check, which is due at once, if the command would become too large for one append. */
+  private pushIfRoom(event: ShipmentEventBody): boolean {
+    const hasRoom = this.budget.take(event);
+    if (hasRoom) this.events.push(event);
+    else this.checkAgainAt(this.now);
+    return hasRoom;
   }
 
   private whyResolved({ rule, container_number }: ShipmentException, found: RuleFinding | undefined) {
@@ -225,7 +239,7 @@ class Reconciliation {
     return false;
   }
 
-  private openAnother(found: RuleFinding, index: number): void {
+  private openingOf(found: RuleFinding, index: number): ShipmentEventBody {
     const { rule, finding } = found;
     const exception: ShipmentException = {
       id: this.occasion.newId('exc', index),
@@ -243,7 +257,7 @@ class Reconciliation {
       resolved_at: null,
       ...this.told(found),
     };
-    this.events.push({ type: 'exception.opened.v1', data: { exception, open_exceptions_count: ++this.open } });
+    return { type: 'exception.opened.v1', data: { exception, open_exceptions_count: this.open + 1 } };
   }
 
   /** What a rule says of what it found. */
