@@ -13,7 +13,9 @@ import {
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
 import type { EndpointDocument } from './endpoints/endpoint-document.ts';
 import type { EndpointStore } from './endpoints/endpoint-store.ts';
+import type { ReplayStore } from './replays/replay-store.ts';
 import type { Retention } from './settings.ts';
+import type { EndpointStatistics } from './stats/statistics.ts';
 import {
   type AttemptDocument,
   type DeliveryDocument,
@@ -23,11 +25,9 @@ import {
 } from './store/delivery-document.ts';
 import type { RetentionWatermark } from './store/delivery-queries.ts';
 import { firstOfEach } from './store/delivery-queues.ts';
-import type { ReplayStore } from './replays/replay-store.ts';
-import type { EndpointStatistics } from './stats/statistics.ts';
 
-const AT_ONCE = 100;
-/** Bodies looked at in a round, of all that are stored. */
+const PAGE_SIZE = 100;
+/** Stored bodies checked in a round. */
 const BODIES_PER_ROUND = 1_000;
 /** Limit of the bodies in one read: a body can be as large as its shipment. */
 const BODY_BYTES_PER_READ = 4 * 1024 * 1024;
@@ -56,15 +56,15 @@ export interface LogSweeperParts {
 }
 
 /**
- * Deletes what is over its retention: deliveries that came to their end so long ago, with their attempts, and bodies with
- * the last delivery that refers to them. What waits for anything stays, however old it is. Told by the clocks of whoever
- * attempted and recorded: retention is in days, and it does not matter to the second when it ends.
+ * Deletes records at the end of their retention: deliveries that ended so long ago, with their attempts, and bodies with the
+ * last delivery that refers to them. A delivery that waits for anything stays, however old it is. The times are by the
+ * clocks of the processes that attempted and recorded: retention is in days, and seconds do not matter.
  */
 export class LogSweeper {
   readonly job: LeaderElectedJob;
   private readonly deleted: Counter;
   private readonly pace: DutyCycle;
-  /** Id of the body that was looked at last. */
+  /** Id of the body that was checked last. */
   private lastBody: string | undefined;
 
   constructor(private readonly parts: LogSweeperParts) {
@@ -81,7 +81,7 @@ export class LogSweeper {
       countRetry: retryCounter(metrics),
       what: 'deleting old deliveries',
       everyMs,
-      // What was published while nothing ran here is recorded before the watermark is raised.
+      // Events published while nothing ran here are recorded before the watermark is raised.
       waitsFirst: true,
       round: (ending) => this.sweep(ending),
     });
@@ -109,7 +109,7 @@ export class LogSweeper {
   }
 
   /**
-   * Deletes bodies to which no delivery refers, as a crash or the deletion of an endpoint leaves them. Looks at a part of all
+   * Deletes bodies to which no delivery refers, as a crash or the deletion of an endpoint leaves them. Checks a part of all
    * bodies each time. Bodies of that age are not sent again: neither recording nor a replay reaches back so far.
    */
   private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
@@ -123,14 +123,14 @@ export class LogSweeper {
   /** Checks the next bodies. @returns how many it checked; 0 at the end */
   private async sweepPageOfBodies(before: Timestamp): Promise<number> {
     const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
-    const query = { filter: {}, sort: { fields: ['id'] }, limit: AT_ONCE, ...resume };
+    const query = { filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...resume };
     const { documents: found } = await this.parts.payloads.findWithin(query, BODY_BYTES_PER_READ);
     this.lastBody = found.at(-1)?.id;
     await this.deleteUnneeded(found.filter(({ created_at }) => created_at < before).map(({ id }) => id));
     return found.length;
   }
 
-  /** One part of the log in the order in which it was made, up to what cannot have ended so long ago. */
+  /** Sweeps one part of the log in the order in which it was made, up to deliveries that cannot have ended so long ago. */
   private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: DeliveryDocument | undefined;
     do {
@@ -146,7 +146,7 @@ export class LogSweeper {
   ): Promise<DeliveryDocument | undefined> {
     const filter = { ...part, created_at: { lt: before } };
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
-    const page = await this.parts.deliveries.find({ filter, sort: { fields: ORDER }, limit: AT_ONCE, ...resume });
+    const page = await this.parts.deliveries.find({ filter, sort: { fields: ORDER }, limit: PAGE_SIZE, ...resume });
     const old = page.filter(({ queue, completed_at, event_created_at }) => {
       return queue === undefined && completed_at !== null && completed_at < before && event_created_at < before;
     });
@@ -154,20 +154,20 @@ export class LogSweeper {
     return page.at(-1);
   }
 
-  /** Each step leaves nothing behind that a later round does not find. */
+  /** After an interruption of any step a later round finds the rest. */
   private async delete(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
     if (old.length === 0) return;
     const { deliveries, attempts } = this.parts;
     await this.parts.watermark.raise(before);
     const attempted = old.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
     await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
-    // Not those of which a person has asked for another attempt meanwhile.
+    // Deliveries for which a person requested another attempt meanwhile stay.
     await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
     this.deleted.add(old.length);
     await this.deleteUnneeded([...new Set(old.map(({ payload_id }) => payload_id))]);
   }
 
-  /** Deletes those of the bodies to which no delivery refers. */
+  /** Deletes the bodies among these to which no delivery refers. */
   private async deleteUnneeded(payloadIds: readonly string[]): Promise<void> {
     const unneeded: string[] = [];
     for (const payload_id of payloadIds) {
@@ -192,7 +192,7 @@ export class LogSweeper {
     last: EndpointDocument | undefined,
   ): Promise<EndpointDocument | undefined> {
     const { endpoints, health } = this.parts;
-    const page = await endpoints.deletedBefore(before, AT_ONCE, last);
+    const page = await endpoints.deletedBefore(before, PAGE_SIZE, last);
     for (const endpoint of page) {
       if (await this.isReferredTo(endpoint)) continue;
       // The endpoint last: after an interruption it is found again.

@@ -23,22 +23,22 @@ import type {
 
 export type { ParkedMessage, Scope };
 
-/** A request that changes something; made at the edge, so that repeating it does not do it twice. */
+/** A request that changes something. Made at the edge, so that a repeat does not do it twice. */
 export interface WebhookCommand extends Scope {
   /** UUID. The same id is the same command, however often it is sent. */
   readonly id: string;
   /** The command's time. */
   readonly at: Timestamp;
-  /** Which versions of what it changes it may change; any where absent. */
+  /** The versions of the resource that it may change; any if absent. */
   readonly expected_versions?: ExpectedVersions;
-  /** The request that it was made for: what is sent because of it is in its trace. */
+  /** The request for which it was made: deliveries because of it are in its trace. */
   readonly origin?: RequestOrigin;
 }
 export interface EndpointCommand extends WebhookCommand {
   readonly endpoint_id: string;
 }
 export interface CreateEndpoint extends WebhookCommand {
-  /** As the client sent them: checked here, where every faulty field is named at once. */
+  /** As the client sent them. They are checked here, and every faulty field is named at once. */
   readonly fields: JsonObject;
 }
 export interface ChangeEndpoint extends EndpointCommand {
@@ -48,7 +48,7 @@ export interface TestEndpoint extends EndpointCommand {
   readonly type: string;
 }
 export interface RotateSecret extends EndpointCommand {
-  /** How long the old secret stays valid, in whole seconds from 0 to 604,800; 86,400 where absent. */
+  /** How long the old secret stays valid, in whole seconds from 0 to 604,800; 86,400 if absent. */
   readonly expires_in_seconds?: number;
 }
 export interface DeliveryCommand extends WebhookCommand {
@@ -61,7 +61,7 @@ export interface DeliveryFilter {
   readonly endpoint_id?: string;
   readonly event_id?: string;
   readonly event_type?: string;
-  /** Any of these; all by default. */
+  /** Any of these statuses; all by default. */
   readonly statuses?: readonly DeliveryStatus[];
   /** Dead letters with this code of their `last_error`. */
   readonly reason?: string;
@@ -71,12 +71,12 @@ export interface DeliveryFilter {
 }
 /** Newest first. */
 export interface ListDeliveries extends PageRequest {
-  /** One for clients; operators may look into several. */
+  /** One for clients; operators may read several. */
   readonly scopes: readonly Scope[];
   readonly filter: DeliveryFilter;
 }
 
-/** Which dead letters: all of a scope where nothing is said. */
+/** Which dead letters: all of a scope by default. */
 export interface DeadLetterFilter {
   readonly endpoint_id?: string;
   /** Any of these. */
@@ -92,7 +92,7 @@ export interface SummarizeDeadLetters extends Scope {
 }
 export interface DeadLetterCount {
   readonly count: number;
-  /** Otherwise there are at least so many: no more were counted. */
+  /** False if there are at least this many: no more were counted. */
   readonly is_exact: boolean;
 }
 /** The largest count first. */
@@ -100,47 +100,47 @@ export interface DeadLetterSummary extends DeadLetterCount {
   readonly by_reason: readonly (DeadLetterCount & { readonly reason: string })[];
   readonly by_endpoint: readonly (DeadLetterCount & {
     readonly endpoint_id: string;
-    /** Null where nothing is known of it any more. */
+    /** Null if the endpoint is no longer stored. */
     readonly url: string | null;
     readonly status: EndpointStatus | 'deleted';
   })[];
   readonly by_event_type: readonly (DeadLetterCount & { readonly event_type: string })[];
 }
-/** Dead letters to be delivered again, or given up: `until` is the command's time where absent. */
+/** Dead letters to be delivered again, or discarded: `until` is the command's time by default. */
 export interface SettleDeadLetters extends WebhookCommand {
   readonly filter: DeadLetterFilter & {
-    /** Of these deliveries. */
+    /** Only these deliveries. */
     readonly delivery_ids?: readonly string[];
   };
 }
 export interface SettledDeadLetters {
-  /** A job for each endpoint that has such. */
+  /** A job for each endpoint that has matching dead letters. */
   readonly replays: readonly WebhookReplay[];
-  /** Endpoints that have such, and of which none was begun. */
+  /** Endpoints with matching dead letters for which no job was begun. */
   readonly refused: readonly { readonly endpoint_id: string; readonly code: string; readonly message: string }[];
 }
 
-/** What of an endpoint's log is to be sent again: as of `ReplayFilter`, of which `until` is the command's time where absent. */
+/** Sends events of an endpoint again. `until` is the command's time by default. */
 export interface CreateReplay extends EndpointCommand {
   readonly filter: Partial<ReplayFilter>;
 }
 export interface ReplayCommand extends WebhookCommand {
   readonly replay_id: string;
 }
-/** Newest first: of one endpoint, or of all. */
+/** Newest first, of one endpoint or of all. */
 export interface ListReplays extends Scope, PageRequest {
   readonly endpoint_id?: string;
 }
 
-/** A replay as it is answered. */
+/** A replay as the API returns it. */
 export interface WebhookReplay extends Omit<Replay, 'workspace_id' | 'environment' | 'revision' | 'delivery_ids'> {
-  /** Only these deliveries; null where what else is said decides. */
+  /** Only these deliveries; null if the other fields decide. */
   readonly delivery_ids: readonly string[] | null;
   /** Grows with every change, progress among them. */
   readonly version: number;
 }
 
-/** An endpoint as it is answered. */
+/** An endpoint as the API returns it. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly url: string;
@@ -163,54 +163,54 @@ export interface NewWebhookEndpoint extends WebhookEndpoint {
   /** `whsec_…`; shown here and by `revealSecret`, and never by a read. */
   readonly secret: string;
 }
-/** The secrets that sign what is sent to an endpoint at that moment. */
+/** The secrets that sign requests to an endpoint at that moment. */
 export interface RevealedSecret {
-  /** Of the endpoint. */
+  /** Id of the endpoint. */
   readonly id: string;
-  /** The newest. */
+  /** The newest secret. */
   readonly secret: string;
-  /** Those that rotations left valid beside it, the newest first; at most four. */
+  /** Secrets that rotations left valid beside it, the newest first; at most four. */
   readonly previous_secrets: readonly { readonly secret: string; readonly expires_at: Timestamp }[];
 }
 
-/** Of an endpoint: the hours from the one in which `since` lies, those that begin before `until`. */
+/** The hours of an endpoint, from the hour of `since` to the last one that begins before `until`. */
 export interface GetStats extends Scope {
   readonly endpoint_id: string;
-  /** A day before `until` where absent; at most 30 days before it. */
+  /** At most 30 days before `until`; one day before it by default. */
   readonly since?: Timestamp;
-  /** Now where absent. */
+  /** Now by default. */
   readonly until?: Timestamp;
 }
-/** What became of what was sent to an endpoint within an hour. */
+/** Attempts at an endpoint within an hour, and their outcomes. */
 export interface WebhookHour {
-  /** Its begin. */
+  /** Begin of the hour. */
   readonly hour: Timestamp;
-  /** By their begin. */
+  /** Counted in the hour of their begin. */
   readonly attempts: { readonly succeeded: number; readonly failed: number };
   /** Succeeded or dead-lettered by an attempt of the hour, or discarded by a person within it. */
   readonly deliveries: { readonly succeeded: number; readonly dead_lettered: number; readonly discarded: number };
-  /** Of all attempts, in milliseconds: at most an eighth more than it was, `max` exactly; null without any. */
+  /** Of all attempts, in milliseconds: at most an eighth too long, `max` is exact; null without any. */
   readonly latency_ms: {
     readonly p50: number | null;
     readonly p95: number | null;
     readonly p99: number | null;
     readonly max: number | null;
   };
-  /** False where some of it may not be counted: a process died, or a person discarded, and the log was not gone through since. */
+  /** False if some attempts or discards may not be counted: since a process died or a person discarded, the log was not read. */
   readonly is_exact: boolean;
 }
 export interface WebhookStats {
   readonly endpoint_id: string;
   readonly since: Timestamp;
   readonly until: Timestamp;
-  /** Those in which anything happened, the oldest first. */
+  /** Hours with attempts or discards, the oldest first. */
   readonly hours: readonly WebhookHour[];
-  /** Deliveries with attempts of their schedule to come. */
+  /** Deliveries whose schedule has attempts to come. */
   readonly waiting: {
     readonly count: number;
-    /** Whether there may be more. */
+    /** True if there may be more. */
     readonly is_at_least: boolean;
-    /** When the oldest of them was recorded. */
+    /** When the oldest one was recorded. */
     readonly oldest_at: Timestamp | null;
   };
   readonly last_success_at: Timestamp | null;
@@ -230,11 +230,11 @@ export interface WebhookDelivery {
   readonly completed_at: Timestamp | null;
   readonly attempts_count: number;
   readonly last_error: DeliveryError | null;
-  /** Grows with every change, attempts among them. */
+  /** Grows with every change, also by an attempt. */
   readonly version: number;
 }
 export interface WebhookAttempt {
-  /** From 1. Of very many the first fifty and the latest fifty are kept. */
+  /** From 1. The first 50 and the latest 50 attempts are kept. */
   readonly number: number;
   readonly at: Timestamp;
   readonly duration_ms: number;
@@ -242,7 +242,7 @@ export interface WebhookAttempt {
   readonly error: DeliveryError | null;
   readonly response: { readonly headers: Readonly<Record<string, string>>; readonly body: string } | null;
   readonly manual: boolean;
-  /** The kept-alive connection was found closed, and it was sent once more on a new one; absent where it was not. */
+  /** True if the kept-alive connection was closed and the request was sent again on a new one; absent otherwise. */
   readonly resent?: true;
 }
 export interface WebhookDeliveryDetail extends WebhookDelivery {

@@ -2,9 +2,9 @@ import type { PublicAddresses } from '@tracking/contracts';
 import type { TopicSpec } from '@tracking/ports';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '@tracking/webhooks-domain';
 
-/** How long the log is kept after a delivery came to its end, in milliseconds. */
+/** How long the log is kept after a delivery has ended, in milliseconds. */
 export interface Retention {
-  /** Succeeded and discarded ones. */
+  /** Of succeeded and discarded deliveries. */
   readonly deliveriesMs: number;
   readonly deadLettersMs: number;
 }
@@ -18,30 +18,30 @@ export interface WebhookSettings {
   readonly addresses: PublicAddresses;
   /** Most attempts at once in this process. */
   readonly maxInFlight: number;
-  /** Deliveries held in memory for their attempt; all others wait on disk. Endpoints that work may exceed it slightly. */
+  /** Most deliveries in memory for their attempt; others wait on disk. Endpoints that work may exceed it slightly. */
   readonly maxWaiting: number;
-  /** Bodies kept in memory. */
+  /** Most bytes of bodies in memory. */
   readonly payloadCacheBytes: number;
   /** Most messages consumed at once. */
   readonly maxBatch: number;
   /** Nothing is sent on knowledge of endpoint and delivery older than this. */
   readonly freshnessMs: number;
-  /** How often this process looks for what others left to it. */
+  /** How often this process looks for wake-ups of others. */
   readonly pollMs: number;
-  /** How often it is looked how many events wait to be recorded. */
+  /** How often the number of events that wait to be recorded is measured. */
   readonly lagPollMs: number;
-  /** An endpoint that failed every attempt for this long gets all that waits as soon as it answers again. */
+  /** An endpoint that failed every attempt for this long receives all that waits as soon as it answers again. */
   readonly recoveryAfterMs: number;
-  /** Of an endpoint without a success for so long, while attempts failed, the workspace's others are told. */
+  /** After failures for this long without a success an endpoint is reported to the workspace's others. */
   readonly failingAfterMs: number;
   readonly retention: Retention;
-  /** How often what is over its retention is looked for; for the first time so long after the start. */
+  /** How often records at the end of their retention are deleted; the first time this long after the start. */
   readonly sweepMs: number;
-  /** How often statistics are written, while anything is counted. */
+  /** How often statistics are written, while attempts are counted. */
   readonly statsWriteMs: number;
-  /** An hour of statistics is written for the last time when nothing was counted in it for so long, or it is over. */
+  /** An hour of statistics is written for the last time after this long without a count, or when it is over. */
   readonly statsIdleMs: number;
-  /** What may have been counted wrongly is counted anew when it has been known for so long. */
+  /** An hour that may have been counted wrongly is counted again when that has been known for this long. */
   readonly statsSettleMs: number;
   /** Bounds of the pauses between tries while an engine does not answer: of the first pause, and of all. */
   readonly enginePauses: { readonly firstPauseMs: number; readonly longestPauseMs: number };
@@ -72,14 +72,14 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   drainMs: 15_000,
 };
 
-/** Messages of the topic of public events that could not be taken for events, as they came, with the reason in a header. */
+/** Messages of the topic of public events that are no events, as they came, with the reason in a header. */
 export const PARKED_TOPIC = 'shipment-events-parked';
 /** One message for each delivery that failed for good, keyed by endpoint. */
 export const DEAD_LETTERS_TOPIC = 'webhook-dead-letters';
 /** The consumer group of the topic of public events that records deliveries. */
 export const CONSUMER_GROUP = 'webhooks';
 
-/** The topics that this feature writes to; they are to be there before it starts. */
+/** The topics that this feature writes to. They must exist before it starts. */
 export const WEBHOOK_TOPICS: readonly TopicSpec[] = [
   { name: PARKED_TOPIC, partitions: 1, retentionMs: 30 * DAY_MS },
   { name: DEAD_LETTERS_TOPIC, partitions: 4, retentionMs: 30 * DAY_MS },

@@ -1,4 +1,4 @@
-import type { PageOf } from '@tracking/contracts';
+import { DomainError, type FieldError, type PageOf, requireVersion } from '@tracking/contracts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -20,6 +20,7 @@ import type {
   SettledDeadLetters,
   SummarizeDeadLetters,
   TestEndpoint,
+  WebhookCommand,
   WebhookDelivery,
   WebhookDeliveryDetail,
   WebhookEndpoint,
@@ -28,8 +29,8 @@ import type {
 } from './requests-and-answers.ts';
 
 /**
- * Every refusal is a `DomainError`; what belongs to another scope is `not_found`. A command that changes one of them and
- * expects a version that it is not at is refused with `PreconditionFailed`; repeated, it changes and refuses nothing.
+ * Every refusal is a `DomainError`; a resource of another scope is `not_found`. A command whose expected version differs from
+ * the present one is refused with `PreconditionFailed`. A repeated command changes nothing and is not refused.
  */
 export interface WebhookEndpoints {
   /** Sends nothing. @throws validation_failed, limit_exceeded */
@@ -39,15 +40,15 @@ export interface WebhookEndpoints {
   get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /** A changed URL has to be verified again. @throws validation_failed */
   change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
-  /** Sends nothing more, discards what waits in the background and keeps the log. The second time it is `not_found`. */
+  /** Sends nothing more, discards waiting deliveries in the background and keeps the log. A second time: `not_found`. */
   remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }>;
-  /** Sends the challenge and answers when the endpoint did: `last_verification` tells the outcome. */
+  /** Sends the challenge and waits for the answer: `last_verification` holds the result. */
   verify(command: EndpointCommand): Promise<WebhookEndpoint>;
-  /** What is acknowledged from its answer on is sent there. @throws endpoint_not_verified, Unavailable */
+  /** Events acknowledged after it resolves are sent there. @throws endpoint_not_verified, Unavailable */
   enable(command: EndpointCommand): Promise<WebhookEndpoint>;
-  /** What was acknowledged before is still sent there, once it is enabled again. @throws Unavailable */
+  /** Events acknowledged before are still sent there, once it is enabled again. @throws Unavailable */
   disable(command: EndpointCommand): Promise<WebhookEndpoint>;
-  /** Makes a secret; the old ones go on signing beside it for as long as is asked. Repeated it answers the same one. */
+  /** Makes a secret; the old ones sign beside it for the requested time. Idempotent: a repeat returns the same one. */
   rotateSecret(command: RotateSecret): Promise<NewWebhookEndpoint>;
   /** Changes nothing. @throws secret_unreadable */
   revealSecret(command: EndpointCommand): Promise<RevealedSecret>;
@@ -65,42 +66,45 @@ export interface WebhookDeliveries {
   discard(command: DeliveryCommand): Promise<WebhookDelivery>;
 }
 
-/** What failed for good, many at once. */
+/** Deliveries that failed for good, many at once. */
 export interface WebhookDeadLetters {
-  /** How many, and why: counted up to a bound, and said where there are more. */
+  /** How many there are, and why, counted up to a bound. */
   summary(request: SummarizeDeadLetters): Promise<DeadLetterSummary>;
-  /** A new schedule and window for each. What cannot be begun is told beside what was. @throws not_found, validation_failed; of the one endpoint asked for endpoint_not_enabled, replay_running */
+  /**
+   * A new schedule and window for each. Returns the endpoints of which no replay was begun, too.
+   * @throws not_found, validation_failed; for a filter by one endpoint endpoint_not_enabled, replay_running
+   */
   replay(command: SettleDeadLetters): Promise<SettledDeadLetters>;
-  /** Gives them up; of deleted endpoints too. @throws not_found, validation_failed */
+  /** Discards them, those of deleted endpoints too. @throws not_found, validation_failed */
   discard(command: SettleDeadLetters): Promise<SettledDeadLetters>;
 }
 
 /** Preconditions as of {@link WebhookEndpoints}. */
 export interface WebhookReplays {
-  /** Of what there was up to now. @throws validation_failed, endpoint_not_enabled, replay_running, Unavailable */
+  /** Replays events up to now. @throws validation_failed, endpoint_not_enabled, replay_running, Unavailable */
   create(command: CreateReplay): Promise<WebhookReplay>;
   list(request: ListReplays): Promise<PageOf<WebhookReplay>>;
   get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay>;
-  /** What was taken goes on by its schedule; one that came to its end stays as it is. */
+  /** Deliveries that were taken continue by their schedule; a replay that has ended stays as it is. */
   cancel(command: ReplayCommand): Promise<WebhookReplay>;
-  /** Goes on where it was canceled. @throws replay_completed, replay_running, endpoint_not_enabled */
+  /** Continues where it was canceled. @throws replay_completed, replay_running, endpoint_not_enabled */
   resume(command: ReplayCommand): Promise<WebhookReplay>;
 }
 
 export interface WebhookStatistics {
-  /** What became of what was sent to an endpoint, hour by hour. @throws validation_failed */
+  /** Attempts at an endpoint and their outcomes, hour by hour. @throws validation_failed */
   get(request: GetStats): Promise<WebhookStats>;
 }
 
-/** Records of the topic that could not be taken for events. */
+/** Messages of the topic that are no events. */
 export interface ParkedMessages {
   list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<PageOf<ParkedMessage>>;
-  /** Takes it up again, as if it had just come. Answers whether it could be taken for an event now. */
+  /** Consumes it again, as if it had just come. `recorded` is true if it is an event now. */
   retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
 }
 
 /**
- * What others ask of webhooks: each operation has one request and one answer, JSON by their types, and an rpc in
+ * The operations of webhooks. Each has one request and one answer, which are JSON by their types, and an rpc in
  * webhooks.proto.
  */
 export interface WebhookOperations {
@@ -110,4 +114,61 @@ export interface WebhookOperations {
   readonly replays: WebhookReplays;
   readonly stats: WebhookStatistics;
   readonly parked: ParkedMessages;
+}
+
+export const noSuchEndpoint = () => new DomainError('not_found', 'There is no such webhook endpoint.');
+export const noSuchDelivery = () => new DomainError('not_found', 'There is no such webhook delivery.');
+export const noSuchReplay = () => new DomainError('not_found', 'There is no such webhook replay.');
+export const noSuchParkedMessage = () => new DomainError('not_found', 'There is no such parked message.');
+
+export function invalid(errors: readonly FieldError[]): DomainError {
+  return new DomainError('validation_failed', 'The request has invalid fields.', errors);
+}
+
+export function tooManyEndpoints(limit: number): DomainError {
+  return new DomainError('limit_exceeded', `A workspace has at most ${limit} webhook endpoints in each environment.`);
+}
+
+export const endpointNotVerified = () =>
+  new DomainError('endpoint_not_verified', 'The endpoint’s URL has not answered a challenge yet: verify it first.');
+
+export const endpointNotEnabled = () =>
+  new DomainError('endpoint_not_enabled', 'Deliveries are sent to enabled endpoints only: enable it first.');
+
+export const endpointOfDeliveryDeleted = () =>
+  new DomainError('endpoint_not_enabled', 'The endpoint was deleted: its deliveries are no longer attempted.');
+
+export const endpointDeleted = () =>
+  new DomainError('not_found', 'The endpoint was deleted: its dead letters can be discarded, not delivered again.');
+
+export const replayRunning = () =>
+  new DomainError('replay_running', 'A replay runs for this endpoint already: wait for its end, or cancel it.');
+
+export const replayCompleted = () =>
+  new DomainError('replay_completed', 'The replay came to its end: there is nothing left to go on with.');
+
+export const secretUnreadable = () =>
+  new DomainError(
+    'secret_unreadable',
+    'The endpoint’s signing secret or headers were stored under a key that is lost: rotate the secret, and set the headers again.',
+  );
+
+export const deliverySucceeded = () => new DomainError('delivery_succeeded', 'The event was delivered already.');
+
+/** A document that commands change, by its revision. */
+interface Changed {
+  readonly revision: number;
+  /** Id of the last command that changed it; absent if none did. */
+  readonly changed_by?: string;
+}
+
+/**
+ * Returns true if the command has changed the document already, which is then returned as it is. Otherwise the document must
+ * be at a version that the command expects.
+ * @throws PreconditionFailed
+ */
+export function isRepeated({ revision, changed_by }: Changed, { id, expected_versions }: WebhookCommand): boolean {
+  if (changed_by === id) return true;
+  requireVersion(revision, expected_versions);
+  return false;
 }

@@ -17,6 +17,7 @@ import {
   Unavailable,
 } from '@tracking/ports';
 import { RecordedMetrics, type TempFolder, eventually, tempFolder } from '@tracking/testing';
+import { setSystemTimer } from '../src/attempts/dispatcher.ts';
 import {
   CONSUMER_GROUP,
   type Scope,
@@ -28,9 +29,7 @@ import {
   type WebhookSettings,
   Webhooks,
 } from '../src/index.ts';
-import { setSystemTimer } from '../src/attempts/dispatcher.ts';
-import type { SetTimer } from '../src/scheduling/delay-queue.ts';
-import type { LoopTime } from '../src/scheduling/pacing.ts';
+import type { LoopTime, SetTimer } from '../src/scheduling/timing.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
 import { MortalProcess } from './mortal-process.ts';

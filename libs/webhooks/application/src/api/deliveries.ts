@@ -5,15 +5,6 @@ import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, type ReplayAction, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
-import {
-  deliverySucceeded,
-  endpointDeleted,
-  endpointNotEnabled,
-  endpointNotVerified,
-  endpointOfDeliveryDeleted,
-  isRepeated,
-  noSuchEndpoint,
-} from '../refusals.ts';
 import type { Discarding } from '../replays/discarding.ts';
 import { type ReplayDocument, type ReplayStore, replayDocument, toReplay } from '../replays/replay-store.ts';
 import type {
@@ -32,12 +23,22 @@ import type { Recounts } from '../stats/hour-log.ts';
 import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
 import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
-import type { WebhookDeadLetters, WebhookDeliveries } from '../webhooks-api.ts';
+import {
+  type WebhookDeadLetters,
+  type WebhookDeliveries,
+  deliverySucceeded,
+  endpointDeleted,
+  endpointNotEnabled,
+  endpointNotVerified,
+  endpointOfDeliveryDeleted,
+  isRepeated,
+  noSuchEndpoint,
+} from '../webhooks-api.ts';
 import { checkedFilter } from './replays.ts';
 
 type DeliveryChange = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
 
-export interface DeliveriesParts {
+interface DeliveriesParts {
   readonly documents: Collection<DeliveryDocument>;
   readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
@@ -75,7 +76,7 @@ export class Deliveries implements WebhookDeliveries {
     });
   }
 
-  /** Changes the delivery of the command; repeated, it changes nothing. @throws PreconditionFailed, Busy */
+  /** Changes the delivery of the command. Idempotent. @throws PreconditionFailed, Busy */
   private async changeOne(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
     const { documents, queries, owner } = this.parts;
     const { delivery_id: id } = command;
@@ -87,13 +88,13 @@ export class Deliveries implements WebhookDeliveries {
       const written = toDocument({ ...after, changed_by: command.id } as DeliveryDocument);
       return (await documents.replace(written, { revision: before.revision })) ? written : undefined;
     });
-    // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
+    // Also if nothing changed: the command may be repeated because its owner was not notified the first time.
     await owner.notify([delivery.endpoint_id]);
     return toDelivery(delivery);
   }
 }
 
-export interface DeadLettersParts {
+interface DeadLettersParts {
   readonly counts: DeadLetterCounts;
   readonly queries: DeliveryQueries;
   readonly replays: ReplayStore;
@@ -102,9 +103,10 @@ export interface DeadLettersParts {
   readonly discarding: Discarding;
 }
 
-interface EndpointWithSuch {
+/** An endpoint that has dead letters which match. */
+interface MatchingEndpoint {
   readonly endpoint_id: string;
-  /** When the newest of their events was made. */
+  /** Time of the newest event of these dead letters. */
   readonly newest: Timestamp;
 }
 
@@ -131,7 +133,7 @@ export class DeadLetters implements WebhookDeadLetters {
 
   async replay(command: SettleDeadLetters): Promise<SettledDeadLetters> {
     const settled = await this.settle(command, 'replay');
-    // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
+    // Also if nothing changed: the command may be repeated because the owners were not notified the first time.
     await this.parts.owner.notify(settled.replays.map(({ endpoint_id }) => endpoint_id));
     return settled;
   }
@@ -142,7 +144,7 @@ export class DeadLetters implements WebhookDeadLetters {
     return settled;
   }
 
-  /** Interrupted and repeated, it answers what it began the first time, and begins what is left. */
+  /** Repeated after an interruption, it returns the replays of the first time and begins the rest. */
   private async settle(command: SettleDeadLetters, action: ReplayAction): Promise<SettledDeadLetters> {
     const begun = new Map<string, ReplayDocument>();
     for (const replay of await this.parts.replays.requestedBy(command.id)) {
@@ -155,7 +157,7 @@ export class DeadLetters implements WebhookDeadLetters {
         begun.set(endpoint_id, await this.begin(command, { endpoint_id, newest }, action));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        // Perhaps whoever asked for the one that runs ended before it told its owner.
+        // The process that began the running one may have ended before it notified its owner.
         if (action === 'replay') await this.parts.owner.notify([endpoint_id]);
         refused.push({ endpoint_id, error });
       }
@@ -168,7 +170,7 @@ export class DeadLetters implements WebhookDeadLetters {
     };
   }
 
-  /** The endpoints that have such, each with when the newest of their events was made. @throws not_found */
+  /** The endpoints with dead letters that match, each with the time of its newest event. @throws not_found */
   private async newestOf(command: SettleDeadLetters): Promise<ReadonlyMap<string, Timestamp>> {
     const { endpoints, counts } = this.parts;
     const { delivery_ids, ...filter } = command.filter;
@@ -195,7 +197,7 @@ export class DeadLetters implements WebhookDeadLetters {
     return new Map(byEndpoint.map(([id, some]) => [id, latestOf(...some.map((one) => one.event_created_at))]));
   }
 
-  private async begin(command: SettleDeadLetters, of: EndpointWithSuch, action: ReplayAction): Promise<ReplayDocument> {
+  private async begin(command: SettleDeadLetters, of: MatchingEndpoint, action: ReplayAction): Promise<ReplayDocument> {
     const { replays, endpoints } = this.parts;
     const { endpoint_id, newest } = of;
     if (action === 'replay') {

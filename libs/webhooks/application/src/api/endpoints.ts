@@ -30,7 +30,6 @@ import { type EndpointDocument, hasSameUrl, toEndpoint } from '../endpoints/endp
 import { type EndpointChange, type EndpointStore, logMoment } from '../endpoints/endpoint-store.ts';
 import { type SecretBox, newSecret, openedSecret, sealedHeaders } from '../endpoints/secrets.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
-import { endpointNotVerified, invalid, isRepeated, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -53,9 +52,16 @@ import {
   toDelivery,
   toDocument,
 } from '../store/delivery-document.ts';
-import type { WebhookEndpoints } from '../webhooks-api.ts';
+import {
+  type WebhookEndpoints,
+  endpointNotVerified,
+  invalid,
+  isRepeated,
+  noSuchEndpoint,
+  secretUnreadable,
+} from '../webhooks-api.ts';
 
-export interface EndpointsParts {
+interface EndpointsParts {
   readonly store: EndpointStore;
   readonly box: SecretBox;
   readonly clients: EndpointClients;
@@ -111,7 +117,7 @@ export class Endpoints implements WebhookEndpoints {
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
     const known = await this.parts.store.get(command.endpoint_id);
-    // Perhaps whoever deleted it ended before its owner was told, who would go on with what waits.
+    // The process that deleted it may have ended before it notified the owner, which would continue with what waits.
     if (known?.deleted && isInScope(known, command)) await this.parts.owner.notify([known.id]);
     await this.update(command, (endpoint) => {
       const { slot: _slot, ...rest } = deleted(endpoint, command.at);
@@ -126,7 +132,7 @@ export class Endpoints implements WebhookEndpoints {
     const endpoint = await this.signable(command);
     if (isRepeated(endpoint, command)) return toEndpoint(endpoint);
     const verification = await challenge(clients.note(endpoint), { outbound, timeoutMs, clock, origin });
-    // What an endpoint answered says nothing about a URL that was set in the meantime.
+    // The answer says nothing about a URL that was set in the meantime.
     return this.update(command, (now) => (hasSameUrl(now, endpoint) ? verificationEnded(now, verification) : now));
   }
 
@@ -151,14 +157,14 @@ export class Endpoints implements WebhookEndpoints {
 
   async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
     const { box, clock } = this.parts;
-    // A repeat of one that ended before it changed anything may come hours later: the overlap begins only then.
+    // A repeat of a command that changed nothing the first time may come hours later: the overlap begins only then.
     const command = { ...asked, at: latestOf(asked.at, clock().toISOString()) };
     const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
     const fresh = newSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();
     const isDone = ({ secrets }: EndpointDocument) => secrets.some(({ made_by }) => made_by === command.id);
     const rotate = (endpoint: EndpointDocument) => {
-      // What was stored under a key that is lost signs nothing any more.
+      // Secrets that were stored under a lost key no longer sign.
       const readable = endpoint.secrets.filter(({ sealed }) => box.knows(sealed));
       return { ...endpoint, secrets: rotated(readable, fresh, overlapEnds) };
     };
@@ -176,7 +182,7 @@ export class Endpoints implements WebhookEndpoints {
     return { id, secret: newest.secret, previous_secrets };
   }
 
-  /** With the secret that the command made: the one of its first time where it is repeated. */
+  /** The endpoint with the secret that the command made, also if it is repeated. */
   private withSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
     const { box } = this.parts;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
@@ -185,7 +191,7 @@ export class Endpoints implements WebhookEndpoints {
     return { ...toEndpoint(endpoint), secret: openedSecret(box, endpoint.id, made) };
   }
 
-  /** The endpoint, if what is sent to it can be signed. @throws DomainError */
+  /** Returns the endpoint, if requests to it can be signed. @throws DomainError */
   private async signable(command: EndpointCommand): Promise<EndpointDocument> {
     const { store, box } = this.parts;
     const endpoint = await store.require(command, command.endpoint_id);
@@ -202,7 +208,7 @@ export class Endpoints implements WebhookEndpoints {
     return checked;
   }
 
-  /** Changes the endpoint of the command; whoever sends to it knows when this resolves. */
+  /** Changes the endpoint of the command. Its owner knows of the change when this resolves. */
   private async update(command: EndpointCommand, change: EndpointChange): Promise<WebhookEndpoint> {
     return toEndpoint(await this.carryOut(command, change));
   }
@@ -216,7 +222,7 @@ export class Endpoints implements WebhookEndpoints {
     await store.require(command, command.endpoint_id);
     const after = await store.carryOut(command, change, isDone);
     clients.note(after);
-    // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
+    // Also if nothing changed: the command may be repeated because the owner was not notified the first time.
     await owner.notify([command.endpoint_id]);
     return after;
   }
@@ -230,12 +236,12 @@ export class Endpoints implements WebhookEndpoints {
   }
 }
 
-/** @throws DomainError where one was sealed with another key */
+/** @throws DomainError if one was sealed with another key */
 function requireReadable(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
   if (!sealed.every((each) => box.knows(each.sealed))) throw secretUnreadable();
 }
 
-export interface SandboxTestsParts {
+interface SandboxTestsParts {
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
@@ -243,7 +249,7 @@ export interface SandboxTestsParts {
   readonly addresses: PublicAddresses;
 }
 
-/** Sandbox events: recorded as any other delivery, for one endpoint, with one attempt. */
+/** Sends sandbox events, which are recorded as any other delivery, for one endpoint, with one attempt. */
 export class SandboxTests {
   constructor(private readonly parts: SandboxTestsParts) {}
 
@@ -257,7 +263,7 @@ export class SandboxTests {
     if (!endpoint.verified) throw endpointNotVerified();
     const { workspace_id, environment, api_version } = endpoint;
     const scope = { workspace_id, environment };
-    // Made from the command, so that the same one repeated finds what it made.
+    // Its id is made from the command, so that a repeated command finds the event.
     const made = { id: `evt_${command.id}`, type, at: command.at, api_version: versions.newest };
     const event = sandboxEvent({ ...scope, ...made, addresses });
     const payload_id = payloadId(event.id, api_version);

@@ -10,7 +10,6 @@ import {
 } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
-import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
 import type { Discarding } from '../replays/discarding.ts';
 import { recordedOf } from '../replays/replay-source.ts';
 import {
@@ -22,9 +21,9 @@ import {
 } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
-import type { WebhookReplays } from '../webhooks-api.ts';
+import { type WebhookReplays, endpointNotEnabled, invalid, replayCompleted } from '../webhooks-api.ts';
 
-export interface ReplaysParts {
+interface ReplaysParts {
   readonly store: ReplayStore;
   readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
@@ -45,7 +44,7 @@ export class Replays implements WebhookReplays {
     if (stored === undefined) {
       await this.requireAttempted(command, endpoint_id);
       const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
-      // The log of published events follows the event store: the replay does not end before it has come as far as this.
+      // The log of published events follows the event store: the replay does not end before it has come this far.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
       const which = checkedFilter(filter, await this.latest(command));
@@ -77,7 +76,7 @@ export class Replays implements WebhookReplays {
     });
   }
 
-  /** The command's time, or that of what was recorded last of what is asked for. */
+  /** The command's time, or that of the newest matching delivery if that is later. */
   private async latest(command: CreateReplay): Promise<Timestamp> {
     const { endpoint_id, at, filter } = command;
     const statuses = recordedOf(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
@@ -91,7 +90,7 @@ export class Replays implements WebhookReplays {
     try {
       return await store.add(replay);
     } catch (error) {
-      // Perhaps whoever asked for the other one ended before it told its owner.
+      // The process that began the running one may have ended before it notified its owner.
       if (error instanceof DomainError) await owner.notify([replay.endpoint_id]);
       throw error;
     }
@@ -99,7 +98,7 @@ export class Replays implements WebhookReplays {
 
   private async change(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
     const after = await this.parts.store.carryOut(command, change);
-    // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
+    // Also if nothing changed: the command may be repeated because its owner was not notified the first time.
     if (after.action === 'discard') this.parts.discarding.job.wake();
     else await this.parts.owner.notify([after.endpoint_id]);
     return toReplay(after);
@@ -112,8 +111,8 @@ export class Replays implements WebhookReplays {
 }
 
 /**
- * What comes later than this is no part of it: it comes by itself, and the replay would never end.
- * @param latest the command's time, or that of the newest which is stored, where a clock was set back since
+ * Checks a filter and limits it to events up to `latest`: later ones need no replay, and it would never end.
+ * @param latest the command's time, or that of the newest stored delivery if a clock was set back since
  * @throws validation_failed
  */
 export function checkedFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {

@@ -29,7 +29,7 @@ export interface MadeAttempt {
   readonly log: Omit<WebhookAttempt, 'number'>;
 }
 
-export interface AttemptSenderParts {
+interface AttemptSenderParts {
   readonly outbound: OutboundHttp;
   readonly timeoutMs: number;
   readonly clock: Clock;

@@ -32,7 +32,7 @@ const DEAD_LETTERS_PER_READ = 50;
 /** How often the job looks for dead letters of other processes. */
 const SWEEP_MS = 5_000;
 
-export interface DeadLetterAnnouncerParts {
+interface DeadLetterAnnouncerParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly broker: MessageBroker;
   readonly messages: DeadLetterMessages;
@@ -120,7 +120,7 @@ const MAX_ANSWER_CHARS = 1_000;
 /** A broker takes 1 MiB by default: a larger event is left out, and read by its id. */
 const MAX_EVENT_CHARS = 256 * 1_024;
 
-export interface DeadLetterMessagesParts {
+interface DeadLetterMessagesParts {
   readonly endpoints: Pick<EndpointStore, 'get'>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;

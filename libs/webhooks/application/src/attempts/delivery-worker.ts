@@ -40,7 +40,7 @@ export interface DeliveryWorkerParts {
   readonly freshnessMs: number;
 }
 
-/** No attempt is to be made now; the delivery as it is stored, undefined if there is none any more. */
+/** No attempt is to be made now. Holds the delivery as it is stored; undefined if it no longer exists. */
 interface NoAttempt {
   readonly delivery: DeliveryDocument | undefined;
 }
@@ -63,7 +63,7 @@ export class DeliveryWorker {
   /**
    * Attempts the delivery and stores the outcome.
    * @param answered called when the endpoint has answered: the next attempt may begin while the outcome is being stored
-   * @returns the delivery as it is stored then; undefined if there is none any more
+   * @returns the delivery as it is stored then; undefined if it no longer exists
    * @throws PayloadMissing, and `Unavailable` when the process ends while an engine is away
    */
   async attempt(
@@ -138,7 +138,7 @@ export class DeliveryWorker {
   }
 
   /**
-   * Stores the outcome and returns the delivery as it is then; undefined if there is none any more. If the delivery was
+   * Stores the outcome and returns the delivery as it is then; undefined if it no longer exists. If the delivery was
    * changed during the attempt (discarded, or attempted by another owner) the outcome is applied to its newer form. Tries
    * until the store takes it, or the process ends: the attempt is then repeated.
    * @param endpoint as it is after the attempt

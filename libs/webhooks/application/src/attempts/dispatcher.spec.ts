@@ -1,8 +1,8 @@
 import type { Lease } from '@tracking/ports';
 import { NEW_ENDPOINT, newDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import type { SetTimer } from '../scheduling/delay-queue.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
+import type { SetTimer } from '../scheduling/timing.ts';
 import { toDocument } from '../store/delivery-document.ts';
 import { PayloadMissing } from './delivery-worker.ts';
 import { Dispatcher, type DispatcherParts } from './dispatcher.ts';

@@ -48,7 +48,7 @@ export class EndpointEvents {
   }
 }
 
-export interface FailingAlarmParts {
+interface FailingAlarmParts {
   readonly endpoints: OwnedEndpoints;
   readonly events: EndpointEvents;
   /** An endpoint is reported if none of its attempts succeeded for this long, in milliseconds. */

@@ -16,7 +16,7 @@ import { type EndpointStore, logMoment } from './endpoint-store.ts';
 import { type SecretBox, type SigningKeys, signerOf, signingKeys, openedHeaders } from './secrets.ts';
 
 /** The event that the headers of an attempt name. */
-export interface AttemptedEvent {
+interface AttemptedEvent {
   readonly id: string;
   readonly type: string;
   /** Of this attempt. */
@@ -96,7 +96,7 @@ export class EndpointClients {
   }
 }
 
-export interface GoneEndpointsParts {
+interface GoneEndpointsParts {
   readonly store: EndpointStore;
   readonly clients: EndpointClients;
   readonly eventStore: Pick<EventStore, 'head'>;
@@ -136,7 +136,7 @@ const TYPE = 'endpoint.verification';
 /** Characters of a wrong answer in the error. */
 const MAX_ANSWER_CHARS = 100;
 
-export interface ChallengeOptions {
+interface ChallengeOptions {
   readonly outbound: OutboundHttp;
   readonly timeoutMs: number;
   readonly clock: Clock;

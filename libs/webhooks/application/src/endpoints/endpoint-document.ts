@@ -13,19 +13,19 @@ import type { StoredSecret } from './secrets.ts';
 export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers'> {
   readonly workspace_id: string;
   readonly environment: Environment;
-  /** Which of the places in its scope it takes, from 0: the limit holds however many are created at once. */
+  /** Its place in its scope, from 0, which enforces the limit however many endpoints are created at once. */
   readonly slot?: number;
   readonly deleted: boolean;
-  /** Set when it is deleted, until nothing waits for it any longer. */
+  /** Set when it is deleted, until no delivery waits for it. */
   readonly backlog?: 'discarding';
-  /** Values sealed. */
+  /** Values are sealed. */
   readonly headers: Readonly<Record<string, string>>;
   /** The newest first; some may have expired. */
   readonly secrets: readonly StoredSecret[];
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   readonly revision: number;
-  /** Id of the last command that changed it; absent where none did since it was made. */
+  /** Id of the last command that changed it; absent if none did since it was made. */
   readonly changed_by?: string;
 }
 
@@ -39,7 +39,7 @@ export const ENDPOINTS: CollectionSpec = {
   ],
 };
 
-/** Returns true if neither got another URL since the other. Earlier versions change the URL without its revision. */
+/** Returns true if neither got another URL since the other. */
 export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
   return one.url === other.url && urlRevision(one) === urlRevision(other);
 }
@@ -75,7 +75,7 @@ export interface EndpointHealth {
   readonly failing_reason?: DeliveryError | null;
   /** Time of the event that reports it; stored before the other endpoints are told. */
   readonly failing_event_at?: Timestamp | null;
-  /** Whether the other endpoints were told. */
+  /** True if the other endpoints were told. */
   readonly failing_told?: boolean;
   /** When it answered again after a long failure: deliveries that waited until then are being sent. */
   readonly recovering_since: Timestamp | null;

@@ -9,8 +9,8 @@ import {
 } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { BEGINNING_OF_LOG, type Moment } from '@tracking/webhooks-domain';
-import { isRepeated, noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import type { EndpointCommand, Scope } from '../requests-and-answers.ts';
+import { isRepeated, noSuchEndpoint, tooManyEndpoints } from '../webhooks-api.ts';
 import { ENDPOINTS, type EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, sealingKeyId } from './secrets.ts';
 

@@ -18,11 +18,11 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts secrets at rest: AES-256-GCM. A sealed text is `v1.<key id>.<nonce>.<ciphertext and tag>` (base64url), bound to
- * its context, so that it cannot be moved to another record. The key's id leaves room for several keys at once.
+ * its context, so that it cannot be moved to another record. The key's id allows for several keys.
  */
 export class SecretBox {
   private readonly key: KeyObject;
-  /** Names the key without giving it away; stands in every sealed text. */
+  /** Names the key without revealing it; part of every sealed text. */
   readonly keyId: string;
 
   /** @param key 32 bytes */
@@ -32,7 +32,7 @@ export class SecretBox {
     this.keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
   }
 
-  /** @param context what the secret belongs to, as an endpoint's id and the secret's name */
+  /** @param context the owner of the secret: an endpoint's id and the secret's name */
   seal(secret: string, context: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.key, nonce).setAAD(Buffer.from(context));
@@ -40,12 +40,12 @@ export class SecretBox {
     return [VERSION, this.keyId, nonce.toString('base64url'), sealed.toString('base64url')].join('.');
   }
 
-  /** Whether it was sealed with this key. */
+  /** Returns true if the text was sealed with this key. */
   knows(text: string): boolean {
     return sealingKeyId(text) === this.keyId;
   }
 
-  /** @throws when it was sealed with another key, for another context, or was altered */
+  /** @throws if it was sealed with another key, for another context, or was altered */
   open(text: string, context: string): string {
     const [version, keyId, nonce, sealed] = text.split('.');
     if (version !== VERSION || nonce === undefined || sealed === undefined) throw new Error('not a sealed secret');
@@ -67,7 +67,7 @@ export function sealingKeyId(sealed: string): string | undefined {
 /** A signing secret as it is stored. */
 export interface StoredSecret extends SecretPeriod {
   readonly sealed: string;
-  /** Id of the command that made it; absent where that was before there were rotations. */
+  /** Id of the command that made it. */
   readonly made_by?: string;
 }
 
@@ -75,7 +75,7 @@ const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 const contextOf = (endpointId: string) => `${endpointId} secret`;
 
-/** A fresh one, by the command that asks for it: `whsec_` and standard base64, as Standard Webhooks has it. */
+/** Makes a secret for a command: `whsec_` and standard base64, as in Standard Webhooks. */
 export function newSecret(box: SecretBox, endpointId: string, made: { id: string; at: Timestamp }): StoredSecret {
   const secret = PREFIX + randomBytes(SECRET_BYTES).toString('base64');
   const sealed = sealedSecret(box, endpointId, secret);
@@ -86,7 +86,7 @@ export function sealedSecret(box: SecretBox, endpointId: string, secret: string)
   return box.seal(secret, contextOf(endpointId));
 }
 
-/** @throws when it was sealed with another key */
+/** @throws if it was sealed with another key */
 export function openedSecret(box: SecretBox, endpointId: string, { sealed }: StoredSecret): string {
   return box.open(sealed, contextOf(endpointId));
 }
@@ -119,7 +119,7 @@ export function signerOf({ service, standard }: SigningKeys, body: Uint8Array): 
 
 const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
 
-/** @param stored values sealed before, which stay where the mask was sent back */
+/** @param stored the sealed values, which stay if the mask is sent back */
 export function sealedHeaders(
   box: SecretBox,
   endpointId: string,

@@ -6,7 +6,7 @@ import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 
-export interface OwnedEndpointsParts {
+interface OwnedEndpointsParts {
   readonly queues: DeliveryQueues;
   readonly health: Collection<EndpointHealthDocument>;
   readonly engines: EngineRetry;

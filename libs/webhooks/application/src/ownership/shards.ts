@@ -3,13 +3,13 @@ import type { Collection, CollectionSpec, CountRetry, Document, Lease, Leases, L
 import { retry } from '@tracking/resilience';
 import { SHARD_COUNT, shardOf } from '@tracking/webhooks-domain';
 
-export interface ShardLeasesParts {
+interface ShardLeasesParts {
   readonly leases: Leases;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
 }
 
-export interface ShardObserver {
+interface ShardObserver {
   acquired(shard: number): void;
   lost(shard: number): void;
 }
@@ -48,7 +48,7 @@ export class ShardLeases {
     for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.hold(shard, observer));
   }
 
-  /** Acquires no more shards. Those held stay held until {@link release}, so that nobody begins before all is done here. */
+  /** Acquires no more shards. Those held stay held until {@link release}, so that no other process begins before all is done here. */
   stop(): void {
     this.stopping.abort();
   }
@@ -111,7 +111,7 @@ export const WAKE_UPS: CollectionSpec = {
 
 const WAKE_UPS_PER_READ = 500;
 
-/** Wake-ups between processes: whoever stores something about an endpoint that another process owns wakes its owner. */
+/** Wake-ups between processes: a process that stores something about an endpoint of another process wakes that one. */
 export class OwnerWakeUps {
   constructor(private readonly documents: Collection<WakeUpDocument>) {}
 

@@ -63,7 +63,7 @@ const MAX_WAIT_MS = 300_000;
 /** How old the knowledge of that may be. */
 const LOOK_MS = 1_000;
 
-export interface DeferredDeliveriesParts {
+interface DeferredDeliveriesParts {
   readonly documents: Collection<DeferredDocument>;
   readonly endpoints: EndpointStore;
   readonly insertion: DeliveryInsertion;
@@ -83,7 +83,7 @@ export class DeferredDeliveries {
   readonly job: LeaderElectedJob;
   /** Since when the event waits that this process records; undefined if another process does, or nothing waits. */
   private oldest: Timestamp | undefined;
-  /** Whether an event waits for too long, whoever records it. */
+  /** True if an event waits for too long, whichever process records it. */
   private waitsTooLong = false;
   private lookedAt = -Infinity;
 

@@ -23,11 +23,10 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import type { LogPlace, RequestOrigin } from '@tracking/webhooks-domain';
-import { noSuchParkedMessage } from '../refusals.ts';
 import type { ParkedMessage } from '../requests-and-answers.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 import { traceFields } from '../tracing.ts';
-import type { ParkedMessages } from '../webhooks-api.ts';
+import { type ParkedMessages, noSuchParkedMessage } from '../webhooks-api.ts';
 
 export interface ParkedDocument extends Document, ReceivedMessage {
   readonly error: string;
@@ -39,7 +38,7 @@ export const PARKED: CollectionSpec = {
   indexes: [{ name: 'order', fields: ['parked_at', 'id'] }],
 };
 
-export interface ParkingParts {
+interface ParkingParts {
   readonly documents: Collection<ParkedDocument>;
   readonly broker: MessageBroker;
   readonly clock: Clock;
@@ -175,7 +174,7 @@ function requireOlderForms(event: PublishedEvent, versions: PayloadVersions): vo
 }
 
 /** The request that a message names as the origin of its event; undefined if it names none. */
-export function originIn(headers: Message['headers']): RequestOrigin | undefined {
+function originIn(headers: Message['headers']): RequestOrigin | undefined {
   const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
     ...(request_id !== undefined && { request_id }),

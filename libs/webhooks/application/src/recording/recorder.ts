@@ -58,7 +58,7 @@ export interface RecordableEvent extends ConsumedEvent {
   readonly about_endpoint?: string;
 }
 
-export interface RecorderParts {
+interface RecorderParts {
   readonly endpoints: EndpointStore;
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;

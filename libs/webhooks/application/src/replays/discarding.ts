@@ -9,15 +9,15 @@ import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { ReplaySource, type ReplaySourceParts } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 
-/** Of one discard before it is the next one's turn. */
-const AT_ONCE = 200;
-const JOBS_AT_ONCE = 100;
-/** How often it is looked for discards that other processes were asked for. */
+/** Dead letters of one discard before it is the next one's turn. */
+const DEAD_LETTERS_PER_TURN = 200;
+const DISCARDS_PER_READ = 100;
+/** How often the jobs look for work that other processes requested. */
 const EVERY_MS = 1_000;
-/** For each millisecond of work it rests as long: deliveries go first. */
-const REST = 1;
+/** Rest for each millisecond of work: deliveries go first. */
+const REST_PER_WORK = 1;
 
-export interface DiscardingParts extends ReplaySourceParts {
+interface DiscardingParts extends ReplaySourceParts {
   readonly store: ReplayStore;
   readonly endpoints: EndpointStore;
   readonly recounts: Recounts;
@@ -29,8 +29,8 @@ export interface DiscardingParts extends ReplaySourceParts {
 }
 
 /**
- * Gives up dead letters, a page of each discard in turn. What a page takes is stored before it is given up, and counted
- * behind it: whoever goes on after a crash counts each once.
+ * Discards dead letters, a page of each discard in turn. The dead letters of a page are stored before they are discarded, and
+ * counted afterwards: the process that continues after a crash counts each once.
  */
 export class Discarding {
   readonly job: LeaderElectedJob;
@@ -50,28 +50,28 @@ export class Discarding {
 
   private async round(ending: AbortSignal): Promise<void> {
     for (;;) {
-      const running = await this.parts.store.discards(JOBS_AT_ONCE);
+      const running = await this.parts.store.discards(DISCARDS_PER_READ);
       if (running.length === 0) return;
       for (const replay of running) {
         if (ending.aborted) return;
         const started = performance.now();
-        await this.goOn(replay);
-        await pause(REST * (performance.now() - started), ending);
+        await this.advance(replay);
+        await pause(REST_PER_WORK * (performance.now() - started), ending);
       }
     }
   }
 
-  private async goOn(replay: ReplayDocument): Promise<void> {
+  private async advance(replay: ReplayDocument): Promise<void> {
     const taken = replay.under_way.length > 0 ? replay : await this.take(replay);
     if (taken !== undefined && taken.under_way.length > 0) await this.discard(taken);
   }
 
-  /** Undefined where it was canceled meanwhile. */
+  /** Takes the next page. Returns undefined if the discard was canceled meanwhile. */
   private async take(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
     const { store, endpoints, clock } = this.parts;
     const endpoint = await endpoints.get(replay.endpoint_id);
     if (endpoint === undefined) throw new Error(`${replay.endpoint_id} has dead letters and is not stored`);
-    const { found, cursor, ended } = await new ReplaySource(replay, this.parts).next(endpoint, AT_ONCE);
+    const { found, cursor, ended } = await new ReplaySource(replay, this.parts).next(endpoint, DEAD_LETTERS_PER_TURN);
     const isCompleted = ended && found.length === 0;
     return store.advance(replay, {
       cursor,
@@ -93,7 +93,7 @@ export class Discarding {
       }
       const at = clock().toISOString();
       await recounts.beforeDiscards([taken.endpoint_id], at);
-      // One that changes meanwhile, as when the topic is told of it, is found again.
+      // One that changes meanwhile, for example because it is announced, is found again.
       await deliveries.writeMany(
         dead.map((each) => {
           const document = toDocument(discarded(each, at, taken.id));
@@ -104,13 +104,13 @@ export class Discarding {
   }
 }
 
-/** Deliveries in one write: writes of others wait for it. */
-const PAGE_SIZE = 50;
+/** Deliveries in one write: other writes wait for it. */
+const DELIVERIES_PER_WRITE = 50;
 const ENDPOINTS_PER_READ = 100;
-/** Share of the time that the job takes at most. */
-const SHARE = 0.2;
+/** Largest share of the time that the job takes. */
+const MAX_SHARE = 0.2;
 
-export interface BacklogDiscardingParts {
+interface BacklogDiscardingParts {
   readonly endpoints: EndpointStore;
   readonly queues: DeliveryQueues;
   readonly replays: ReplayStore;
@@ -121,12 +121,12 @@ export interface BacklogDiscardingParts {
 }
 
 /**
- * Discards what waits for deleted endpoints and cancels their replays, a page of each endpoint in turn. The endpoint's
- * document is marked until nothing waits, so that any process can continue after a crash.
+ * Discards deliveries that wait for deleted endpoints and cancels their replays, a page of each endpoint in turn. The
+ * endpoint's document is marked until no delivery waits, so that any process can continue after a crash.
  */
 export class BacklogDiscarding {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: SHARE });
+  private readonly pace = new DutyCycle({ share: MAX_SHARE });
 
   constructor(private readonly parts: BacklogDiscardingParts) {
     const { leases, logger, metrics } = parts;
@@ -162,7 +162,7 @@ export class BacklogDiscarding {
     const { endpoints, queues, replays, clock } = this.parts;
     const at = clock().toISOString();
     await replays.cancelFor(endpoint.id, at);
-    const found = await queues.discard(endpoint.id, at, PAGE_SIZE);
+    const found = await queues.discard(endpoint.id, at, DELIVERIES_PER_WRITE);
     // A mark that was set again since the endpoint was read stays.
     if (found === 0) await endpoints.clearBacklog(endpoint);
   }

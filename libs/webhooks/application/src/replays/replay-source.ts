@@ -11,22 +11,22 @@ export interface LoggedEventRow {
   readonly id: string;
   readonly type: string;
   readonly created_at: Timestamp;
-  /** In the order of the log; as texts they sort as that does. */
+  /** In the order of the log, in which the texts sort. */
   readonly position: string;
-  /** The whole is made again from here. */
+  /** The whole event is made again from here. */
   readonly stream: string;
   readonly revision: number;
 }
 
 export interface EventLogQuery {
-  /** Any of these. */
+  /** Any of these types. */
   readonly types: readonly string[];
-  /** Bounds of `created_at`, inclusive; none where null. */
+  /** Bounds of `created_at`, inclusive; null for none. */
   readonly since: Timestamp | null;
   readonly until: Timestamp | null;
   /** Only those up to this position in the event store. */
   readonly upTo: Position;
-  /** Only those behind this position; null at the beginning. */
+  /** Only those after this position; null at the beginning. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -35,33 +35,32 @@ export interface EventLogQuery {
 export interface EventLog {
   /**
    * In the order in which they were published; `next` is null after the last.
-   * @throws Unavailable, Busy, also where events up to that position may still be lacking
+   * @throws Unavailable, Busy, also if events up to that position may still be missing
    */
   page(
     scope: Scope,
     query: EventLogQuery,
   ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
-  /** In the order asked for; those that cannot be made are left out. @throws Unavailable */
+  /** Makes events in the given order; those that cannot be made are left out. @throws Unavailable */
   make(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
-  /** Those of the ids that are kept, as {@link page} answers them. @throws Unavailable */
+  /** The kept events with these ids, as {@link page} returns them. @throws Unavailable */
   find(scope: Scope, ids: readonly string[]): Promise<readonly LoggedEventRow[]>;
 }
 
-/** Of what was recorded, read at once. */
-const DELIVERIES_AT_ONCE = 200;
-/** Of the log of events, read at once: nearly all of them were recorded. */
-const EVENTS_AT_ONCE = 500;
+const DELIVERIES_PER_READ = 200;
+/** More than deliveries, since nearly all events were recorded. */
+const EVENTS_PER_READ = 500;
 
-/** What a replay finds: a delivery, as it is stored; or an event that was missed, and where it is. */
+/** A delivery that a replay finds, as it is stored; or an event that was missed, and where it is. */
 export type Found = TakenDelivery &
   (
     | { readonly delivery: DeliveryDocument; readonly event?: undefined }
     | { readonly event: LoggedEventRow; readonly delivery?: undefined }
   );
 
-export interface FoundPage {
+interface FoundPage {
   readonly found: readonly Found[];
-  /** Behind what was found. */
+  /** After the last one found. */
   readonly cursor: ReplayCursor;
   readonly ended: boolean;
 }
@@ -72,23 +71,23 @@ export interface ReplaySourceParts {
   readonly watermark: RetentionWatermark;
 }
 
-/** Something found, and where the cursor of its kind stands once it is taken. */
+/** A delivery or event that was read, and the cursor of its kind once it is taken. */
 interface Read<C> {
   readonly found: Found;
   readonly at: string;
   readonly cursor: C;
 }
 
-/** One of the two things that a replay goes through, read ahead by a page. */
+/** The deliveries or the events of a replay, read ahead by a page. */
 interface Ahead<C> {
   readonly read: Read<C>[];
-  /** Behind everything read; null once there is no more. */
+  /** After everything that was read; null once there is no more. */
   next: C | null | undefined;
 }
 
 /**
- * What a replay sends again, in the order of the events' `created_at`: deliveries that came to an end which is asked for, and
- * events of which none was recorded. Reads an index of the deliveries and, for what was missed, the log of events.
+ * The deliveries that a replay sends again, in the order of the events' `created_at`: deliveries that ended as requested, and
+ * events that were never recorded. Reads an index of the deliveries and, for missed events, the event log.
  */
 export class ReplaySource {
   private readonly deliveries: Ahead<readonly [string, string]>;
@@ -104,17 +103,17 @@ export class ReplaySource {
       read: [],
       next: recordedOf(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
-    this.events = { read: [], next: asksForMissed(replay) ? (replay.cursor.events ?? undefined) : null };
+    this.events = { read: [], next: includesMissed(replay) ? (replay.cursor.events ?? undefined) : null };
   }
 
-  /** The next of what is to be sent again, oldest first; nothing where a page of the log held nothing that was missed. */
+  /** The next to be sent again, oldest first. Empty if a page of the log held no missed event. */
   async next(endpoint: EndpointDocument, limit: number): Promise<FoundPage> {
     const found: Found[] = [];
     await this.fill(endpoint);
     while (found.length < limit) {
       const [delivery] = this.deliveries.read;
       const [event] = this.events.read;
-      // Of one of them more is to be read before it is known which comes first.
+      // More is to be read before it is known which comes first.
       if (!this.knowsNext) break;
       if (delivery !== undefined && (event === undefined || delivery.at <= event.at)) {
         this.deliveries.read.shift();
@@ -126,27 +125,27 @@ export class ReplaySource {
         found.push(event.found);
       }
     }
-    return { found: await this.stillAskedFor(found), cursor: this.reached(), ended: this.hasEnded };
+    return { found: await this.stillMatching(found), cursor: this.reached(), ended: this.hasEnded };
   }
 
-  /** What was read ahead may have waited for long: a person may have sent it meanwhile, or given it up. */
-  private async stillAskedFor(found: readonly Found[]): Promise<readonly Found[]> {
+  /** Reads again what was read ahead, perhaps long ago: a person may have sent or discarded it meanwhile. */
+  private async stillMatching(found: readonly Found[]): Promise<readonly Found[]> {
     if (found.length === 0) return found;
     const stored = await this.parts.queries.existing(found.map(({ id }) => id));
     const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
     return found.flatMap((one): readonly Found[] => {
       const delivery = known.get(one.id);
       if (one.delivery === undefined) return delivery === undefined ? [one] : [];
-      return delivery !== undefined && isAskedFor(this.replay, delivery) ? [{ ...one, delivery }] : [];
+      return delivery !== undefined && matchesReplay(this.replay, delivery) ? [{ ...one, delivery }] : [];
     });
   }
 
-  /** Where everything that was read is taken, behind what was read and is not asked for, too. */
+  /** The cursor, moved past what was read and does not match if everything else that was read is taken. */
   private reached(): ReplayCursor {
-    const behind = <C>({ read, next }: Ahead<C>, taken: C | null): C | null =>
+    const past = <C>({ read, next }: Ahead<C>, taken: C | null): C | null =>
       read.length > 0 ? taken : (next ?? taken);
     const { deliveries, events } = this.cursor;
-    this.cursor = { deliveries: behind(this.deliveries, deliveries), events: behind(this.events, events) };
+    this.cursor = { deliveries: past(this.deliveries, deliveries), events: past(this.events, events) };
     return this.cursor;
   }
 
@@ -177,14 +176,14 @@ export class ReplaySource {
       until,
       ...(since !== null && { since }),
     };
-    const page = { limit: DELIVERIES_AT_ONCE, ...(after && { after }) };
+    const page = { limit: DELIVERIES_PER_READ, ...(after && { after }) };
     const read = await this.parts.queries.find([replay], filter, page, false);
     this.take(read);
     const last = read.at(-1);
-    deliveries.next = read.length < DELIVERIES_AT_ONCE || last === undefined ? null : [last.created_at, last.id];
+    deliveries.next = read.length < DELIVERIES_PER_READ || last === undefined ? null : [last.created_at, last.id];
   }
 
-  /** The deliveries that the replay names: few enough to be read at once. */
+  /** Reads the deliveries that the replay names, which are few enough for one read. */
   private async readNamed(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
     const statuses: readonly string[] = recordedOf(this.replay.statuses);
@@ -201,7 +200,7 @@ export class ReplaySource {
   }
 
   private take(read: readonly DeliveryDocument[]): void {
-    for (const delivery of read.filter((one) => isAskedFor(this.replay, one))) {
+    for (const delivery of read.filter((one) => matchesReplay(this.replay, one))) {
       const { id, event_id, created_at, event_created_at: at } = delivery;
       this.deliveries.read.push({ found: { id, event_id, delivery }, at, cursor: [created_at, id] });
     }
@@ -211,12 +210,12 @@ export class ReplaySource {
     const { replay, events } = this;
     const { since, event_types } = replay;
     const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
-    // Of what is older nobody can tell any more whether it was recorded.
+    // It is unknown whether older events were recorded.
     const before = await this.parts.watermark.before();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
       ...{ since: since !== null && since > before ? since : before || null, until: untilOf(replay) },
-      ...{ after: after ?? null, upTo: replay.log_head ?? '', limit: EVENTS_AT_ONCE },
+      ...{ after: after ?? null, upTo: replay.log_head ?? '', limit: EVENTS_PER_READ },
     };
     const page = await this.parts.log.page(replay, query);
     const ids = page.events.map((event) => deliveryId(endpoint.id, event));
@@ -230,26 +229,26 @@ export class ReplaySource {
   }
 }
 
-/** What is asked for of the deliveries. */
+/** The requested statuses that deliveries have. */
 export function recordedOf(statuses: readonly ReplayedStatus[]): readonly Exclude<ReplayedStatus, 'missed'>[] {
   return statuses.filter((status) => status !== 'missed');
 }
 
-/** Where all that there was is asked for, its place in the log tells: clocks may differ. */
+/** Null if everything was requested: the place in the log decides then, since clocks may differ. */
 function untilOf({ until, created_at }: Replay): Timestamp | null {
   return until < created_at ? until : null;
 }
 
-/** What was missed failed for no reason. */
-function asksForMissed({ statuses, reasons }: Replay): boolean {
+/** Missed events have no reason. */
+function includesMissed({ statuses, reasons }: Replay): boolean {
   return statuses.includes('missed') && reasons === null;
 }
 
 /**
- * Whether the delivery came to an end that is asked for, whenever it happened. A sandbox event is never sent again; nor what
- * this replay has sent, which it finds where an event that was missed is recorded behind all other deliveries.
+ * Returns true if the delivery ended as requested, at whatever time. A sandbox event is never sent again. Neither is a
+ * delivery that this replay has sent, which it finds if a missed event is recorded after all other deliveries.
  */
-export function isAskedFor({ id, event_types, statuses, reasons }: Replay, delivery: DeliveryDocument): boolean {
+export function matchesReplay({ id, event_types, statuses, reasons }: Replay, delivery: DeliveryDocument): boolean {
   const { event_type, last_error, sandbox, replay_id } = delivery;
   const isOfType = event_types === null || event_types.includes(event_type);
   const isForReason = reasons === null || reasons.includes(last_error?.code ?? '');

@@ -2,38 +2,38 @@ import { type PageOf, type PageRequest, type Timestamp, isInScope } from '@track
 import { type Collection, type CollectionSpec, type Document, DuplicateKey, type Position } from '@tracking/ports';
 import { type DutyCycle, retryConflicts } from '@tracking/resilience';
 import { type NewReplay, type Replay, newReplay, replayCanceled } from '@tracking/webhooks-domain';
-import { isRepeated, noSuchReplay, replayRunning } from '../refusals.ts';
 import type { ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
 import { firstOfEach } from '../store/delivery-queues.ts';
+import { isRepeated, noSuchReplay, replayRunning } from '../webhooks-api.ts';
 
-/** How far a replay has come: up to what was taken of the deliveries and of the events. */
+/** How far a replay has come: the last delivery and the last event that were taken. */
 export interface ReplayCursor {
   /** `created_at` and `id` of a delivery; null before the first. */
   readonly deliveries: readonly [created_at: string, id: string] | null;
-  /** As of `EventLog.page`; null before the first. */
+  /** A position as `EventLog.page` returns it; null before the first. */
   readonly events: string | null;
 }
 
-/** A delivery that was taken, and of which the outcome is not counted yet. */
+/** A delivery that was taken, and whose outcome is not counted yet. */
 export interface TakenDelivery {
   readonly id: string;
-  /** Where the delivery is not recorded yet it is made of this event. */
+  /** A delivery that is not recorded yet is made from this event. */
   readonly event_id: string;
 }
 
 export interface ReplayDocument extends Document, Replay {
-  /** The endpoint while the replay runs: there is never a second one beside it. Absent once it has ended. */
+  /** The endpoint while the replay runs, which is the only one of the endpoint then. Absent once it has ended. */
   readonly running_for?: string;
-  /** Of a discard while it runs. */
+  /** Set on a discard while it runs. */
   readonly discarding?: true;
-  /** Id of the command that began it together with others; absent where it was begun alone. */
+  /** Id of the command that began it together with others; absent if it was begun alone. */
   readonly requested_by?: string;
-  /** How far the event store had come when it was made: what was missed by then is part of it. Absent where nothing is. */
+  /** Head of the event store when it was made: events missed by then are part of it. Absent if no event was stored. */
   readonly log_head?: Position;
   readonly cursor: ReplayCursor;
-  /** Stored before they are given their new schedule, so that the next owner finds those that were not. */
+  /** Stored before they get their new schedule, so that the next owner finds those that did not get it. */
   readonly under_way: readonly TakenDelivery[];
-  /** Id of the last command that changed it; absent where none did since it was made. */
+  /** Id of the last command that changed it; absent if none did since it was made. */
   readonly changed_by?: string;
 }
 
@@ -51,17 +51,21 @@ export const REPLAYS: CollectionSpec = {
   ],
 };
 
-/** The progress is written with every page, and found again from the deliveries where a power cut takes it back. */
+/** The same collection for the progress, which is written with every page and rebuilt from the deliveries after a power cut. */
 export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS, durability: 'ordered' };
 
-/** One that begins. */
+/** A replay that begins. */
 export function replayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
   const cursor = { deliveries: null, events: null };
-  return placed({ ...newReplay(about, at), cursor, under_way: [] });
+  return withIndexFields({ ...newReplay(about, at), cursor, under_way: [] });
 }
 
-/** With the place that only one which runs takes. */
-export function placed({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
+/** Adds the fields by which a running replay is found, and removes them from one that has ended. */
+export function withIndexFields({
+  running_for: _place,
+  discarding: _job,
+  ...document
+}: ReplayDocument): ReplayDocument {
   if (document.status !== 'running') return document;
   return document.action === 'replay'
     ? { ...document, running_for: document.endpoint_id }
@@ -89,25 +93,25 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
   };
 }
 
-const SWEPT_AT_ONCE = 100;
+const REPLAYS_PER_SWEEP = 100;
 /** More than a scope has endpoints, deleted ones included. */
-const MOST_OF_A_COMMAND = 5_000;
+const MAX_REPLAYS_OF_COMMAND = 5_000;
 const OLDEST_FIRST = { fields: ['created_at', 'id'] } as const;
 const NEWEST_FIRST = { fields: ['created_at', 'id'], descending: true } as const;
 
 export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
 
-/** Replays as stored. One runs for an endpoint at a time: the unique index refuses a second one. */
+/** The stored replays. One runs for an endpoint at a time: the unique index refuses a second one. */
 export class ReplayStore {
-  /** @param progress the same documents, for writes that are made again where they are lost */
+  /** @param progress the same documents, for writes that are made again if they are lost */
   constructor(
     private readonly documents: Collection<ReplayDocument>,
     private readonly progress: Collection<ReplayDocument>,
   ) {}
 
-  /** Answers the stored one where its id exists: the same command, repeated. @throws replay_running */
+  /** Stores a replay. Returns the stored one if its id exists: the command was repeated. @throws replay_running */
   async add(document: ReplayDocument): Promise<ReplayDocument> {
-    return (await this.orRefused(this.documents.insert(document)))
+    return (await this.orReplayRunning(this.documents.insert(document)))
       ? document
       : ((await this.documents.get(document.id)) ?? document);
   }
@@ -116,7 +120,7 @@ export class ReplayStore {
     return this.documents.get(id);
   }
 
-  /** @throws not_found when it is not of this scope */
+  /** @throws not_found if it is not of this scope */
   async require(scope: Scope, id: string): Promise<ReplayDocument> {
     const found = await this.documents.get(id);
     if (found === undefined || !isInScope(found, scope)) throw noSuchReplay();
@@ -129,7 +133,7 @@ export class ReplayStore {
     { limit, after }: PageRequest,
   ): Promise<PageOf<ReplayDocument>> {
     const scope = { workspace_id, environment };
-    // All that an endpoint has is of one scope.
+    // All replays of an endpoint are of one scope.
     const filter = endpoint_id === undefined ? scope : { endpoint_id };
     const resume = after === undefined ? {} : { after };
     const read = await this.documents.find({ filter, sort: NEWEST_FIRST, limit: limit + 1, ...resume });
@@ -139,19 +143,19 @@ export class ReplayStore {
     return { items, next: found.length > limit && last !== undefined ? [last.created_at, last.id] : null };
   }
 
-  /** The one that runs for the endpoint. */
+  /** The replay that runs for the endpoint. */
   async runningFor(endpointId: string): Promise<ReplayDocument | undefined> {
     const [running] = await this.documents.find({ filter: { running_for: endpointId }, limit: 1 });
     return running;
   }
 
-  /** Whether the endpoint has one, running or ended. */
+  /** Returns true if the endpoint has a replay, running or ended. */
   async hasAny(endpointId: string): Promise<boolean> {
     const found = await this.documents.find({ filter: { endpoint_id: endpointId }, limit: 1 });
     return found.length > 0;
   }
 
-  /** Every endpoint for which one runs. */
+  /** Every endpoint for which a replay runs. */
   async *endpoints(): AsyncIterable<string> {
     for await (const { running_for } of firstOfEach(this.documents, ['running_for'])) {
       if (running_for !== undefined) yield running_for;
@@ -169,40 +173,40 @@ export class ReplayStore {
       if (isRepeated(before, command)) return before;
       const after = change(before);
       if (after === before) return before;
-      const written = placed({ ...after, changed_by: command.id, revision: before.revision + 1 });
-      const isWritten = await this.orRefused(this.documents.replace(written, { revision: before.revision }));
+      const written = withIndexFields({ ...after, changed_by: command.id, revision: before.revision + 1 });
+      const isWritten = await this.orReplayRunning(this.documents.replace(written, { revision: before.revision }));
       return isWritten ? written : undefined;
     });
   }
 
-  /** Cancels the one that runs for an endpoint which is no more. */
+  /** Cancels the replay that runs for a deleted endpoint. */
   async cancelFor(endpointId: string, at: Timestamp): Promise<void> {
     for (;;) {
       const running = await this.runningFor(endpointId);
       if (running === undefined) return;
-      const written = placed({ ...replayCanceled(running, at), revision: running.revision + 1 });
+      const written = withIndexFields({ ...replayCanceled(running, at), revision: running.revision + 1 });
       if (await this.documents.replace(written, { revision: running.revision })) return;
     }
   }
 
-  /** Stores how far it has come; answers it as stored, undefined where it was changed meanwhile. */
+  /** Stores how far it has come. Returns it as stored; undefined if it was changed meanwhile. */
   async advance(before: ReplayDocument, change: Partial<ReplayDocument>): Promise<ReplayDocument | undefined> {
-    const after = placed({ ...before, ...change, revision: before.revision + 1 });
+    const after = withIndexFields({ ...before, ...change, revision: before.revision + 1 });
     const isWritten = await this.progress.replace(after, { revision: before.revision });
     return isWritten ? after : undefined;
   }
 
-  /** The discards that run, oldest first. */
+  /** The running discards, oldest first. */
   discards(limit: number): Promise<readonly ReplayDocument[]> {
     return this.documents.find({ filter: { discarding: true }, sort: OLDEST_FIRST, limit });
   }
 
-  /** Those that one command began. */
+  /** The replays that one command began. */
   requestedBy(commandId: string): Promise<readonly ReplayDocument[]> {
-    return this.documents.find({ filter: { requested_by: commandId }, limit: MOST_OF_A_COMMAND });
+    return this.documents.find({ filter: { requested_by: commandId }, limit: MAX_REPLAYS_OF_COMMAND });
   }
 
-  /** Stores what became of what was taken, be it canceled meanwhile; nothing where another process did so. */
+  /** Stores the outcomes of the taken deliveries, also if the replay was canceled. No-op if another process did so. */
   async settle(taken: ReplayDocument, { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>): Promise<void> {
     for (;;) {
       const now = await this.documents.get(taken.id);
@@ -212,7 +216,7 @@ export class ReplayStore {
     }
   }
 
-  /** Deletes those that ended before then; one that is resumed at the moment stays. */
+  /** Deletes replays that ended before then. A replay that is resumed meanwhile stays. */
   async sweep(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
     do {
@@ -223,7 +227,7 @@ export class ReplayStore {
   /** @returns the last replay of the page, undefined at the end */
   private async sweepPage(before: Timestamp, last: ReplayDocument | undefined): Promise<ReplayDocument | undefined> {
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
-    const page = { sort: { fields: ['created_at', 'id'] }, limit: SWEPT_AT_ONCE, ...resume };
+    const page = { sort: { fields: ['created_at', 'id'] }, limit: REPLAYS_PER_SWEEP, ...resume };
     const old = await this.documents.find({ filter: { created_at: { lt: before } }, index: 'age', ...page });
     const isOver = ({ status, completed_at }: ReplayDocument) =>
       status !== 'running' && completed_at !== null && completed_at < before;
@@ -231,7 +235,7 @@ export class ReplayStore {
     return old.at(-1);
   }
 
-  private async orRefused(write: Promise<boolean>): Promise<boolean> {
+  private async orReplayRunning(write: Promise<boolean>): Promise<boolean> {
     try {
       return await write;
     } catch (error) {

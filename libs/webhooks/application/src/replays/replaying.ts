@@ -28,7 +28,7 @@ import {
   type LoggedEventRow,
   ReplaySource,
   type ReplaySourceParts,
-  isAskedFor,
+  matchesReplay,
 } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore, TakenDelivery } from './replay-store.ts';
 
@@ -45,7 +45,7 @@ const MAX_WAIT_MS = 1_000;
  */
 const LIVE_FIRST_MS = 1_000;
 
-export interface ReplayingParts extends ReplaySourceParts {
+interface ReplayingParts extends ReplaySourceParts {
   readonly store: ReplayStore;
   readonly resending: Resending;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export class Replaying {
  * behind it.
  *
  * The deliveries that it takes are stored before they get a new schedule, and counted with their first attempt since. After
- * a crash, or a write with an unknown outcome, whoever continues finds which were taken, and their outcomes.
+ * a crash, or a write with an unknown outcome, the next owner finds which were taken, and their outcomes.
  */
 class EndpointReplay implements RunningReplay {
   private source: ReplaySource;
@@ -77,7 +77,7 @@ class EndpointReplay implements RunningReplay {
   private underWay = new Map<string, TakenDelivery>();
   private done = 0;
   private failed = 0;
-  /** Whether this object agrees with the store, and all that was taken has its new schedule. */
+  /** True if this object agrees with the store, and all that was taken has its new schedule. */
   private isCurrent = false;
   /** How often another process may have changed something in the store. */
   private rereads = 0;
@@ -202,7 +202,7 @@ class EndpointReplay implements RunningReplay {
   }
 }
 
-export interface ResendingParts {
+interface ResendingParts {
   readonly queries: DeliveryQueries;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly recounts: Recounts;
@@ -267,7 +267,7 @@ export class Resending {
 
   private async replace(replay: ReplayDocument, before: DeliveryDocument, at: string) {
     const isSent = before.replay_id === replay.id;
-    if (isSent || !(isScheduled(before) || isAskedFor(replay, before))) return { is: before };
+    if (isSent || !(isScheduled(before) || matchesReplay(replay, before))) return { is: before };
     const after = toDocument(replayed(before, at, replay.id));
     return (await this.parts.deliveries.replace(after, { revision: before.revision })) ? { is: after } : 'changed';
   }

@@ -7,7 +7,7 @@ import type { EndpointHealth } from '../endpoints/endpoint-document.ts';
  * - `closed`: it answers.
  * - `open`: as many attempts in a row failed as were allowed at once. One or two probes run until one succeeds.
  */
-export type CircuitState = 'untried' | 'closed' | 'open';
+type CircuitState = 'untried' | 'closed' | 'open';
 
 /** The attempts that failed since the last success. */
 interface FailuresSinceSuccess extends FailuresInARow {
@@ -16,7 +16,7 @@ interface FailuresSinceSuccess extends FailuresInARow {
   readonly reason: DeliveryError | null;
   /** Time of the event that reports them, in epoch milliseconds; null before. */
   readonly reportAt: number | null;
-  /** Whether the other endpoints were told. */
+  /** True if the other endpoints were told. */
   readonly isReported: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface ConcurrencyState {
   readonly heldUntil: number;
   /** Earliest begin of the next attempt, so that attempts at endpoints that hang or answer late do not all begin at once. */
   readonly restsUntil: number;
-  /** Whether the latest answer was a success. */
+  /** True if the latest answer was a success. */
   readonly isProven: boolean;
   /** When it answered again after a long failure; null if it does not recover from one. */
   readonly recoveringSince: number | null;

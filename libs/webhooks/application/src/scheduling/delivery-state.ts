@@ -26,7 +26,7 @@ import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurren
  * - `serving`: deliveries are attempted when they are due.
  * - `gone`: it answered 410. Nothing is sent until the endpoint is disabled.
  */
-export type UrlPhase = 'opening' | 'serving' | 'gone';
+type UrlPhase = 'opening' | 'serving' | 'gone';
 type UrlEvent = 'healthKnown' | 'answeredGone' | 'disabled' | 'urlChanged';
 
 const URL_TRANSITIONS: Readonly<Record<UrlPhase, Readonly<Partial<Record<UrlEvent, UrlPhase>>>>> = {
@@ -36,7 +36,7 @@ const URL_TRANSITIONS: Readonly<Record<UrlPhase, Readonly<Partial<Record<UrlEven
 };
 
 /** Phase of a delivery under way: its request is being made, then its outcome is being stored. */
-export type AttemptPhase = 'attempting' | 'storing';
+type AttemptPhase = 'attempting' | 'storing';
 
 /** Work beside the attempts, each at most once at a time: disabling after a 410, reporting failures, taking from a replay. */
 type Task = 'disabling' | 'reporting' | 'replaying';
@@ -54,18 +54,18 @@ export interface RunningReplay {
   /** When it may want more after now, in epoch milliseconds, if nothing else happens. */
   nextMoment(now: number): number | undefined;
   /**
-   * Takes the next few deliveries. Returns false if the replay has ended, whoever ended it.
+   * Takes the next few deliveries. Returns false if the replay has ended, also if another process ended it.
    * @throws Unavailable, Busy
    */
   takeMore(): Promise<boolean>;
-  /** The outcome of an attempt at a delivery was stored; undefined if there is no such delivery any more. */
+  /** The outcome of an attempt at a delivery was stored; undefined if the delivery no longer exists. */
   note(deliveryId: string, after: DeliveryDocument | undefined): void;
   /** Another process may have changed its deliveries in the store. */
   reread(): void;
 }
 
 /** A period of failures that the other endpoints are to be told of. Times are epoch milliseconds. */
-export interface FailingReport {
+interface FailingReport {
   readonly endpoint: EndpointDocument;
   readonly since: number;
   readonly at: number;
@@ -73,7 +73,7 @@ export interface FailingReport {
   readonly of: AdaptiveConcurrency;
 }
 
-export interface UnsavedHealth {
+interface UnsavedHealth {
   readonly health: EndpointHealth;
   readonly url_revision: number | undefined;
   readonly of: AdaptiveConcurrency;
@@ -180,7 +180,7 @@ export class DeliveryState {
   get blockedUntil(): number {
     return this.#blockedUntil;
   }
-  /** Whether an attempt of its deliveries was judged in this process. */
+  /** True if an attempt of its deliveries was judged in this process. */
   get wasAttempted(): boolean {
     return this.#wasAttempted;
   }

@@ -3,7 +3,7 @@ export interface Schedulable {
   readonly workspace: string;
   /** Attempts under way. */
   readonly attempting: number;
-  /** Whether its latest answer was a success. */
+  /** True if its latest answer was a success. */
   readonly isProven: boolean;
 }
 
@@ -26,8 +26,8 @@ interface Holdings {
 const NONE: Readonly<Holdings> = { attempts: 0, unproven: 0 };
 
 /**
- * Decides whose turn it is to make an attempt, and counts the attempts under way. An attempt cannot be taken back before its
- * receiver answers, so nobody may hold what the next to come needs, however its receivers answer:
+ * Decides which endpoint makes the next attempt, and counts the attempts under way. An attempt cannot be taken back before its
+ * receiver answers, so no workspace may hold what the next one needs, however its receivers answer:
  *
  * - A workspace begins another attempt while it has no more than a share of all under way.
  * - An endpoint does while it has no more than a share of what its workspace has under way and may still begin.
@@ -120,7 +120,7 @@ export class FairScheduler<E extends Schedulable> {
     return queue.next(roomPerEndpoint, ({ attempting }) => attempting);
   }
 
-  /** How many attempts a workspace may still begin while nobody else begins any. */
+  /** How many attempts a workspace may still begin while no other begins any. */
   private roomFor({ attempts }: Holdings): number {
     // The last of them begins beside attempts + room - 1 and leaves free - room, which is at least the root of
     // attempts + free - left - 1 = share of left.

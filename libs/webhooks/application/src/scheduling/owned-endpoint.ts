@@ -5,8 +5,8 @@ import { type DeliveryDocument, awaitsAttempt, mayGoEarly } from '../store/deliv
 import { positionOf } from '../store/delivery-queues.ts';
 import { DeliveryState } from './delivery-state.ts';
 import type { Schedulable } from './fair-scheduler.ts';
-import type { PacedEndpoint } from './pacing.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
+import type { PacedEndpoint } from './timing.ts';
 
 /** Deliveries held in memory for each attempt that may be under way at once. */
 const HELD_PER_ATTEMPT = 64;
@@ -55,35 +55,35 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return this.state.attempting;
   }
 
-  /** Whether this process owns it at this moment, by its lease: nothing may be sent to it otherwise. */
+  /** True if this process owns it at this moment, by its lease: nothing may be sent to it otherwise. */
   get isOurs(): boolean {
     return !this.state.isDropped && this.lease.isHeld();
   }
-  /** Whether its latest answer was a success. */
+  /** True if its latest answer was a success. */
   get isProven(): boolean {
     return this.state.concurrency?.isProven === true;
   }
-  /** Whether only failures came back lately. */
+  /** True if only failures came back lately. */
   get isFailing(): boolean {
     return this.state.concurrency?.circuit === 'open';
   }
-  /** Whether its next delivery is attempted soon: the circuit is not open, and all that waits is in the window. */
+  /** True if its next delivery is attempted soon: the circuit is not open, and all that waits is in the window. */
   get keepsUp(): boolean {
     return this.window.isComplete && !this.isFailing;
   }
-  /** Whether it answers again after a long failure: deliveries that failed before then are sent before they are due. */
+  /** True if it answers again after a long failure: deliveries that failed before then are sent before they are due. */
   get isRecovering(): boolean {
     return typeof this.state.concurrency?.recoveringSince === 'number';
   }
-  /** Whether its recovery is complete: every delivery that failed before has been attempted again. */
+  /** True if its recovery is complete: every delivery that failed before has been attempted again. */
   get hasRecovered(): boolean {
     if (!this.isRecovering || !this.window.isComplete) return false;
     // A delivery under way may still be in preparation, which refuses it if the recovery has ended and it is not due.
     return !this.state.hasEarlyUnderWay && !this.window.scheduled.some(this.failedBeforeRecovery);
   }
   /**
-   * Whether its next attempt is made in spare time only: it keeps failing, or the next delivery piled up while it did, and
-   * nobody asked for the delivery.
+   * True if its next attempt is made in spare time only: it keeps failing, or the next delivery piled up while it did, and no
+   * express delivery waits.
    */
   get isPaced(): boolean {
     const { concurrency } = this.state;
@@ -184,7 +184,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
 
   /**
    * The outcome is stored, or there was no attempt to make.
-   * @param after the delivery as it is stored now; undefined if there is none any more
+   * @param after the delivery as it is stored now; undefined if it no longer exists
    * @returns false if the delivery waits although its endpoint is deleted: it is to be discarded
    */
   settled(id: string, after: DeliveryDocument | undefined, knownAt: number, room: number): boolean {

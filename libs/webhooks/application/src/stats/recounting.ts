@@ -10,9 +10,9 @@ import {
   type Recounts,
 } from './hour-log.ts';
 
-const READ_AT_ONCE = 100;
+const REQUESTS_PER_READ = 100;
 
-export interface RecountingParts {
+interface RecountingParts {
   readonly recounts: Recounts;
   readonly log: HourLog;
   readonly clock: Clock;
@@ -21,20 +21,20 @@ export interface RecountingParts {
 }
 
 /** The hours in which this process counts. */
-export interface CountedHours {
-  /** The hour, open until `storing` is counted down again. */
+interface CountedHours {
+  /** Returns the hour, which stays open until `storing` is counted down again. */
   use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour>;
   write(hour: OpenHour): Promise<void>;
 }
 
 /**
- * Counts anew, from the log, what was asked for: one hour at a time, and only while nothing is counted in it. An hour that is
- * attempted in without a pause is so when it is over.
+ * Counts requested hours again from the log: one hour at a time, and only while nothing is counted in it. An hour with
+ * attempts all the time is counted when it is over.
  */
 export class Recounting {
-  /** Since when each request has stood still, on the monotonic clock: clocks of processes are never compared. */
-  private standing = new Map<string, { readonly token: string; readonly since: number }>();
-  /** Up to where the requests were looked at. */
+  /** Since when each request has been unchanged, on the monotonic clock: clocks of processes are never compared. */
+  private unchanged = new Map<string, { readonly token: string; readonly since: number }>();
+  /** Id of the request that was read last. */
   private after: string | undefined;
 
   constructor(
@@ -42,33 +42,33 @@ export class Recounting {
     private readonly hours: CountedHours,
   ) {}
 
-  /** Looks at the next few requests for the endpoints of these shards. */
+  /** Carries out some of the requests for the endpoints of these shards. */
   async round(owned: ReadonlyMap<number, Lease>, ending: AbortSignal): Promise<void> {
     if (owned.size === 0) return;
     const { documents } = this.parts.recounts;
     const from = this.after ?? '';
     const filter = { shard: { in: [...owned.keys()] }, id: { gt: from } };
-    const found = await documents.find({ filter, sort: { fields: ['id'] }, limit: READ_AT_ONCE });
-    this.after = found.length < READ_AT_ONCE ? undefined : found.at(-1)?.id;
+    const found = await documents.find({ filter, sort: { fields: ['id'] }, limit: REQUESTS_PER_READ });
+    this.after = found.length < REQUESTS_PER_READ ? undefined : found.at(-1)?.id;
     for (const request of found) {
       const lease = owned.get(request.shard);
       if (ending.aborted) return;
-      if (lease?.isHeld() === true && this.hasStood(request)) await this.carryOut(request, lease, ending);
+      if (lease?.isHeld() === true && this.isSettled(request)) await this.carryOut(request, lease, ending);
     }
     if (from === '' && this.after === undefined) this.forget(found);
   }
 
-  private hasStood({ id, token }: RecountDocument): boolean {
-    const known = this.standing.get(id);
+  private isSettled({ id, token }: RecountDocument): boolean {
+    const known = this.unchanged.get(id);
     if (known?.token === token) return performance.now() - known.since >= this.parts.settleMs;
-    this.standing.set(id, { token, since: performance.now() });
+    this.unchanged.set(id, { token, since: performance.now() });
     return this.parts.settleMs === 0;
   }
 
-  /** Those that are there no more. */
+  /** Forgets requests that no longer exist. */
   private forget(found: readonly RecountDocument[]): void {
     const there = new Set(found.map(({ id }) => id));
-    for (const id of this.standing.keys()) if (!there.has(id)) this.standing.delete(id);
+    for (const id of this.unchanged.keys()) if (!there.has(id)) this.unchanged.delete(id);
   }
 
   private async carryOut(request: RecountDocument, lease: Lease, ending: AbortSignal): Promise<void> {
@@ -82,10 +82,10 @@ export class Recounting {
       open.storing -= 1;
     }
     await this.parts.recounts.documents.delete(request.id, { token });
-    this.standing.delete(request.id);
+    this.unchanged.delete(request.id);
   }
 
-  /** Answers whether it is done; otherwise it is to be tried again. */
+  /** Returns true if it is done; otherwise try again. */
   private async recount(open: OpenHour, { part }: RecountDocument, ending: AbortSignal): Promise<boolean> {
     const { log } = this.parts;
     const { hour, counted } = open;
@@ -95,7 +95,7 @@ export class Recounting {
       else {
         if (this.isBusy(open)) return false;
         const attempts = await log.attempts(id, hour, ending);
-        // What was stored meanwhile may have been found in the log or not.
+        // An attempt that was stored meanwhile may have been found in the log or not.
         if (open.counted !== counted || open.storing > 1) return false;
         open.replace({ attempts });
       }
@@ -120,15 +120,15 @@ export interface CountedEndpoint {
   readonly lease: Lease;
 }
 
-/** An hour of an endpoint that this process counts in: what is stored of it, and what is to be. */
+/** An hour of an endpoint in which this process counts: its stored counts, and those to be stored. */
 export class OpenHour {
-  /** Outcomes that are being stored. */
+  /** Number of outcomes that are being stored. */
   storing = 0;
-  /** Attempts counted, ever: tells whether any came in between. */
+  /** Number of attempts ever counted here, which shows whether any came in between. */
   counted = 0;
-  /** Whether it differs from what is stored. */
+  /** True if it differs from the stored form. */
   isDirty = false;
-  /** Another process owns the endpoint: what is counted here is lost, but for a request to count anew. */
+  /** Another process owns the endpoint: the counts here are lost, except for a request to count again. */
   isLost = false;
   /** When it was last counted in, on the monotonic clock. */
   usedAt = performance.now();
@@ -143,8 +143,8 @@ export class OpenHour {
     readonly hour: Timestamp,
   ) {}
 
-  /** Takes over what is stored. */
-  goOnFrom(stored: HourDocument): void {
+  /** Continues from the stored counts. */
+  continueFrom(stored: HourDocument): void {
     this.counter = new HourCounter(stored);
     this.isIncomplete = stored.is_incomplete ?? false;
   }
@@ -156,20 +156,20 @@ export class OpenHour {
     this.usedAt = performance.now();
   }
 
-  /** Takes what was counted anew instead: both parts, or one of them. */
+  /** Replaces one part of the counts, or both. */
   replace({ attempts, discarded }: { readonly attempts?: HourCounts; readonly discarded?: number }): void {
     const before = this.counter.counts;
     this.counter = new HourCounter({ ...(attempts ?? before), discarded: discarded ?? before.discarded });
     this.isDirty = true;
   }
 
-  /** The log cannot tell what is missing. */
+  /** The log no longer holds the missing attempts. */
   giveUp(): void {
     this.isIncomplete = true;
     this.isDirty = true;
   }
 
-  /** @param openIn the shard; undefined once all that was stored is counted */
+  /** @param openIn the shard; undefined once all stored outcomes are counted */
   document(openIn: number | undefined): HourDocument {
     const { counts } = this.counter;
     const { id: endpoint_id, lease } = this.endpoint;

@@ -3,10 +3,9 @@ import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import type { DutyCycle } from '@tracking/resilience';
 import { hourOf, percentile } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import { invalid } from '../refusals.ts';
 import type { GetStats, WebhookHour, WebhookStats } from '../requests-and-answers.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
-import type { WebhookStatistics } from '../webhooks-api.ts';
+import { type WebhookStatistics, invalid } from '../webhooks-api.ts';
 import {
   HOURS,
   type HourDocument,
@@ -19,15 +18,15 @@ import {
 import { StatsKeeper, type StatsKeeperParts } from './stats-keeper.ts';
 
 const DAY_MS = 86_400_000;
-const MOST_DAYS = 30;
+const MAX_DAYS = 30;
 
-export interface StatisticsParts {
+interface StatisticsParts {
   readonly endpoints: EndpointStore;
   readonly queries: StatsQueries;
   readonly clock: Clock;
 }
 
-/** docs/reference/delivery.md#statistics */
+/** The use case of statistics: docs/reference/delivery.md#statistics. */
 export class Statistics implements WebhookStatistics {
   constructor(private readonly parts: StatisticsParts) {}
 
@@ -35,33 +34,33 @@ export class Statistics implements WebhookStatistics {
     const { endpoints, queries, clock } = this.parts;
     const { until = clock().toISOString() } = request;
     const { since = new Date(Date.parse(until) - DAY_MS).toISOString() } = request;
-    const errors = faultsOf(since, until);
+    const errors = errorsOf(since, until);
     if (errors.length > 0) throw invalid(errors);
     const { id } = await endpoints.require(request, request.endpoint_id);
     return queries.stats(id, since, until);
   }
 }
 
-function faultsOf(since: string, until: string): readonly FieldError[] {
-  const fault = (message: string) => [{ param: 'since', code: 'invalid_value' as const, message }];
-  if (since >= until) return fault('must be before until');
-  const isLonger = Date.parse(until) - Date.parse(since) > MOST_DAYS * DAY_MS;
-  return isLonger ? fault(`must be at most ${MOST_DAYS} days before until`) : [];
+function errorsOf(since: string, until: string): readonly FieldError[] {
+  const error = (message: string) => [{ param: 'since', code: 'invalid_value' as const, message }];
+  if (since >= until) return error('must be before until');
+  const isLonger = Date.parse(until) - Date.parse(since) > MAX_DAYS * DAY_MS;
+  return isLonger ? error(`must be at most ${MAX_DAYS} days before until`) : [];
 }
 
-/** Most hours of one answer: of 30 days, of which both ends may lie within an hour. */
-const MOST_HOURS = 721;
-/** What waits is counted up to here. */
-const MOST_WAITING = 1_000;
+/** Hours of 30 days whose ends may both lie within an hour. */
+const MAX_HOURS = 721;
+/** Waiting deliveries are counted up to here. */
+const MAX_WAITING = 1_000;
 
-export interface StatsQueriesParts {
+interface StatsQueriesParts {
   readonly hours: Collection<HourDocument>;
   readonly recounts: Collection<RecountDocument>;
   readonly deliveries: Collection<DeliveryDocument>;
 }
 
-/** What is known of how an endpoint has been answering: read from its hours, not from its deliveries. */
-export class StatsQueries {
+/** Reads how an endpoint has been answering, from its hours and not from its deliveries. */
+class StatsQueries {
   constructor(private readonly parts: StatsQueriesParts) {}
 
   async stats(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<WebhookStats> {
@@ -80,9 +79,9 @@ export class StatsQueries {
 
   private async hours(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<readonly WebhookHour[]> {
     const filter = { endpoint_id, hour: { gte: since, lt: until } };
-    // Asked first: what is counted anew in between is told as it was.
-    const recounts = await this.parts.recounts.find({ filter: { endpoint_id }, limit: 2 * MOST_HOURS });
-    const found = await this.parts.hours.find({ filter, sort: { fields: ['hour'] }, limit: MOST_HOURS });
+    // Read first: an hour that is counted again in between counts as it was.
+    const recounts = await this.parts.recounts.find({ filter: { endpoint_id }, limit: 2 * MAX_HOURS });
+    const found = await this.parts.hours.find({ filter, sort: { fields: ['hour'] }, limit: MAX_HOURS });
     const doubtful = new Set(recounts.map(({ hour }) => hour));
     return found.map((document) => toHour(document, !doubtful.has(document.hour)));
   }
@@ -94,13 +93,13 @@ export class StatsQueries {
         const filter = { endpoint_id, status };
         const sort = { fields: ['created_at', 'id'] };
         const [first] = await deliveries.find({ filter, sort, limit: 1, index: 'endpoint' });
-        const count = await deliveries.count(filter, { atMost: MOST_WAITING, index: 'endpoint' });
+        const count = await deliveries.count(filter, { atMost: MAX_WAITING, index: 'endpoint' });
         return { count, oldest: first?.created_at };
       }),
     );
     const count = ofEach.reduce((sum, one) => sum + one.count, 0);
     const [oldest_at = null] = ofEach.flatMap(({ oldest }) => oldest ?? []).toSorted();
-    return { count: Math.min(count, MOST_WAITING), is_at_least: count >= MOST_WAITING, oldest_at };
+    return { count: Math.min(count, MAX_WAITING), is_at_least: count >= MAX_WAITING, oldest_at };
   }
 
   /** The latest hour that has one. */
@@ -128,14 +127,14 @@ function toHour(document: HourDocument, isCounted: boolean): WebhookHour {
   };
 }
 
-const DELETED_AT_ONCE = 200;
+const HOURS_PER_DELETION = 200;
 const HOUR_MS = 3_600_000;
 
-export interface EndpointStatisticsParts extends HourLogParts, Omit<StatsKeeperParts, 'hours' | 'recounts' | 'log'> {
+interface EndpointStatisticsParts extends HourLogParts, Omit<StatsKeeperParts, 'hours' | 'recounts' | 'log'> {
   readonly store: DocumentStore;
 }
 
-/** Statistics of endpoints: who counts, who answers, and who is to be told of what nobody counts. */
+/** Statistics of endpoints: `keeper` counts, `queries` reads, and `recounts` takes requests to count again. */
 export interface EndpointStatistics {
   readonly keeper: StatsKeeper;
   readonly queries: StatsQueries;
@@ -158,7 +157,7 @@ export async function openStatistics({ store, ...parts }: EndpointStatisticsPart
   };
 }
 
-/** One that begins before this is over by then. */
+/** An hour that begins before the returned time is over by the given one. */
 function hourBefore(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - HOUR_MS).toISOString();
 }
@@ -177,7 +176,7 @@ export async function forgetHours(
 /** @returns how many it deleted */
 async function forgetPage(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
   const filter = { hour: { lt: hourBefore(before) } };
-  const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: DELETED_AT_ONCE, index: 'hour' });
+  const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: HOURS_PER_DELETION, index: 'hour' });
   if (old.length > 0) await hours.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
   return old.length;
 }

@@ -5,12 +5,12 @@ import { type CountedAttempt, hourAfter, hourOf, shardOf } from '@tracking/webho
 import { type HourDocument, type HourLog, type Recounts, hourId } from './hour-log.ts';
 import { type CountedEndpoint, OpenHour, Recounting } from './recounting.ts';
 
-/** Most hours written in a round: what statistics cost is bounded, however many endpoints are attempted. */
-const WRITTEN_AT_ONCE = 64;
-const READ_AT_ONCE = 200;
+/** Most hours written in a round, which bounds the cost of statistics however many endpoints are attempted. */
+const HOURS_PER_ROUND = 64;
+const HOURS_PER_READ = 200;
 
 /** The shards that this process owns. */
-export interface OwnedShards {
+interface OwnedShards {
   /** Their leases at this moment, by their numbers. */
   readonly leases: ReadonlyMap<number, Lease>;
 }
@@ -25,29 +25,29 @@ export interface StatsKeeperParts {
   readonly countRetry: CountRetry;
   /** From one round of writing to the next. */
   readonly writeMs: number;
-  /** So long nothing may have been counted in an hour for it to be closed. */
+  /** An hour is closed after this long without a count. */
   readonly idleMs: number;
-  /** So long a request to count anew has to stand: what it was made for has happened by then, or never does. */
+  /** A request to count again must be unchanged for this long: its cause has happened by then, or never does. */
   readonly settleMs: number;
 }
 
-/** An outcome is being stored: tells what became of that. */
+/** Ends the counting of an outcome. @param attempt as it was stored; undefined if it was not */
 export type CountOutcome = (attempt: CountedAttempt | undefined) => void;
 
 /**
- * Counts the attempts at this process's endpoints, hour by hour. An hour is stored as open before the first outcome of it is,
- * and closed once all that were stored are counted. So an owner that dies leaves it open, and its next owner, which finds
- * that, has it counted anew: docs/adr/0038-statistics.md.
+ * Counts the attempts at this process's endpoints, hour by hour. An hour is stored as open before its first outcome is, and
+ * closed once all stored outcomes are counted. So an owner that dies leaves it open, and the next owner finds it and counts
+ * it again: docs/adr/0038-statistics.md.
  */
 export class StatsKeeper {
   /** In the order in which they were written. */
   private readonly open = new Map<string, OpenHour>();
-  /** Under which epoch each shard was looked through for hours that were left open. */
-  private readonly lookedThrough = new Map<number, number>();
+  /** The lease epoch under which each shard was searched for hours that were left open. */
+  private readonly searched = new Map<number, number>();
   private readonly recounting: Recounting;
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  /** Requests for what was counted in vain. */
+  /** Requests to count lost hours again. */
   private readonly requests = new Set<Promise<void>>();
 
   constructor(private readonly parts: StatsKeeperParts) {
@@ -61,12 +61,12 @@ export class StatsKeeper {
     this.running = this.run();
   }
 
-  /** Begins nothing more by itself. What is counted from here on {@link finish} writes. */
+  /** Stops the rounds. {@link finish} writes the counts from here on. */
   stop(): void {
     this.stopping.abort();
   }
 
-  /** Writes what is counted. What is left open where the engine does not answer is counted anew by the next owner. */
+  /** Writes the counts. Hours that stay open because the engine is away are counted again by the next owner. */
   async finish(): Promise<void> {
     this.stop();
     await this.running;
@@ -75,8 +75,8 @@ export class StatsKeeper {
   }
 
   /**
-   * To be awaited before the outcome of an attempt is stored; the answer is to be called right after. Where it never is, because
-   * the process ends, the hour stays open.
+   * Await this before the outcome of an attempt is stored, and call the returned function right after. If it is never called,
+   * because the process ends, the hour stays open.
    * @param at begin of the attempt
    * @throws Unavailable: then it may be called again
    */
@@ -89,7 +89,7 @@ export class StatsKeeper {
     };
   }
 
-  /** The hour, stored as open, and not closed until `storing` is counted down again. */
+  /** Returns the hour, stored as open, and not closed until `storing` is counted down again. */
   private async use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour> {
     const id = hourId(endpoint.id, hour);
     for (;;) {
@@ -115,8 +115,8 @@ export class StatsKeeper {
     const { id, lease } = hour.endpoint;
     try {
       const stored = await hours.get(hour.id);
-      if (stored !== undefined) hour.goOnFrom(stored);
-      // Whoever left it open may have stored outcomes that it did not count.
+      if (stored !== undefined) hour.continueFrom(stored);
+      // The owner that left it open may have stored outcomes that it did not count.
       if (stored?.open_in !== undefined) await recounts.leftOpen([stored]);
       const written = await hours.upsert(hour.document(shardOf(id)), { epoch: { lte: lease.epoch } });
       if (!written || !lease.isHeld()) await this.lose(hour);
@@ -131,7 +131,7 @@ export class StatsKeeper {
     const { logger, countRetry } = this.parts;
     while (!signal.aborted) {
       try {
-        await this.lookThrough();
+        await this.findLeftOpen();
         await this.writeSome();
         await this.recounting.round(this.parts.shards.leases, signal);
       } catch (error) {
@@ -143,24 +143,22 @@ export class StatsKeeper {
     }
   }
 
-  /** Finds what former owners of newly acquired shards left open. */
-  private async lookThrough(): Promise<void> {
-    const acquired = [...this.parts.shards.leases].filter(
-      ([shard, { epoch }]) => this.lookedThrough.get(shard) !== epoch,
-    );
+  /** Finds hours that former owners of newly acquired shards left open. */
+  private async findLeftOpen(): Promise<void> {
+    const acquired = [...this.parts.shards.leases].filter(([shard, { epoch }]) => this.searched.get(shard) !== epoch);
     const epochs = new Map(acquired.map(([shard, { epoch }]) => [shard, epoch]));
     const filter = { open_in: { in: [...epochs.keys()] } };
     let after: readonly string[] | undefined;
     while (epochs.size > 0) {
       const resume = after === undefined ? {} : { after };
-      const found = await this.parts.hours.find({ filter, sort: { fields: ['id'] }, limit: READ_AT_ONCE, ...resume });
+      const found = await this.parts.hours.find({ filter, sort: { fields: ['id'] }, limit: HOURS_PER_READ, ...resume });
       const left = found.filter(({ open_in = -1, epoch }) => epoch < (epochs.get(open_in) ?? epoch));
       if (left.length > 0) await this.parts.recounts.leftOpen(left);
       const last = found.at(-1);
       if (last === undefined) break;
       after = [last.id];
     }
-    for (const [shard, epoch] of epochs) this.lookedThrough.set(shard, epoch);
+    for (const [shard, epoch] of epochs) this.searched.set(shard, epoch);
   }
 
   private async writeSome(): Promise<void> {
@@ -168,7 +166,7 @@ export class StatsKeeper {
     const due = [...this.open.values()].filter((hour) => hour.isDirty || this.mayClose(hour, now));
     const written = await Promise.allSettled(
       due
-        .slice(0, WRITTEN_AT_ONCE)
+        .slice(0, HOURS_PER_ROUND)
         .map((hour) => (this.mayClose(hour, now) ? this.close(hour) : this.write(hour, true))),
     );
     for (const one of written) if (one.status === 'rejected') throw one.reason;
@@ -179,7 +177,7 @@ export class StatsKeeper {
     return hourAfter(hour.hour) <= now || performance.now() - hour.usedAt >= this.parts.idleMs;
   }
 
-  /** Not where an outcome of it is being stored. */
+  /** Closes the hour, unless an outcome of it is being stored. */
   private async close(hour: OpenHour): Promise<void> {
     if (hour.storing > 0) return this.write(hour, true);
     const closing = this.write(hour, false).then(() => void this.forget(hour));
@@ -200,14 +198,14 @@ export class StatsKeeper {
     if (this.forget(hour)) this.open.set(hour.id, hour);
   }
 
-  /** What was counted here since it was last written is known to nobody else, and so is what is still being stored. */
+  /** Only this process knows the counts since the last write, and the outcomes that are still being stored. */
   private async lose(hour: OpenHour): Promise<void> {
     hour.isLost = true;
     this.forget(hour);
     await this.parts.recounts.request('attempts', hour.endpoint.id, hour.hour);
   }
 
-  /** Not the one that a later lease of this process has put in its place; answers whether it was there. */
+  /** Forgets the hour, unless a later lease of this process has replaced it. Returns true if it was there. */
   private forget(hour: OpenHour): boolean {
     return this.open.get(hour.id) === hour && this.open.delete(hour.id);
   }
@@ -221,7 +219,7 @@ export class StatsKeeper {
   }
 }
 
-/** Whichever way it went. */
+/** Resolves when the work has ended, also if it failed. */
 function settled(work: Promise<void>): Promise<void> {
   return work.catch(() => undefined);
 }

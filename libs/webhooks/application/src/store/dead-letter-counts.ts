@@ -3,8 +3,8 @@ import type { Bounds, Collection, Filter } from '@tracking/ports';
 import type { DeadLetterFilter } from '../requests-and-answers.ts';
 import type { DeliveryDocument } from './delivery-document.ts';
 
-/** What dead letters have in common that are counted together. */
-export interface DeadLetterKind {
+/** The fields that dead letters counted together have in common. */
+interface DeadLetterKind {
   readonly reason: string;
   readonly endpoint_id: string;
   readonly event_type: string;
@@ -12,17 +12,17 @@ export interface DeadLetterKind {
 export interface DeadLetterGroup extends DeadLetterKind {
   /** From 1. */
   readonly count: number;
-  /** Otherwise there are at least so many. */
+  /** False if there are at least this many. */
   readonly is_exact: boolean;
 }
-export interface DeadLetterGroups {
+interface DeadLetterGroups {
   readonly groups: readonly DeadLetterGroup[];
-  /** Whether these are all kinds that there are. */
+  /** True if these are all kinds. */
   readonly isWhole: boolean;
 }
 
-/** How far is counted, so that an answer takes no longer however many there are. */
-export interface CountLimits {
+/** Bounds of the counting, so that an answer takes no longer however many dead letters there are. */
+interface CountLimits {
   readonly kinds: number;
   readonly ofEach: number;
   readonly inAll: number;
@@ -31,17 +31,17 @@ const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 }
 
 const INDEX = 'dead_letters';
 const ORDER = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
-/** Behind every time. */
+/** Sorts after every time. */
 const END = '~';
 
-/** Dead letters of a scope by reason, endpoint and event type: an index of their own has them side by side. */
+/** Counts the dead letters of a scope by reason, endpoint and event type, in whose order an index has them. */
 export class DeadLetterCounts {
   constructor(
     private readonly deliveries: Collection<DeliveryDocument>,
     private readonly limits = COUNT_LIMITS,
   ) {}
 
-  /** Those that the filter asks for, by kind. Looks at three rows for each kind and at `inAll` beside them, at most. */
+  /** Counts the dead letters that match the filter, by kind. Reads at most three rows for each kind, and `inAll` rows. */
   async groups(scope: Scope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
@@ -49,8 +49,8 @@ export class DeadLetterCounts {
     for await (const kind of this.kinds(scope, filter)) {
       if (kinds === this.limits.kinds) return { groups, isWhole: false };
       kinds += 1;
-      if (!isAskedFor(kind, filter)) continue;
-      // One is looked for in any case: that there are some is known of each kind.
+      if (!matches(kind, filter)) continue;
+      // At least one is counted: each kind is known to have some.
       const most = Math.max(1, Math.min(this.limits.ofEach, left));
       const count = await this.count(scope, kind, filter, most + 1);
       left -= Math.min(count, most);
@@ -59,12 +59,12 @@ export class DeadLetterCounts {
     return { groups, isWhole: true };
   }
 
-  /** All endpoints that have such, each with when the newest of their events was made. */
+  /** The endpoints with dead letters that match, each with the time of its newest event. */
   async newest(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
     for await (const kind of this.kinds(scope, filter)) {
-      if (!isAskedFor(kind, filter)) continue;
+      if (!matches(kind, filter)) continue;
       const query = { filter: ofKind(scope, kind, filter), sort, limit: 1, index: INDEX };
       for (const { endpoint_id, event_created_at: at } of await this.deliveries.find(query)) {
         if (at > (newest.get(endpoint_id) ?? '')) newest.set(endpoint_id, at);
@@ -73,7 +73,7 @@ export class DeadLetterCounts {
     return newest;
   }
 
-  /** The kinds that there are, each found by skipping to it; of those that are not asked for, a few between the others. */
+  /** The kinds of dead letters, each found by a skip to it, and a few kinds between them that do not match. */
   private async *kinds({ workspace_id, environment }: Scope, asked: DeadLetterFilter): AsyncIterable<DeadLetterKind> {
     const filter = { workspace_id, environment, reason: { exists: true } };
     let after: readonly string[] | undefined;
@@ -85,7 +85,7 @@ export class DeadLetterCounts {
       const { reason, endpoint_id, event_type } = first;
       const kind = { reason, endpoint_id, event_type };
       yield kind;
-      after = behind(kind, asked);
+      after = placeBeforeNext(kind, asked);
       if (after === undefined) return;
     }
   }
@@ -105,12 +105,12 @@ function ofKind(
   return { workspace_id, environment, reason, endpoint_id, event_type, ...bounds };
 }
 
-function isAskedFor(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
+function matches(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
   return parts(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
 }
 
-/** The place in the order behind which the next kind that is asked for lies; undefined behind the last. */
-function behind(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
+/** The place in the index after which the next matching kind lies; undefined after the last. */
+function placeBeforeNext(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
   const place: string[] = [];
   for (const { value, wanted } of parts(kind, asked)) {
     if (wanted !== undefined && !wanted.includes(value)) {
@@ -123,7 +123,7 @@ function behind(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[
   return filled(place, END);
 }
 
-/** What a kind consists of, in the order of the index, and which of these the filter wants; all where it does not say. */
+/** The fields of a kind, in the order of the index, with the values that match; all if undefined. */
 function parts(
   { reason, endpoint_id, event_type }: DeadLetterKind,
   asked: DeadLetterFilter,

@@ -5,75 +5,75 @@ import { type Delivery, type NewDelivery, isScheduled, newDelivery } from '@trac
 import { LRUCache } from 'lru-cache';
 import type { WebhookAttempt, WebhookDelivery } from '../requests-and-answers.ts';
 
-/** An attempt as the log has it. */
+/** An attempt as it is logged. */
 export interface StoredAttempt extends WebhookAttempt {
-  /** It made its delivery a dead letter: a replay makes that forget it. */
+  /** It made its delivery a dead letter. The delivery does not keep that after a replay. */
   readonly dead_lettered?: true;
 }
 
-/** A delivery as stored: with what leads the endpoint's owner to it while there is something to do. */
+/** A stored delivery, with the fields by which the endpoint's owner finds it while there is something to do. */
 export interface DeliveryDocument extends Document, Delivery {
-  /** Where it waits for an attempt, or to be announced as a dead letter; absent when it waits for nothing. */
+  /** The queue in which it waits for an attempt, or to be announced as a dead letter; absent if it waits for nothing. */
   readonly queue?: string;
-  /** When that is due. */
+  /** When the attempt or announcement is due. */
   readonly due_at?: Timestamp;
-  /** Of a dead letter: the code of its `last_error`; absent from all others. */
+  /** The code of the `last_error` of a dead letter; absent from all others. */
   readonly reason?: string;
-  /** When it was given up; absent from all others, and from sandbox events. */
+  /** When it was discarded; absent from all others, and from sandbox events. */
   readonly discarded_at?: Timestamp;
-  /** The latest attempt, in the same write as what it led to; absent before the first. */
+  /** The latest attempt, in the same write as its outcome; absent before the first. */
   readonly latest_attempt?: StoredAttempt;
-  /** Id of the last command that changed it; absent where none did. */
+  /** Id of the last command that changed it; absent if none did. */
   readonly changed_by?: string;
 }
 
 const ORDER = ['created_at', 'id'];
-/** What else lists filter by: what they leave out an engine passes over in the index, without a look at the deliveries. */
-const LOOKED_AT = ['event_type', 'event_created_at', 'reason'];
+/** Other fields that lists filter by: an engine skips what does not match in the index, without reading the deliveries. */
+const FILTERED = ['event_type', 'event_created_at', 'reason'];
 
 export const DELIVERIES: CollectionSpec = {
   name: 'webhook_deliveries',
   indexes: [
     { name: 'queue', fields: ['queue', 'due_at', 'id'] },
-    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...ORDER, ...LOOKED_AT] },
-    { name: 'endpoint', fields: ['endpoint_id', 'status', ...ORDER, ...LOOKED_AT] },
+    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...ORDER, ...FILTERED] },
+    { name: 'endpoint', fields: ['endpoint_id', 'status', ...ORDER, ...FILTERED] },
     { name: 'event', fields: ['event_id', 'payload_id'] },
-    // What statistics count attempts by. What was never attempted is not in it: a new delivery is an entry less to write.
+    // For the attempts of statistics. A new delivery is not in it, which saves a write.
     { name: 'attempted', fields: ['endpoint_id', 'last_attempt_at', 'id'], only: 'last_attempt_at' },
-    // What dead letters are counted by; few deliveries are one.
+    // For the counts of dead letters, which few deliveries are.
     {
       name: 'dead_letters',
       fields: ['workspace_id', 'environment', 'reason', 'endpoint_id', 'event_type', 'event_created_at'],
       only: 'reason',
     },
-    // What statistics count discards by; few deliveries are one.
+    // For the discards of statistics, which are few.
     { name: 'discards', fields: ['endpoint_id', 'discarded_at'], only: 'discarded_at' },
   ],
 };
 
 /**
- * The same, for what is done again should a power cut lose it: a record goes together with the offset of its message,
- * and an attempt whose outcome is lost is made again. What somebody asked for is written through {@link DELIVERIES}.
+ * The same collection for writes that are repeated if a power cut loses them: a record is written together with the offset
+ * of its message, and an attempt whose outcome is lost is made again. Requests are written through {@link DELIVERIES}.
  */
 export const REPEATABLE_DELIVERIES: CollectionSpec = { ...DELIVERIES, durability: 'ordered' };
 
 /**
- * The one delivery of this event to this endpoint: recording it again finds it there. Begins with the event's time, so that
- * what is recorded together is stored together: of an event for fifty endpoints an engine writes a few pages, not fifty.
+ * The id of the one delivery of this event to this endpoint, so that recording it again finds it. It begins with the event's
+ * time, so that deliveries recorded together are stored together: for fifty endpoints an engine writes a few pages, not fifty.
  */
 export function deliveryId(endpointId: string, event: { readonly id: string; readonly created_at: Timestamp }): string {
   const time = Math.max(0, Date.parse(event.created_at)).toString(16).padStart(12, '0');
   return `dlv_${time}${hash('sha256', `${endpointId} ${event.id}`).slice(0, 20)}`;
 }
 
-/** Scheduled attempts of an endpoint wait in one queue; what a person asked for goes before it. */
+/** The queue of an endpoint's scheduled attempts; the express queue of requested ones goes before it. */
 export function scheduledQueue(endpointId: string): string {
   return endpointId;
 }
 export function expressQueue(endpointId: string): string {
   return `${endpointId}!`;
 }
-/** Dead letters that the topic has not been told of. */
+/** The queue of dead letters that are not announced yet. */
 export const ANNOUNCEMENTS = 'dead-letters';
 
 const UNKNOWN_REASON = 'unknown';
@@ -82,12 +82,12 @@ export function endpointOfQueue(queue: string): string {
   return queue.replace(/!$/, '');
 }
 
-/** Whether there is an attempt to be made. */
+/** Returns true if an attempt is to be made. */
 export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
   return queue !== undefined && queue !== ANNOUNCEMENTS;
 }
 
-/** What is replayed is due behind live events, and goes as soon as there is room where none of them is due. */
+/** A replayed delivery is due after live events, and goes early if none of them is due. */
 export function mayGoEarly({ replay_id, first_attempt_at }: Delivery): boolean {
   return replay_id !== undefined && first_attempt_at === null;
 }
@@ -97,7 +97,7 @@ export function toDocument(delivery: Delivery): DeliveryDocument {
   return { ...rest, ...marks(rest), ...queueing(rest) };
 }
 
-/** What a delivery says of its event. */
+/** The fields of a delivery that describe its event. */
 export type AboutEvent = Pick<
   NewDelivery,
   'workspace_id' | 'environment' | 'event_id' | 'event_type' | 'event_created_at' | 'origin'
@@ -114,7 +114,7 @@ export function recordedDelivery(
   return toDocument(newDelivery({ ...about, id, endpoint_id, payload_id, sandbox: false }, at));
 }
 
-/** What the few have that an index of their own leads to. */
+/** The fields of dead letters and discarded deliveries that have an index of their own. */
 function marks(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
   const { status, sandbox, last_error, completed_at: at } = delivery;
   if (status === 'dead_lettered') return { reason: last_error?.code ?? UNKNOWN_REASON };
@@ -129,8 +129,8 @@ function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'
   }
   if (!isScheduled(delivery) || next_attempt_at === null) return {};
   const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
-  // What was recorded at once is attempted in the order in which it happened. The earlier of two clocks, where they differ:
-  // that of the event's process, if it is ahead, puts nothing off.
+  // Deliveries recorded together are attempted in the order of their events. The earlier of two times counts: a clock of
+  // the event's process that is ahead must not defer them.
   const isLive = delivery.attempts_count === 0 && delivery.replay_id === undefined;
   const untried = isLive && delivery.event_created_at < next_attempt_at;
   return { queue, due_at: untried ? delivery.event_created_at : next_attempt_at };
@@ -153,28 +153,31 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
   };
 }
 
-/** An attempt before the latest one, kept beside its delivery so that this stays small however often it fails. */
+/** An attempt before the latest one, stored beside its delivery, which stays small however often it fails. */
 export interface AttemptDocument extends Document, StoredAttempt {}
 
 export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [], durability: 'ordered' };
 
-const FIRST_KEPT = 50;
-const LATEST_KEPT = 50;
+const FIRST_ATTEMPTS_KEPT = 50;
+const LATEST_ATTEMPTS_KEPT = 50;
 
 /** Returns true for the first 50 and the latest 50 attempts. One more than these is stored. */
 export function isAttemptShown(number: number, count: number): boolean {
-  return number <= FIRST_KEPT || number > count - LATEST_KEPT;
+  return number <= FIRST_ATTEMPTS_KEPT || number > count - LATEST_ATTEMPTS_KEPT;
 }
 
 /** The id of an attempt beside its delivery. After the first 50 attempts, a later one replaces the oldest of the latest 50. */
 export function attemptId(deliveryId: string, number: number): string {
-  const place = number <= FIRST_KEPT ? number : FIRST_KEPT + 1 + ((number - FIRST_KEPT - 1) % LATEST_KEPT);
+  const place =
+    number <= FIRST_ATTEMPTS_KEPT
+      ? number
+      : FIRST_ATTEMPTS_KEPT + 1 + ((number - FIRST_ATTEMPTS_KEPT - 1) % LATEST_ATTEMPTS_KEPT);
   return `${deliveryId}.${place}`;
 }
 
-/** The ids of all attempts that are kept beside a delivery with this many. */
+/** The ids of all attempts that are stored beside a delivery with this many. */
 export function attemptIds(deliveryId: string, count: number): readonly string[] {
-  const places = Math.max(0, Math.min(count - 1, FIRST_KEPT + LATEST_KEPT));
+  const places = Math.max(0, Math.min(count - 1, FIRST_ATTEMPTS_KEPT + LATEST_ATTEMPTS_KEPT));
   return Array.from({ length: places }, (_, index) => `${deliveryId}.${index + 1}`);
 }
 
@@ -195,24 +198,24 @@ export function eventOfPayload(payloadId: string): string {
   return payloadId.slice(0, payloadId.lastIndexOf('.'));
 }
 
-/** Bodies by id; the latest used are kept in memory, up to a number of bytes. */
+/** Bodies by id. The latest used are kept in memory, up to a number of bytes. */
 export class Payloads {
-  private readonly kept: LRUCache<string, Buffer>;
+  private readonly cache: LRUCache<string, Buffer>;
 
   /** @param maxBytes of bodies in memory */
   constructor(
     private readonly documents: Collection<PayloadDocument>,
     maxBytes: number,
   ) {
-    this.kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: (body) => body.length });
+    this.cache = new LRUCache({ maxSize: maxBytes, sizeCalculation: (body) => body.length });
   }
 
-  /** In memory. */
+  /** Bytes of the bodies in memory. */
   get bytes(): number {
-    return this.kept.calculatedSize;
+    return this.cache.calculatedSize;
   }
 
-  /** Those of the ids that are stored. */
+  /** The ids among these that are stored. */
   async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set((await this.documents.getMany(ids)).map(({ id }) => id));
   }
@@ -221,20 +224,20 @@ export class Payloads {
     await this.documents.writeMany(payloads.map((document) => ({ kind: 'insert', document })));
   }
 
-  /** Keeps a stored body at hand: its attempts follow at once. */
+  /** Keeps a stored body in memory for its attempts, which follow at once. */
   keep(id: string, body: string): void {
-    if (!this.kept.has(id)) this.kept.set(id, Buffer.from(body));
+    if (!this.cache.has(id)) this.cache.set(id, Buffer.from(body));
   }
 
-  /** As bytes, if it is at hand. */
+  /** The body from memory. */
   atHand(id: string): Buffer | undefined {
-    return this.kept.get(id);
+    return this.cache.get(id);
   }
 
   async read(id: string): Promise<Buffer | undefined> {
     const document = await this.documents.get(id);
     if (document === undefined) return undefined;
     this.keep(id, document.body);
-    return this.kept.get(id) ?? Buffer.from(document.body);
+    return this.cache.get(id) ?? Buffer.from(document.body);
   }
 }

@@ -8,7 +8,6 @@ import {
   isInScope,
 } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, Filter } from '@tracking/ports';
-import { noSuchDelivery } from '../refusals.ts';
 import type {
   DeliveryFilter,
   ListDeliveries,
@@ -17,6 +16,7 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../requests-and-answers.ts';
+import { noSuchDelivery } from '../webhooks-api.ts';
 import {
   type AttemptDocument,
   type DeliveryDocument,
@@ -28,10 +28,10 @@ import {
 } from './delivery-document.ts';
 
 const ORDER = ['created_at', 'id'] as const;
-/** More than endpoints can have been there since the event. */
-const MOST_OF_AN_EVENT = 5_000;
-/** At most, between who makes an event and who records it. */
-const CLOCKS_DIFFER_MS = 3_600_000;
+/** More than an event can have deliveries. */
+const MAX_DELIVERIES_OF_EVENT = 5_000;
+/** Largest difference between the clocks of the processes that make and record an event. */
+const MAX_CLOCK_DIFFERENCE_MS = 3_600_000;
 
 /** The log of deliveries. */
 export class DeliveryQueries {
@@ -41,14 +41,14 @@ export class DeliveryQueries {
     private readonly payloads: Collection<PayloadDocument>,
   ) {}
 
-  /** @throws not_found when it is of none of these scopes */
+  /** @throws not_found if it is of none of these scopes */
   async require(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
     const found = await this.deliveries.get(id);
-    if (found === undefined || !isOfOne(scopes, found)) throw noSuchDelivery();
+    if (found === undefined || !isInOneOf(scopes, found)) throw noSuchDelivery();
     return found;
   }
 
-  /** Those of the ids that are recorded. */
+  /** The recorded deliveries with these ids. */
   existing(ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
     return this.deliveries.getMany(ids);
   }
@@ -59,7 +59,7 @@ export class DeliveryQueries {
       this.payloads.get(delivery.payload_id),
       this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
     ]);
-    // Interrupted while it is being moved, an attempt is in both places.
+    // After an interruption of its move an attempt is in both places.
     const { attempts_count: count } = delivery;
     const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < count && isAttemptShown(number, count));
     const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
@@ -79,9 +79,9 @@ export class DeliveryQueries {
   }
 
   /**
-   * The deliveries that match, by creation. Those of an endpoint or a scope lie in order for each status in an index: what
-   * is asked for over several is merged from the beginnings of each. They are read one after another, in the order in which
-   * a delivery has them, and those of waiting deliveries once more: one that changes its status meanwhile is found.
+   * The deliveries that match, by creation. An index has those of an endpoint or a scope in order for each status; a list of
+   * several statuses is merged. The statuses are read in the order in which a delivery has them, and those of waiting
+   * deliveries once more: a delivery that changes its status meanwhile is found.
    */
   async find(
     scopes: readonly Scope[],
@@ -94,13 +94,13 @@ export class DeliveryQueries {
     const direction = descending ? -1 : 1;
     const sort = { fields: ORDER, descending };
     const resume = after === undefined ? {} : { after };
-    // None was recorded before it happened: nothing older is looked at. Ascending, a page that goes on begins behind that.
+    // No delivery was recorded before its event, so older ones are skipped. An ascending page that continues is past them.
     const isBounded = since !== undefined && (descending || after === undefined);
     const within = isBounded ? { created_at: { gte: earlier(since) } } : {};
     const find = (part: Filter) =>
       this.deliveries.find({ filter: { ...conditions(filter), ...within, ...part }, sort, limit, ...resume });
     const ofStatus = async (status: DeliveryStatus): Promise<readonly DeliveryDocument[]> => {
-      // All that an endpoint has is of one scope.
+      // All deliveries of an endpoint are of one scope.
       if (endpoint_id !== undefined) return find({ endpoint_id, status });
       const ofScopes = scopes.map(({ workspace_id, environment }) => find({ workspace_id, environment, status }));
       return (await Promise.all(ofScopes)).flat();
@@ -108,18 +108,18 @@ export class DeliveryQueries {
     const found: DeliveryDocument[] = [];
     if (event_id !== undefined) found.push(...(await this.ofEvent(event_id)));
     else for (const status of inTurn(statuses)) found.push(...(await ofStatus(status)));
-    // If a delivery was found twice, the later form counts.
+    // The later form of a delivery that was found twice counts.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
-      .filter((delivery) => isOfOne(scopes, delivery) && matches(delivery, filter))
+      .filter((delivery) => isInOneOf(scopes, delivery) && matches(delivery, filter))
       .filter((delivery) => after === undefined || direction * compare(keyOf(delivery), after.join(' ')) > 0)
       .sort((one, other) => direction * compare(keyOf(one), keyOf(other)))
       .slice(0, limit);
   }
 
-  /** Few: one for each endpoint of a scope. */
+  /** Few deliveries: one for each endpoint of a scope. */
   private ofEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
-    return this.deliveries.find({ filter: { event_id }, limit: MOST_OF_AN_EVENT });
+    return this.deliveries.find({ filter: { event_id }, limit: MAX_DELIVERIES_OF_EVENT });
   }
 }
 
@@ -149,7 +149,7 @@ function inTurn(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
   return hasEnded ? [...statuses, ...statuses.filter((status) => WAITING.includes(status))] : statuses;
 }
 
-/** None but dead letters have a reason. */
+/** Only dead letters have a reason. */
 function statusesOf({ statuses = DELIVERY_STATUSES, reason }: DeliveryFilter): readonly DeliveryStatus[] {
   return reason === undefined ? statuses : statuses.filter((status) => status === 'dead_lettered');
 }
@@ -165,10 +165,10 @@ function conditions({ endpoint_id, event_type, reason, since, until }: DeliveryF
 }
 
 function earlier(at: Timestamp): Timestamp {
-  return new Date(Date.parse(at) - CLOCKS_DIFFER_MS).toISOString();
+  return new Date(Date.parse(at) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
 }
 
-function isOfOne(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
+function isInOneOf(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
   return scopes.some((scope) => isInScope(delivery, scope));
 }
 
@@ -189,20 +189,20 @@ export const RETENTION_WATERMARK: CollectionSpec = { name: 'webhook_forgotten', 
 const ID = 'deliveries';
 
 /**
- * How far the log of deliveries has been deleted. Of an event created before, nobody can tell any more whether it was
- * delivered; so it is not recorded, however often it is published. It is a time and not a position in the event log: an
- * event that nobody consumed yet may come before one whose deliveries are deleted. Clocks would have to differ by the whole
- * retention for a new event to be taken for so old.
+ * How far the log of deliveries has been deleted. It is unknown whether an event from before was delivered, so it is not
+ * recorded, however often it is published. The watermark is a time and not a position in the event log: an event that is
+ * not consumed yet may come before one whose deliveries are deleted. A new event would only count as old if clocks differed
+ * by the whole retention.
  */
 export class RetentionWatermark {
   constructor(private readonly documents: Collection<WatermarkDocument>) {}
 
-  /** The empty text, before every timestamp, where nothing has been deleted. */
+  /** The empty text, before every timestamp, if nothing has been deleted. */
   async before(): Promise<Timestamp> {
     return (await this.documents.get(ID))?.before ?? '';
   }
 
-  /** To be stored before the first of these is deleted. */
+  /** Store it before the first of these deliveries is deleted. */
   async raise(before: Timestamp): Promise<void> {
     await this.documents.upsert({ id: ID, before }, { before: { lt: before } });
   }

@@ -28,7 +28,7 @@ export function positionOf({ id, due_at, created_at }: DeliveryDocument): QueueP
 
 const IN_ORDER = { fields: ['due_at', 'id'] } as const;
 
-/** What waits for attempts, as it is stored. */
+/** The stored deliveries that wait for attempts. */
 export class DeliveryQueues {
   constructor(private readonly deliveries: Collection<DeliveryDocument>) {}
 
@@ -38,18 +38,18 @@ export class DeliveryQueues {
     return this.find(scheduledQueue(endpointId), after, limit);
   }
 
-  /** What persons asked for, the longest waiting first. */
+  /** Requested retries and sandbox events, the longest waiting first. */
   express(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
     return this.find(expressQueue(endpointId), undefined, limit);
   }
 
-  /** Of that the sandbox events alone; passes over retries that persons asked for before their endpoint was disabled. */
+  /** The sandbox events among these; skips retries that were requested before their endpoint was disabled. */
   sandbox(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
     const filter = { queue: expressQueue(endpointId), sandbox: true };
     return this.deliveries.find({ filter, sort: IN_ORDER, limit, index: 'queue' });
   }
 
-  /** Every endpoint for which something waits. */
+  /** Every endpoint for which a delivery waits. */
   async *endpoints(): AsyncIterable<string> {
     let endpoint = '';
     for await (const { queue } of firstOfEach(this.deliveries, ['queue', 'due_at', 'id'])) {
@@ -60,7 +60,7 @@ export class DeliveryQueues {
     }
   }
 
-  /** Discards some of what waits for a deleted endpoint; returns how many deliveries were found, 0 if nothing waits. */
+  /** Discards some deliveries that wait for a deleted endpoint. Returns how many were found; 0 if none waits. */
   async discard(endpointId: string, at: string, limit: number): Promise<number> {
     const scheduled = await this.find(scheduledQueue(endpointId), undefined, limit);
     const waiting = scheduled.length > 0 ? scheduled : await this.find(expressQueue(endpointId), undefined, limit);
@@ -81,8 +81,8 @@ export class DeliveryQueues {
 }
 
 /**
- * The first document for each value of the first of these fields, which is a text, found by skipping from value to value
- * along the index of these fields.
+ * The first document for each value of the first of these fields, which is a text. Skips from value to value along the index
+ * of these fields.
  */
 export async function* firstOfEach<F extends string, T extends Document & { readonly [K in F]?: string }>(
   collection: Collection<T>,

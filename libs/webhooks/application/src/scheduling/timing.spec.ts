@@ -1,0 +1,225 @@
+import { eventually } from '@tracking/testing';
+import { setSystemTimer } from '../attempts/dispatcher.ts';
+import { ATTEMPT_MS, DelayQueue, type PacedEndpoint, Pacing, SpareTime } from './timing.ts';
+
+describe('delay queue', () => {
+  let now = 0;
+  let woken: string[] = [];
+  let delays: DelayQueue<string>;
+
+  beforeEach(() => {
+    now = 1_000;
+    woken = [];
+    delays = new DelayQueue(
+      () => now,
+      (item) => woken.push(item),
+      setSystemTimer,
+    );
+  });
+  afterEach(() => delays.close());
+
+  describe('a delay queue', () => {
+    test('wakes in the order of time, whatever the order of asking', async () => {
+      const moments = Array.from({ length: 50 }, (_, index) => 1_001 + ((index * 37) % 50));
+      for (const moment of moments) delays.at(String(moment), moment);
+      now = 2_000;
+      delays.at('last', 1_999);
+      await eventually(() => expect(woken).toHaveLength(51));
+      expect(woken).toEqual([...moments.toSorted((a, b) => a - b).map(String), 'last']);
+    });
+
+    test('wakes an item once, at the earliest moment asked for', async () => {
+      delays.at('a', 5_000);
+      delays.at('a', 1_010);
+      delays.at('a', 3_000);
+      now = 1_020;
+      delays.at('b', 1_020);
+      await eventually(() => expect(woken).toEqual(['a', 'b']));
+      now = 10_000;
+      delays.at('c', 10_000);
+      await eventually(() => expect(woken).toContain('c'));
+      expect(woken).toEqual(['a', 'b', 'c']);
+    });
+
+    test('does not wake what was taken out', async () => {
+      delays.at('a', 1_000);
+      delays.remove('a');
+      delays.at('b', 1_000);
+      await eventually(() => expect(woken).toEqual(['b']));
+    });
+
+    test('keeps the order when some are taken out', async () => {
+      const moments = Array.from({ length: 100 }, (_, index) => 1_001 + ((index * 37) % 100));
+      for (const moment of moments) delays.at(String(moment), moment);
+      const [gone, kept] = [moments.filter((at) => at % 3 === 0), moments.filter((at) => at % 3 !== 0)];
+      for (const moment of gone) delays.remove(String(moment));
+      now = 2_000;
+      delays.at('last', 1_999);
+      await eventually(() => expect(woken).toContain('last'));
+      expect(woken).toEqual([...kept.toSorted((a, b) => a - b).map(String), 'last']);
+    });
+
+    test('holds an item once, however often it is woken before a moment far ahead', async () => {
+      for (let round = 1; round <= 20; round += 1) {
+        delays.at('a', 100_000_000);
+        delays.at('a', now);
+        await eventually(() => expect(woken).toHaveLength(round));
+      }
+      delays.at('a', 100_000_000);
+      expect(delays.size).toBe(1);
+    });
+
+    test('wakes the others before one that asks again for a moment that has come', async () => {
+      const again = new DelayQueue<string>(
+        () => now,
+        (item) => {
+          woken.push(item);
+          if (woken.length < 6) again.at('a', 1_000);
+        },
+        setSystemTimer,
+      );
+      again.at('a', 1_000);
+      again.at('b', 1_001);
+      now = 2_000;
+      await eventually(() => expect(woken).toContain('b'));
+      expect(woken.slice(0, 2)).toEqual(['a', 'b']);
+      again.close();
+    });
+
+    test('looks at the clock once a second, and so notices that it was set forward', () => {
+      const timers: { readonly ring: () => void; readonly ms: number }[] = [];
+      const driven = new DelayQueue<string>(
+        () => now,
+        (item) => woken.push(item),
+        (ring, ms) => {
+          timers.push({ ring, ms });
+          return () => undefined;
+        },
+      );
+      driven.at('a', 1_000 + 3_600_000);
+      timers[0]?.ring();
+      expect(woken).toEqual([]);
+      now += 3_600_000;
+      timers[1]?.ring();
+      expect(woken).toEqual(['a']);
+      expect(timers.map(({ ms }) => ms)).toEqual([1_000, 1_000]);
+    });
+  });
+});
+
+describe('pacing', () => {
+  const time = { elapsed: 0, idle: 0 };
+  const loop = (elapsed: number, idle: number) => {
+    time.elapsed += elapsed;
+    time.idle += idle;
+  };
+  let spare: SpareTime;
+  beforeEach(() => {
+    spare = new SpareTime({ ...time });
+  });
+
+  /** How many attempts there is enough for. */
+  const attempts = () => {
+    let count = 0;
+    while (spare.spend(ATTEMPT_MS, { ...time })) count += 1;
+    return count;
+  };
+
+  describe('time to spare', () => {
+    test('is enough for a few attempts at first, and then no more', () => {
+      expect(attempts()).toBe(10);
+      expect(spare.isEnough({ ...time })).toBe(false);
+    });
+
+    test('comes while the loop has nothing to do', () => {
+      attempts();
+      loop(10, 10);
+      expect(spare.isEnough({ ...time })).toBe(true);
+      expect(attempts()).toBe(5);
+    });
+
+    test('is saved up for a few attempts only', () => {
+      loop(60_000, 60_000);
+      expect(attempts()).toBe(10);
+    });
+
+    test('comes slowly where the loop is never idle', () => {
+      attempts();
+      let count = 0;
+      for (let ms = 0; ms < 1_000; ms += 5) {
+        loop(5, 0);
+        count += attempts();
+      }
+      expect(count).toBeGreaterThanOrEqual(24);
+      expect(count).toBeLessThanOrEqual(25);
+    });
+
+    test('is not lost by asking often', () => {
+      attempts();
+      for (let n = 1; n <= 200; n += 1) {
+        loop(0.01, 0.01);
+        expect(spare.isEnough({ ...time })).toBe(n * 0.0105 >= ATTEMPT_MS);
+      }
+    });
+
+    test('that was spent beyond what there was is paid off first', () => {
+      attempts();
+      loop(2, 2);
+      expect(spare.spend(6, { ...time })).toBe(true);
+      loop(5, 5);
+      expect(spare.isEnough({ ...time })).toBe(false);
+      loop(1, 1);
+      expect(spare.isEnough({ ...time })).toBe(true);
+    });
+  });
+
+  describe('pacing', () => {
+    const endpoint = (workspace: string, isPaced = true, isFailing = true): PacedEndpoint => ({
+      ...{ workspace, isPaced, isFailing },
+    });
+    /** Admits probes until the time saved at the beginning is spent. */
+    const spent = () => {
+      const pacing = new Pacing<PacedEndpoint>({ ...time });
+      while (pacing.admits(endpoint('wsp_0'), { ...time }));
+      pacing.remove(endpoint('wsp_0'));
+      expect(pacing.next({ ...time })).toBeUndefined();
+      return pacing;
+    };
+
+    test('admits endpoints that are not paced, whatever time there is', () => {
+      expect(spent().admits(endpoint('wsp_1', false), { ...time })).toBe(true);
+    });
+
+    test('charges a probe twice as much as an attempt, and a replay three times', () => {
+      const count = (admit: (pacing: Pacing<PacedEndpoint>) => boolean) => {
+        const pacing = new Pacing<PacedEndpoint>({ ...time });
+        let admitted = 0;
+        while (admit(pacing)) admitted += 1;
+        return admitted;
+      };
+      expect(count((pacing) => pacing.admits(endpoint('wsp_1', true, false), { ...time }))).toBe(10);
+      expect(count((pacing) => pacing.admits(endpoint('wsp_1'), { ...time }))).toBe(5);
+      expect(count((pacing) => pacing.admitsReplay(endpoint('wsp_1', false), { ...time }))).toBe(4);
+    });
+
+    test('returns endpoints that wait, workspace by workspace, as soon as there is time to spare', () => {
+      const pacing = new Pacing<PacedEndpoint>({ ...time });
+      while (pacing.admitsReplay(endpoint('wsp_0'), { ...time }));
+      for (let one = pacing.next(loopWith(6)); one !== undefined; one = pacing.next({ ...time }));
+      const [first, second, other] = [endpoint('wsp_1'), endpoint('wsp_1'), endpoint('wsp_2')];
+      while (pacing.admits(first, { ...time }));
+      expect(pacing.admitsReplay(second, { ...time })).toBe(false);
+      expect(pacing.admits(other, { ...time })).toBe(false);
+      expect([pacing.isAwaited, pacing.next({ ...time })]).toEqual([true, undefined]);
+      loop(20, 20);
+      expect([pacing.next({ ...time }), pacing.next({ ...time })]).toEqual([first, other]);
+      pacing.remove(second);
+      expect([pacing.next({ ...time }), pacing.isAwaited]).toEqual([undefined, false]);
+    });
+
+    function loopWith(ms: number) {
+      loop(ms, ms);
+      return { ...time };
+    }
+  });
+});
