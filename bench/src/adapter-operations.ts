@@ -12,7 +12,7 @@ export interface Ports {
   readonly calls: { echo(request: object): Promise<unknown> };
 }
 
-/** What one operation did: how many a second, and how long one took. */
+/** Rate and duration of one operation. */
 export interface Measured {
   readonly rate: number;
   readonly p50: number;

@@ -25,7 +25,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const logger: Logger = silentLogger;
 const metrics: Metrics = noMetrics;
 
-/** What is called between processes; within one, a call. */
+/** An operation that is called between processes, or within one. */
 interface Calls {
   readonly calls: { echo(request: object): Promise<unknown> };
 }

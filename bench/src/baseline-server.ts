@@ -8,7 +8,7 @@ import { loadPlaces } from '@tracking/places';
 
 const PLACES = Symbol('places');
 
-/** What the measured routes are compared with: the same framework and the same validation, then nothing. */
+/** The baseline of the measured routes: the same framework and validation, without work behind them. */
 @Controller()
 class BareController {
   constructor(@Inject(PLACES) private readonly places: Places) {}

@@ -17,7 +17,7 @@ const TURNS = 3;
 interface Subject {
   readonly name: string;
   readonly place: FilePlace;
-  /** Of whoever speaks with clients, whose memory is looked at, and of all others that take part. */
+  /** The process that serves clients, whose memory is measured, and all others that take part. */
   readonly pid: number;
   readonly others: readonly number[];
 }

@@ -58,7 +58,7 @@ const asked = {
     rateLimitPerMinute: 1_000_000_000,
   },
 };
-/** What the route does not ask for: any call of any part of it answers the same. */
+/** A dependency that the route does not use: every call of every part of it returns the same. */
 const nothing: object = new Proxy(() => nothing, {
   get: (_, name) => (name === 'then' ? undefined : nothing),
   apply: () => nothing,

@@ -52,7 +52,7 @@ export async function benchIdempotency(seconds: number): Promise<void> {
   });
 }
 
-/** What authentication and the limit cost a request: one route of the edge with and without them. */
+/** Measures what authentication and the rate limit cost: one route of the edge with and without them. */
 export async function benchEdge(seconds: number): Promise<void> {
   const cases = ['', 'limit', 'authentication,limit'];
   await inFolder(async (folder) => {

@@ -15,7 +15,7 @@ export const OVERDUE_MS = 12 * HOUR_MS;
 export interface WaitingShipments {
   readonly count: number;
   readonly workspace_id: string;
-  /** What their references begin with. */
+  /** Beginning of their references. */
   readonly prefix: string;
   /** When the rules of the n-th are to be checked, in epoch milliseconds. */
   readonly dueAt: (n: number) => number;

@@ -11,7 +11,7 @@ import { cli, startReceiver, startStandalone, type Server } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const DAY_MS = 86_400_000;
-/** Of those that are due at once, and whose settings change. */
+/** Number of shipments that are due at once, or whose settings change. */
 const MANY = 100_000;
 const DELIVERED = 500;
 const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true' };
@@ -20,7 +20,7 @@ const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true'
 interface Stage {
   readonly dataDir: string;
   readonly workspaceId: string;
-  /** Of an admin, for live shipments. */
+  /** Key of an admin, for live shipments. */
   readonly key: string;
 }
 
@@ -53,7 +53,7 @@ const PARTS = {
 export const EXCEPTION_PARTS: readonly string[] = Object.keys(PARTS);
 
 /**
- * What it costs that time opens exceptions.
+ * Measures what exceptions cost that time alone opens.
  * @param count shipments that wait to become due; of those that are due at once 100,000 at most
  * @param part one of them alone
  */
@@ -99,7 +99,7 @@ async function call<T>(server: Server, key: string, request: string, body?: obje
   return (await response.json()) as T;
 }
 
-/** What a metric stands at, all its labels together. */
+/** The value of a metric, summed over its labels. */
 async function metric(server: Server, name: string): Promise<number> {
   const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
   const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
@@ -201,7 +201,7 @@ async function delivered(server: Server, { key }: Stage): Promise<void> {
   await receiver.stop();
 }
 
-/** What others see while very many are due at once, and the same afterwards. */
+/** Measures other requests while very many shipments are due at once, and again afterwards. */
 async function drained(server: Server, { key }: Stage, many: number): Promise<void> {
   const began = performance.now();
   const before = await metric(server, 'clock_checks_total');
@@ -212,7 +212,7 @@ async function drained(server: Server, { key }: Stage, many: number): Promise<vo
   const rate = (many - before) / seconds;
   say(`${many} due at once: drained in ${seconds.toFixed(0)} s, ${rate.toFixed(0)} a second`);
   const quiet: Turn[] = [];
-  // What follows from them is still on its way.
+  // Their consequences are still being processed.
   while ((await metric(server, 'publisher_lag_seconds')) > 0) await pause(1_000);
   while (quiet.length < Math.min(busy.length, 6)) quiet.push(await others(server, key));
   for (const kind of ['writes', 'reads'] as const) {

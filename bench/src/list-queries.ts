@@ -8,7 +8,7 @@ const REQUESTS = 200;
 export const AT_ONCE = 2;
 const DEEP = 1_000;
 
-/** What is asked of the largest workspace; `deep`: also page 1,000. */
+/** Queries of the largest workspace; `deep` adds page 1,000. */
 export const QUERIES: readonly { readonly name: string; readonly query: string; readonly deep?: true }[] = [
   { name: 'all', query: '', deep: true },
   { name: 'all, oldest first', query: 'sort=created_at', deep: true },

@@ -56,7 +56,7 @@ const asked = {
   places: await loadPlaces({}),
   health: () => ({ status: 'ready', engines: {}, httpStatus: 200 }),
 };
-/** What lists do not ask for: any call of any part of it answers the same. */
+/** A dependency that lists do not use: every call of every part of it returns the same. */
 const nothing: object = new Proxy(() => nothing, {
   get: (_, name) => (name === 'then' ? undefined : nothing),
   apply: () => nothing,

@@ -14,7 +14,7 @@ import { WEB_PARTS, benchWeb } from './web.ts';
 import { WEBHOOK_PARTS, benchWebhooks } from './webhooks.ts';
 
 interface Suite {
-  /** Those that can be run alone. */
+  /** Parts that can be run alone. */
   readonly parts: readonly string[];
   run(seconds: number | undefined, part: string | undefined): Promise<void>;
 }

@@ -52,7 +52,7 @@ function signIn(email: string): LoadRequest {
   return { method: 'POST', path: '/v1/session', body, headers: { 'x-requested-with': 'bench' } };
 }
 
-/** What the server's event loop was late by while something ran. */
+/** Measures the delay of the server's event loop while something runs. */
 async function meanwhile(
   server: Server,
   dataDir: string,

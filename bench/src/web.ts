@@ -18,7 +18,7 @@ const FEW = 200;
 const TURNS = 7;
 const PASSWORD = 'violet harbour crane';
 
-/** Of a page: nothing on it is still being read. */
+/** Nothing on the page is still loading. */
 const READ = ':not(:has([aria-label^="Loading"], [aria-busy=true]))';
 
 /** When a page is of use: what one came for is on it, and nothing on it is still being read. */
@@ -56,7 +56,7 @@ interface Visit {
   readonly server: Server;
   readonly browser: Browser;
   readonly cookie: { readonly name: string; readonly value: string };
-  /** Of an operator. */
+  /** Key of an operator. */
   readonly key: string;
 }
 
@@ -177,7 +177,7 @@ async function tab(seconds = 360): Promise<void> {
 }
 const RATE = 100;
 
-/** Of shipments that the list shows. */
+/** Posts milestones of shipments that the list shows. */
 async function milestones({ server, key }: Visit): Promise<() => LoadRequest> {
   const { data } = await get(server, key, '/v1/shipments?limit=200');
   let n = 0;

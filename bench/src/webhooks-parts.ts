@@ -31,7 +31,7 @@ export async function paced(
   const sent = await driveEvenly(stage.server, { rate, seconds, key: stage.keys[0] ?? '' }, shipment);
   const { stats } = await stage.delivered(sent.length * endpoints);
   say(name, `${latency(stats)}${each(cpuSeconds(stage.server.pid) - cpu, sent.length)}  (${sent.length} events)`);
-  // Of several endpoints, the first to have it.
+  // With several endpoints, the first arrival counts.
   const arrivals = (await (await fetch(`${stage.receiver.url}/arrivals`)).json()) as Record<string, number>;
   const waits = sent
     .map(({ request: { body = '{}' }, answeredAt }) => {
@@ -72,7 +72,7 @@ export async function neighboursPart({ seconds = 30 }: PartOptions): Promise<voi
 
 const POSTS_PER_SECOND = 50;
 
-/** What one endpoint whose answers never end costs those who use the API, beside one that fails and beside none. */
+/** Measures the API beside an endpoint whose responses never end, beside one that fails, and beside none. */
 export async function hostilePart({ seconds = 20 }: PartOptions): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
     const { server, keys } = stage;
@@ -140,7 +140,7 @@ export async function failingPart({ seconds = 30 }: PartOptions): Promise<void> 
 const TURNS = 3;
 const EVENTS = 6_000;
 
-/** What one endpoint that fails takes of the full rate of a healthy one, by turns on one server for each kind. */
+/** Measures how far a failing endpoint slows a healthy one at full rate, in turns on one server for each kind. */
 export async function fullRatePart(): Promise<void> {
   for (const [name, make] of Object.entries({ 'answers well': at('also'), ...KINDS })) {
     await WebhooksStage.with(1, async (stage) => {

@@ -29,7 +29,7 @@ interface WebhooksPartOptions extends PartOptions {
   readonly bare: number;
 }
 
-/** What every part is beside: a process that only signs and POSTs, as fast as it can and at the paced parts' rate. */
+/** The baseline of every part: a process that only signs and POSTs, at full speed and at the rate of the paced parts. */
 async function baseline(): Promise<number> {
   const [receiver, sender] = [await startReceiver(), await startSender()];
   const path = `/send?url=${encodeURIComponent(`${receiver.url}/ok/1`)}&concurrency=16`;
@@ -156,7 +156,7 @@ async function killPart(): Promise<void> {
       await stage.killAndRestart();
     }
     const events = await stage.published();
-    // What was lost would be waited for in vain.
+    // Waiting for a lost delivery would never end.
     const delivered = await Promise.race([stage.delivered(events), pause(60_000, undefined, { ref: false })]);
     const stats = delivered?.stats ?? (await receiverStats(stage.receiver));
     const [lost, repeated] = [events - stats.different, stats.deliveries - stats.different];

@@ -9,7 +9,7 @@ import { type CliConfig, CliError, RefusedError } from './config.ts';
 
 /** Longer than anything that the service does while a client waits. */
 const TIMEOUT_MS = 30_000;
-/** What a request fails with where no service listens (any more): no socket, one that a crash left, one that closes. */
+/** Error codes of a request when no service listens: no socket, one that a crash left behind, or one that is closing. */
 const GONE: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** The administration API, over its socket or a gateway's management port. */
@@ -80,7 +80,7 @@ export class AdministrationClient {
   }
 }
 
-/** Of a request alone: a file that is not there is another thing, with the same code. */
+/** Holds for requests only: a missing file has the same code. */
 export function isGone(error: unknown): boolean {
   return axios.isAxiosError(error) && GONE.has(error.code);
 }
@@ -100,8 +100,8 @@ function accepted<T>({ status, data }: AxiosResponse<T>): T {
 }
 
 const POLL_MS = 50;
-/** What a server that just starts takes from its lock to its socket, or other runs of this tool to get done. */
-const PATIENCE_MS = 30_000;
+/** Longest time from a starting server's lock to its socket, or for other runs of this tool to finish. */
+const START_TIMEOUT_MS = 30_000;
 
 /** @param isServing whether it does what takes longer too: one that was started for this only answers */
 type Use<T> = (client: AdministrationClient, isServing: boolean) => Promise<T>;
@@ -121,7 +121,7 @@ export async function withService<T>(
   const client = new AdministrationClient(config, signal);
   if (config.remote) return use(client, true);
   note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (made now)'}`);
-  for (const deadline = performance.now() + PATIENCE_MS; ; await pause(POLL_MS, undefined, { signal })) {
+  for (const deadline = performance.now() + START_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
     const isLate = performance.now() > deadline;
     const attempt = (await client.status()) ? withRunning : withOwn;
     const done = await attempt({ config, client, signal, isLate, use });

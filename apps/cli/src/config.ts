@@ -53,7 +53,7 @@ function remoteService(env: NodeJS.ProcessEnv): RemoteService | undefined {
   return { url: url.replace(/\/+$/, ''), token };
 }
 
-/** What an operator reads: one line, without anything secret. */
+/** An error for operators: one line without secrets. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
 

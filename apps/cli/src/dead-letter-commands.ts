@@ -16,7 +16,7 @@ import { type Column, noneIn, type Printer } from './terminal.ts';
 
 const DEAD = { status: 'dead_lettered' };
 /** Most that one command names. */
-const MOST_NAMED = 200;
+const MAX_NAMED = 200;
 const COUNT: Column<Count> = ['COUNT', counted];
 const REASONS: readonly Column<Summary['by_reason'][number]>[] = [['REASON', ({ reason }) => reason], COUNT];
 const TYPES: readonly Column<Summary['by_event_type'][number]>[] = [['EVENT', ({ event_type }) => event_type], COUNT];
@@ -28,7 +28,7 @@ const ENDPOINTS: readonly Column<Summary['by_endpoint'][number]>[] = [
   ['URL', ({ url }) => url],
   COUNT,
 ];
-/** What `counted` says where there are none for certain. */
+/** Result of `counted` when there are certainly none. */
 const NONE = '0';
 
 type How = 'replay' | 'discard';
@@ -100,7 +100,7 @@ const hasFilters = (invocation: Given) => Object.keys(filtersOf(invocation)).len
 
 function refuseUnclear(invocation: Given): void {
   const { operands } = invocation;
-  if (operands.length > MOST_NAMED) throw new UsageError(`name at most ${MOST_NAMED} dead letters`);
+  if (operands.length > MAX_NAMED) throw new UsageError(`name at most ${MAX_NAMED} dead letters`);
   if (operands.length > 0 && hasFilters(invocation)) throw new UsageError('name either dead letters or filters');
 }
 
@@ -185,7 +185,7 @@ interface Summary extends Count {
   readonly workspaces: readonly string[];
 }
 
-/** What the command's filters ask for, counted. */
+/** Counts the deliveries that the command's filters select. */
 function summaryOf(invocation: Invocation): Promise<Summary> {
   const params = { ...whereOf(invocation), ...filtersOf(invocation) };
   return invocation.client.get<Summary>('/dead_letters/summary', params);

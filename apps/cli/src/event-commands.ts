@@ -23,9 +23,9 @@ const COLUMNS: readonly Column<EventEnvelope>[] = [
   ['SHIPMENT', textOf('shipment_id')],
   ['EXTERNAL ID', textOf('external_id')],
 ];
-const EVENTS_AT_ONCE = 500;
-/** Of events as JSON in one request, which takes 8 MiB. */
-const BYTES_AT_ONCE = 4_000_000;
+const EVENTS_PER_REQUEST = 500;
+/** Size of the events as JSON in one request, which may have 8 MiB. */
+const BYTES_PER_REQUEST = 4_000_000;
 /** In the place of a file. */
 const STREAM = '-';
 
@@ -102,7 +102,7 @@ async function exported({ client, operand: path, out, beginStream }: Invocation)
     await file.sync();
     return count;
   } catch (error) {
-    // What is not whole is of no use, and would be in the way of the next attempt.
+    // An incomplete file is useless, and would block the next attempt.
     await rm(path, { force: true });
     throw error;
   } finally {
@@ -160,7 +160,7 @@ async function imported(invocation: Invocation): Promise<number> {
     if ('end' in line) end = line.end.events;
     if (!('event' in line)) continue;
     const more = Buffer.byteLength(text);
-    if (waiting.length >= EVENTS_AT_ONCE || bytes + more > BYTES_AT_ONCE) await send();
+    if (waiting.length >= EVENTS_PER_REQUEST || bytes + more > BYTES_PER_REQUEST) await send();
     waiting.push(line.event);
     bytes += more;
   }
@@ -190,7 +190,7 @@ async function* linesOf(source: AsyncIterable<string | Uint8Array>): AsyncGenera
   if (rest !== '') yield rest;
 }
 
-/** What is refused then is not how the command was called, but what the file holds. */
+/** The refusal concerns the content of the file, not how the command was called. */
 async function store(client: AdministrationClient, path: string, body: object): Promise<void> {
   try {
     await client.post(path, body);

@@ -6,11 +6,11 @@ import type { AxiosResponse, RawAxiosRequestHeaders } from 'axios';
 import { InvalidArgumentError } from 'commander';
 
 /** Headers that are about one connection (RFC 9110, 7.6.1), or are made anew with the message. */
-const OF_A_CONNECTION = [
+const CONNECTION_HEADERS = [
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
   ...['host', 'content-length', 'expect'],
 ];
-/** What axios would add on its own. */
+/** Headers that axios would add on its own. */
 const NOT_ADDED = { accept: false, 'accept-encoding': false, 'user-agent': false };
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_CANCELED: 'the service waits no longer',
 };
 
-/** What became of a delivery at the developer's own server. */
+/** Result of a delivery at the developer's own server. */
 export interface Forwarded {
   /** Null where nothing was answered. */
   readonly status_code: number | null;
@@ -89,7 +89,7 @@ function answerOf({ status, headers, data }: AxiosResponse<Buffer>): DeliveryAns
 }
 
 function endToEnd<H extends IncomingHttpHeaders | OutgoingHttpHeaders>(headers: H): H {
-  const kept = Object.entries(headers).filter(([name]) => !OF_A_CONNECTION.includes(name.toLowerCase()));
+  const kept = Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.includes(name.toLowerCase()));
   return Object.fromEntries(kept) as H;
 }
 

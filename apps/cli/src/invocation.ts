@@ -5,7 +5,7 @@ import type { Output, Printer } from './terminal.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** What a command works with. */
+/** The input and the tools of a command. */
 export interface Invocation {
   readonly client: AdministrationClient;
   /** Whether the service delivers too, and does not only answer for as long as the command takes. */
@@ -79,7 +79,7 @@ export function addLimit(command: Command, which: string): Command {
   return command.option('--limit <number>', `most to list, ${which}`, wholeNumber, DEFAULT_LIMIT);
 }
 
-/** What the options are called in a query, without those that were not given. */
+/** The given options under their names in a query. */
 export function queryOf(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const given = Object.entries(params).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
@@ -95,7 +95,7 @@ function statuses(text: string): string {
   throw new InvalidArgumentError(`Allowed are ${DELIVERY_STATUSES.join(', ')}.`);
 }
 
-/** What the service does not take either: found here, it starts none. */
+/** Refuses what the service refuses too, before a service is started. */
 function timestamp(text: string): string {
   if (/^\d{4}-\d\d-\d\dT\S+(?:Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text))) return text;
   throw new InvalidArgumentError('Expected a time with its offset, as 2026-11-21T09:30:00Z.');

@@ -172,10 +172,10 @@ class Listening {
         },
       ],
     ]);
-    const told = (message: string) => note(`error: ${message}`);
-    // What runs in the background with its results elsewhere is stopped by the shell where it reads from a terminal.
+    const report = (message: string) => note(`error: ${message}`);
+    // A shell stops a background job that reads from the terminal, even if its output goes elsewhere.
     if (isTerminal(out) || !isTerminal(input))
-      void obey(input, commands, signal, told).catch(({ message }: Error) => told(message));
+      void obey(input, commands, signal, report).catch(({ message }: Error) => report(message));
     await aborted(signal);
   }
 }
@@ -195,7 +195,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What is printed of a delivery that nobody else gets. */
+/** The line for a delivery that is not forwarded. */
 function receivedLine({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
   const at = receivedAt.toISOString();
   // Anybody could have sent it: nothing is known of what is in it.
@@ -203,7 +203,7 @@ function receivedLine({ event, verdict, repeated, receivedAt }: ReceivedDelivery
   return `${at}  ${what(event)}  (signature valid${repeated ? ', repeated' : ''})`;
 }
 
-/** What is printed of one that was handed on. */
+/** The line for a delivery that was forwarded. */
 function forwardedLine({ event, repeated, receivedAt }: ReceivedDelivery, forwarded: Forwarded, url: string): string {
   return `${receivedAt.toISOString()}  ${what(event)}  → ${outcome(event, forwarded, url)}${repeated ? '  (repeated)' : ''}`;
 }
@@ -226,33 +226,33 @@ function what(event: EventEnvelope): string {
   return `${event.type.padEnd(20)}  ${event.id}  ${about(event)}`;
 }
 
-/** What tells one event from the next at a glance. */
+/** A short text that tells one event from the next. */
 function about({ data }: EventEnvelope): string {
   const { shipment_id, external_id, milestone, exception, changes } = data as Readonly<
     Record<string, Readonly<Record<string, JsonValue>> | string | null | undefined>
   >;
   const of = (value: typeof milestone, name: string) => (typeof value === 'object' ? value?.[name] : undefined);
-  const told = of(milestone, 'code') ?? of(exception, 'type') ?? Object.keys(changes ?? {}).join(', ');
-  return [external_id ?? shipment_id, told].filter((part) => part !== undefined && part !== '').join(' ');
+  const subject = of(milestone, 'code') ?? of(exception, 'type') ?? Object.keys(changes ?? {}).join(', ');
+  return [external_id ?? shipment_id, subject].filter((part) => part !== undefined && part !== '').join(' ');
 }
 
-/** What may be typed while something runs, by its first word; given the second one. */
+/** Commands that may be typed during a run, by their first word; each receives the second word. */
 type TypedCommands = ReadonlyMap<string, (argument: string | undefined) => Promise<void>>;
 
 /**
  * Carries out what is typed, line by line in its order, until the input or `signal` ends it.
- * @param told told what is wrong with a line
+ * @param report receives what is wrong with a line
  */
 async function obey(
   input: NodeJS.ReadableStream,
   commands: TypedCommands,
   signal: AbortSignal,
-  told: (message: string) => void,
+  report: (message: string) => void,
 ): Promise<void> {
   const lines = createInterface({ input, terminal: false });
   const failed = ({ message }: Error) => {
-    // What is given up with everything else is no news.
-    if (!signal.aborted) told(message);
+    // An attempt that ends with the command needs no line.
+    if (!signal.aborted) report(message);
   };
   const close = () => lines.close();
   if (signal.aborted) close();
@@ -262,7 +262,7 @@ async function obey(
       const [name = '', argument] = line.trim().split(/\s+/);
       const command = commands.get(name);
       if (command) await command(argument).catch(failed);
-      else if (name !== '') told(`no such command: ${name}; there are ${[...commands.keys()].join(', ')}`);
+      else if (name !== '') report(`no such command: ${name}; there are ${[...commands.keys()].join(', ')}`);
     }
   } finally {
     signal.removeEventListener('abort', close);

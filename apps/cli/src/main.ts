@@ -4,7 +4,7 @@ import { Report } from './terminal.ts';
 
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());
-// Whoever reads the output may stop reading: no reason to fail.
+// The reader of the output may close it early. That is not a failure.
 process.stdout.on('error', () => undefined);
 
 const args = process.argv.slice(2);

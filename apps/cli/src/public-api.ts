@@ -11,7 +11,7 @@ const TIMEOUT = 60_000;
 /** The public API of a service, asked with a key as any client asks it. */
 export interface PublicApi {
   readonly client: TrackingClient;
-  /** What a call answers. @throws RefusedError, CliError: in an operator's one line */
+  /** Returns the response of a call. @throws RefusedError, CliError, as one line for operators */
   answered<T>(call: PromiseLike<T>): Promise<T>;
 }
 
@@ -55,7 +55,7 @@ function reasonOf({ cause, message }: ConnectionError): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-/** What endpoints of `listen` are called, by which they are found again. */
+/** Description of the endpoints of `listen`, by which they are found again. */
 export const LISTENING = 'cli listen';
 /** Milliseconds between looks at a replay, and for how long. */
 const POLL = 100;
@@ -64,7 +64,7 @@ const DELIVERY_TIMEOUT_MS = 10_000;
 interface Resent {
   readonly endpoint_id: string;
   readonly event_id: string;
-  /** What is attempted once more; null where the event was never sent there: then a replay brings it. */
+  /** The delivery to retry; null if the event was never sent to the endpoint, so that a replay is needed. */
   readonly delivery_id: string | null;
   readonly replay_id: string | null;
 }

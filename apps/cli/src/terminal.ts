@@ -65,7 +65,7 @@ function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
 
-/** What an empty list says: where nothing was found. */
+/** The text of an empty list: names where nothing was found. */
 export function noneIn(workspaces: readonly string[]): string {
   return `none in ${workspaces.length === 1 ? 'workspace' : 'the workspaces'} ${workspaces.join(', ')}`;
 }
@@ -144,7 +144,7 @@ async function askTwice({ input, err, signal }: PasswordSource): Promise<string>
   }
 }
 
-/** What is said beside the results: lines for people, or failures alone in the API's error form. */
+/** Messages beside the results: lines for people, or only failures, in the API's error form. */
 export class Report {
   readonly asJson: boolean;
 

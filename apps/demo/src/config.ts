@@ -1,4 +1,4 @@
-/** What the demo's server may have of this process's environment: how to find programs, and nothing that configures it. */
+/** Environment of the demo's server: how to find programs, and no other settings of this process. */
 export function inheritedSettings(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Record<string, string> {

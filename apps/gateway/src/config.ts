@@ -35,7 +35,7 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   readonly eventRetentionMs: number;
   readonly trustedProxies: readonly string[];
   readonly placesFile: string | undefined;
-  /** Of one attempt at an endpoint, in milliseconds; the webhooks service's own. */
+  /** Timeout of one attempt at an endpoint, in milliseconds; the same as in the webhooks service. */
   readonly webhookTimeoutMs: number;
   /** Undefined: the command line makes them. */
   readonly firstAdmin: FirstAdminConfig | undefined;

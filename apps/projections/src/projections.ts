@@ -2,7 +2,7 @@ import { ReadModels } from '@tracking/read-models';
 import { Service, openEventStoreDb, openMongo } from '@tracking/service';
 import type { ProjectionsConfig } from './config.ts';
 
-/** What was appended to EventStoreDB, to the read models in MongoDB, by whichever replica holds the leases. */
+/** Projects events of EventStoreDB into the read models in MongoDB; the replica that holds the leases does it. */
 export async function startProjections(config: ProjectionsConfig): Promise<void> {
   const service = await Service.start('projections', config);
   const { logger, metrics, clock, shutdown } = service;

@@ -14,7 +14,7 @@ import {
 } from '@tracking/runtime';
 
 export interface ServicesConfig {
-  /** Of each service. */
+  /** Replicas of each service. */
   readonly replicas: number;
   readonly port: number;
   /** Keeps the engines' data and all logs. */

@@ -2,7 +2,7 @@ import { ConfigError, shownError } from '@tracking/runtime';
 import { DistributedSystem, SERVICES } from '@tracking/system';
 import { loadConfig } from './config.ts';
 
-/** Of a connection string, without what lets one in. */
+/** The connection string without its credentials. */
 const hostsOf = (url: string) => /^[^/]+\/\/(?:[^/]*@)?([^/?]+)/.exec(url)?.[1] ?? '';
 const say = (line = '') => process.stdout.write(`${line}\n`);
 

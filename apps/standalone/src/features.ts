@@ -120,7 +120,7 @@ interface DocumentJobsParts {
   readonly metrics: Metrics;
 }
 
-/** What destroys bytes that no document needs. */
+/** The jobs that delete bytes which no document needs. */
 function documentJobs({ readModels, shipments, ...parts }: DocumentJobsParts) {
   const { documents } = readModels.queries;
   const orphans = new OrphanSweep({
@@ -144,7 +144,7 @@ function documentJobs({ readModels, shipments, ...parts }: DocumentJobsParts) {
 
 type Engines = Awaited<ReturnType<typeof openEngines>>;
 
-/** What all features run on. Closed after everything that is started later. */
+/** Opens the engines of all features. They are closed after everything that is started later. */
 export async function openEngines(config: StandaloneConfig, logger: Logger, shutdown: Shutdown) {
   const metrics = new PrometheusMetrics('standalone');
   const clock: Clock = () => new Date();

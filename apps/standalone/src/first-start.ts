@@ -11,7 +11,7 @@ import type { Standalone } from './standalone.ts';
 /** A role that makes shipments, posts milestones and manages webhooks, in the test environment. */
 const FIRST_KEY = 'npm run --silent cli -- keys create --name first --environment test --role developer';
 const FILE = 'first-admin-link';
-const LOOK_EVERY_MS = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 
 /** Says where everything is, once it is there: to people at a terminal, or in a line of the log. */
 export async function sayListening(config: StandaloneConfig, standalone: Standalone, logger: Logger): Promise<void> {
@@ -44,12 +44,12 @@ interface Whereabouts {
   readonly firstAdminLink?: FirstAdminLink | undefined;
 }
 
-/** What makes the first key of a server. */
+/** The command that creates the first key of a server. */
 export function firstKeyCommand({ dataDir, isDefaultDataDir }: Whereabouts): string {
   return isDefaultDataDir ? FIRST_KEY : `DATA_DIR=${quoted(dataDir)} ${FIRST_KEY}`;
 }
 
-/** What somebody at a terminal is told once the server is there. The lines that are indented by four can be pasted. */
+/** The text for a terminal once the server listens. Lines that are indented by four spaces can be pasted. */
 export function welcome(where: Whereabouts): string {
   const { url, managementUrl, dataDir, allowsLocalReceivers, firstAdminLink } = where;
   return `
@@ -92,7 +92,7 @@ function quoted(path: string): string {
 
 interface FirstAdminLinkOptions {
   readonly firstAdmin: Pick<Identity['firstAdmin'], 'link'>;
-  /** What links begin with. */
+  /** Beginning of the links. */
   readonly appUrl: string;
 }
 
@@ -122,7 +122,7 @@ async function firstAdminLink({ firstAdmin, appUrl }: FirstAdminLinkOptions): Pr
  * @returns the file; undefined where there is an admin
  */
 export async function keepFirstAdminLink(options: KeptLinkOptions, shutdown: Shutdown): Promise<string | undefined> {
-  const { dataDir, logger, lookEveryMs = LOOK_EVERY_MS } = options;
+  const { dataDir, logger, lookEveryMs = CHECK_INTERVAL_MS } = options;
   const file = join(dataDir, FILE);
   let kept: string | undefined;
   const keep = async () => {

@@ -7,7 +7,7 @@ import { loadConfig } from './config.ts';
 import { sayListening } from './first-start.ts';
 import { startStandalone } from './standalone.ts';
 
-/** What an operator did wrong is told in one line; anything else is a fault of ours and shows where. */
+/** Prints an operator's mistake as one line; anything else is a fault of the program, and is printed with its stack. */
 function giveUp(error: unknown): never {
   const theirs =
     error instanceof ConfigError ||
@@ -15,7 +15,7 @@ function giveUp(error: unknown): never {
     error instanceof DataFolderDamaged ||
     error instanceof DataFolderTooNew ||
     error instanceof PlacesFileError ||
-    // Of the storage, whose disk may be full.
+    // Thrown by the storage, for example when its disk is full.
     error instanceof Unavailable;
   process.stderr.write(`${theirs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
@@ -39,7 +39,7 @@ try {
   const standalone = await startStandalone(config, logger, administration ? 'administration' : 'server');
   const { ready, shutdown } = standalone;
   shutdown.onSignals();
-  // Whoever started it for its own use is gone when this input ends.
+  // The command line that started this process has ended when the input ends.
   if (administration) process.stdin.once('end', () => void shutdown.run().then(() => process.exit(0))).resume();
   await ready;
   if (config.webhooks.allowedCidrs.length > 0) {

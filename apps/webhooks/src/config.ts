@@ -37,7 +37,7 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
 export function loadConfig(env: EnvironmentVariables = process.env): WebhooksConfig {
   const read = new ConfigReader(env);
   const server = serverTls(read);
-  // Whoever takes calls by TLS alone makes none in plain text.
+  // A service that accepts calls over TLS only makes no calls in plain text.
   const { tls = server.tls && true } = callerTls(read);
   return {
     ...serviceSettings(read),

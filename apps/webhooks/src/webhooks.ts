@@ -7,7 +7,7 @@ import { type ShipmentOperations, makeEventsBy } from '@tracking/shipments';
 import { Webhooks, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
-/** Of a question to shipments: soon enough for whoever waits for the answer here. */
+/** Deadline of a question to shipments: shorter than the callers here wait. */
 const HEAD_DEADLINE_MS = 5_000;
 
 /** Events from Kafka to the clients' endpoints; every outbound call of the system leaves from here. */
@@ -28,7 +28,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const use = (key: Uint8Array, lost?: string) => service.untilAvailable(() => useSecretsKey(documentStore, key, lost));
   const secretsKey = await sealingKey(config, use);
 
-  // What replays find missed
+  // Events that replays find missed
   const readModels = await ReadModels.start({
     ...{ eventStore: events, documentStore, leases, clock, logger, metrics },
     project: false,

@@ -5,7 +5,7 @@ import type { ApiRequest } from './http/request.ts';
 import type { Requester } from './http/requester.ts';
 
 interface Input<Id extends OperationId> {
-  /** What stands in the braces of the operation's path. */
+  /** Values for the braces of the operation's path. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: QueryOf<Id>;
   readonly body?: BodyOf<Id>;
@@ -76,10 +76,10 @@ type OneOrMore<Value> = Value extends readonly (infer One)[]
     ? Value | readonly Value[]
     : Value;
 
-/** What the operation answers. */
+/** Response body of an operation. */
 export type AnswerOf<Id extends OperationId> = JsonOf<AnswersOf<Id>[keyof AnswersOf<Id>]>;
 
-/** What the operation takes as JSON. */
+/** JSON request body of an operation. */
 export type BodyOf<Id extends OperationId> =
   Given<operations[Id]['requestBody']> extends { content: { 'application/json': infer Json } } ? Json : never;
 
@@ -115,11 +115,11 @@ export type EventType = TrackingEvent['type'];
 
 /** The event of a type. */
 export type EventOf<Type extends EventType> = Extract<TrackingEvent, { type: Type }>;
-/** What webhooks bring: an event of a shipment, or of another endpoint of the workspace. Have a `default` here, too. */
+/** An event of a webhook: of a shipment, or of another endpoint of the workspace. Have a `default` here, too. */
 export type WebhookEvent =
   TrackingEvent | Schemas['WebhookEndpointFailingEvent'] | Schemas['WebhookDeliveryDeadLetteredEvent'];
 
-/** What `webhookEndpoints.verify` sends: to be answered 2xx with the challenge as the body. */
+/** The request of `webhookEndpoints.verify`: answer it 2xx with the challenge as the body. */
 export interface EndpointVerification {
   readonly id: string;
   readonly type: 'endpoint.verification';

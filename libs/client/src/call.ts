@@ -98,7 +98,7 @@ export interface ClientOptions {
    * client keeps the one of its own `session.signIn`, or the one given here.
    */
   readonly session?: boolean | { readonly cookie: string };
-  /** Of a session: where it works, `live` unless told. A key has an environment of its own. */
+  /** Environment of a session, `live` by default. A key has an environment of its own. */
   readonly environment?: 'live' | 'test';
   /** Milliseconds for one attempt, 30,000 unless told. Uploads, downloads and event streams have none. */
   readonly timeout?: number;
@@ -108,7 +108,7 @@ export interface ClientOptions {
   readonly retries?: number;
   /** Milliseconds before the first repetition and the most before a later one, where the API names no time: 250, 10,000. */
   readonly backoff?: { readonly first: number; readonly most: number };
-  /** What the client must see: the `consistencyToken` of another one. */
+  /** The `consistencyToken` of another client, whose writes this client must see. */
   readonly consistencyToken?: string;
   /** Headers for every request, as a `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -116,7 +116,7 @@ export interface ClientOptions {
   readonly transport?: Pick<AxiosRequestConfig, 'proxy' | 'httpAgent' | 'httpsAgent' | 'adapter'>;
 }
 
-/** What holds for one call. */
+/** Options of one call. */
 export interface RequestOptions extends Pick<ClientOptions, 'timeout' | 'deadline' | 'retries' | 'headers'> {
   /** Ends the call, its attempts and its waits; the call throws the signal's reason. */
   readonly signal?: AbortSignal;
@@ -136,7 +136,7 @@ export interface WriteOptions extends RequestOptions {
   readonly strict?: boolean;
 }
 
-/** Of a POST. */
+/** Options of a POST. */
 export interface PostOptions extends WriteOptions {
   /** Names what you want done, so that it is done once though another process asks again. Made anew unless told. */
   readonly idempotencyKey?: string;

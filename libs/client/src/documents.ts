@@ -7,7 +7,7 @@ import { newKey } from './http/requester.ts';
 
 /** Bytes take as long as they take. */
 const UNHURRIED = { timeout: 0, deadline: 0 };
-/** What goes in one request. */
+/** Largest document that goes in one request. */
 const MULTIPART_LIMIT = 25 * 1_024 * 1_024;
 
 type DocumentWritten = AnswerOf<'addDocument'>;

@@ -6,7 +6,7 @@ export type ErrorType = ErrorDetail['type'];
 /** Stable: never renamed, never reused. Explained at `/docs/errors` of the API. */
 export type ErrorCode = ErrorDetail['code'];
 
-/** What can go wrong with a request, other than an abort: that throws the reason of the signal. */
+/** Base of all errors of requests. An aborted call throws the reason of its signal instead. */
 export abstract class TrackingError extends Error {
   /** How often the request was sent. */
   attempts = 1;

@@ -11,7 +11,7 @@ const RETRIES = 20;
 export class Events {
   constructor(private readonly api: Api) {}
 
-  /** What was announced, the oldest first unless told, whether or not anybody listened; kept for 30 days. */
+  /** Lists events, oldest first by default, whether or not an endpoint received them; they are kept for 30 days. */
   list(query: QueryOf<'listEvents'> = {}, options?: RequestOptions) {
     return this.api.list('listEvents', { query }, options);
   }

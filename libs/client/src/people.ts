@@ -1,7 +1,7 @@
 import type { Api, BodyOf, QueryOf } from './api.ts';
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
 
-/** Of people, in the browser mostly: for a client that was made with `session`. */
+/** The session of a signed-in user, mostly in a browser: for a client that was made with `session`. */
 export class SessionOperations {
   constructor(private readonly api: Api) {}
 
@@ -9,12 +9,12 @@ export class SessionOperations {
     return this.api.call('signIn', { body: credentials }, options);
   }
 
-  /** Who am I, and what may I do: also with a key. */
+  /** The caller and their permissions; also works with a key. */
   get(options?: RequestOptions) {
     return this.api.call('getSession', {}, options);
   }
 
-  /** What one is called. */
+  /** Changes the caller's name. */
   patch(changes: BodyOf<'changeOwnName'>, options?: WriteOptions) {
     return this.api.call('changeOwnName', { body: changes }, options);
   }
@@ -118,7 +118,7 @@ export class ServiceAccounts {
 export class Keys {
   constructor(private readonly api: Api) {}
 
-  /** Of one's own, or of a service account. The answer holds the `key`, and no other one does. */
+  /** Creates a key for the caller or for a service account. Only this response contains the `key`. */
   create(key: BodyOf<'createApiKey'>, options?: PostOptions) {
     return this.api.call('createApiKey', { body: key }, options);
   }

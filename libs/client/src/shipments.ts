@@ -40,7 +40,7 @@ export class Shipments {
     return this.api.call('reopenShipment', { path: { id } }, options);
   }
 
-  /** Who changed what, and when. */
+  /** Lists the changes of a shipment, with who made them and when. */
   history(id: string, query: QueryOf<'listShipmentHistory'> = {}, options?: RequestOptions) {
     return this.api.list('listShipmentHistory', { path: { id }, query }, options);
   }
@@ -95,7 +95,7 @@ export class Milestones {
 export class Exceptions {
   constructor(private readonly api: Api) {}
 
-  /** Of all shipments: `{ status: ['open', 'acknowledged'], sort: '-severity' }` is the work list. */
+  /** Lists exceptions of all shipments; `{ status: ['open', 'acknowledged'], sort: '-severity' }` is the work list. */
   list(query: QueryOf<'listExceptions'> = {}, options?: RequestOptions) {
     return this.api.list('listExceptions', { query }, options);
   }

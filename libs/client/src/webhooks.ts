@@ -20,7 +20,7 @@ export class WebhookEndpoints {
     return this.api.call('getWebhookEndpoint', { path: { id } }, options);
   }
 
-  /** What became of what was sent there, hour by hour: of the last day by default. */
+  /** Results of the deliveries to an endpoint by hour, for the last day by default. */
   stats(id: string, query: QueryOf<'getWebhookEndpointStats'> = {}, options?: RequestOptions) {
     return this.api.call('getWebhookEndpointStats', { path: { id }, query }, options);
   }
@@ -29,7 +29,7 @@ export class WebhookEndpoints {
     return this.api.call('changeWebhookEndpoint', { path: { id }, body: changes }, options);
   }
 
-  /** What is pending for it is discarded. */
+  /** Deletes an endpoint and discards its pending deliveries. */
   delete(id: string, options?: WriteOptions) {
     return this.api.call('deleteWebhookEndpoint', { path: { id }, gone: { id, deleted: true, warnings: [] } }, options);
   }
@@ -138,13 +138,13 @@ type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefin
 export interface WebhookToVerify {
   /** The body, byte for byte as it came: parsed and written again it is another one. */
   readonly rawBody: string | Uint8Array | ArrayBuffer;
-  /** Of the request, in whatever case: those of fetch, or of Node. */
+  /** Headers of the request, in any case: those of fetch or of Node. */
   readonly headers: Headers | HeaderRecord;
   /** The `whsec_…` of the endpoint; several while it is changed. */
   readonly secret: string | readonly string[];
   /** Seconds that the clocks may differ and the request be under way: 300 unless told. */
   readonly tolerance?: number;
-  /** What is now, for tests. */
+  /** The present time, for tests. */
   readonly now?: Date;
 }
 
@@ -221,11 +221,11 @@ function eventOf(body: Uint8Array): WebhookEvent | EndpointVerification {
   return event as WebhookEvent;
 }
 
-/** What a request says of its signature. */
+/** The signature fields of a request. */
 interface SignedRequest {
   /** Unix seconds. */
   readonly timestamp: number;
-  /** What was signed before the body. */
+  /** The text that was signed before the body. */
   readonly prefix: string;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
   /** Undefined where no key can be made of the secret. */

@@ -1,4 +1,4 @@
-/** What may stand in a filter or a sort key. */
+/** A value in a filter or a sort key. */
 export type Scalar = string | number | boolean | null;
 
 /** A document: JSON with a string `id`, unique in its collection. */
@@ -22,7 +22,7 @@ export interface IndexSpec {
 }
 
 /**
- * What a crash or a power cut leaves of a write that has resolved:
+ * How a resolved write survives a crash or a power cut:
  * - `durable`: the write. For what somebody was told is done.
  * - `ordered`: the write, if anything is left that was written after it, through whatever port. For what is made again
  *   unless something written later says that it was made, as the record of a message is until its offset is committed.
@@ -132,7 +132,7 @@ export interface FirstDocuments<T extends Document> {
 export interface ScannedStretch<T extends Document> {
   /** In the sort's order. */
   readonly documents: readonly T[];
-  /** What to go on `after`; undefined where the range of the index has ended. */
+  /** The `after` of the next scan; undefined at the end of the index range. */
   readonly next: readonly Scalar[] | undefined;
   /** Whether it ended because the next document would have been more than `maxBytes`. */
   readonly isCut?: boolean;
@@ -169,7 +169,7 @@ export class DuplicateKey extends Error {
  */
 export interface Collection<T extends Document> {
   get(id: string): Promise<T | undefined>;
-  /** Those that exist, in no particular order. */
+  /** Returns the documents that exist, in no particular order. */
   getMany(ids: readonly string[]): Promise<readonly T[]>;
   find(query: Query): Promise<readonly T[]>;
   /**

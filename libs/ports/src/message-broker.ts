@@ -45,7 +45,7 @@ export class MessageRefused extends Error {
   override readonly name = 'MessageRefused';
   constructor(
     readonly topic: string,
-    /** Of the message among those of the call. */
+    /** Index of the message among those of the call. */
     readonly index: number,
     reason: string,
   ) {

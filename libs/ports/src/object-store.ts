@@ -1,7 +1,7 @@
-/** What an object may be called: safe as the name of a file on any system. */
+/** Form of an object's id: safe as a file name on any system. */
 export const OBJECT_ID = /^[a-z0-9_-]{1,100}$/;
 
-/** What was taken of the bytes as they passed. */
+/** Size and hash of the bytes, taken while they were stored. */
 export interface StoredObject {
   readonly sizeBytes: number;
   /** Lower-case hex. */
@@ -9,7 +9,7 @@ export interface StoredObject {
 }
 
 export interface ObjectContent {
-  /** Of the whole object. */
+  /** Size of the whole object. */
   readonly sizeBytes: number;
   /**
    * The bytes asked for, read as they are consumed, however slowly; to be iterated once. Nothing is held before the

@@ -29,7 +29,7 @@ export interface DeliveryRequest {
   readonly signal: AbortSignal;
 }
 
-/** What the sender of a delivery is answered. */
+/** The response to the sender of a delivery. */
 export interface DeliveryAnswer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;

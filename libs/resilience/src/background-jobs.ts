@@ -3,7 +3,7 @@ import { monotonicMs, pause } from './retry.ts';
 
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 /** After a stretch that took long because an engine was away. */
-const LONGEST_REST_MS = 5_000;
+const MAX_REST_MS = 5_000;
 
 export interface LeaderElectedJobOptions {
   readonly leases: Leases;
@@ -73,7 +73,7 @@ export class LeaderElectedJob {
 }
 
 export interface DutyCycleOptions {
-  /** Of the time, that work may take: more than 0, at most 1. */
+  /** Share of the time that work may take: more than 0, at most 1. */
   readonly share: number;
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;
@@ -99,7 +99,7 @@ export class DutyCycle {
   async work<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
     const began = this.#elapsed();
     const done = await stretch();
-    await this.#rest(Math.min(LONGEST_REST_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
+    await this.#rest(Math.min(MAX_REST_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
     return done;
   }
 }

@@ -2,10 +2,10 @@ import { Unavailable } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
 import { monotonicMs, withDeadline } from './retry.ts';
 
-/** What a look-up found is used this long, counted from its beginning. */
-const USED_FOR_MS = 3_000;
+/** How long a result is used, counted from the beginning of its look-up. */
+const CACHE_MS = 3_000;
 /** A look-up that takes longer is given up, and what it finds is not used: nothing that is answered is older than 5 s. */
-const ANSWERED_WITHIN_MS = 4_000;
+const LOOK_UP_TIMEOUT_MS = 4_000;
 /** Kept of what was found, and of what was not. */
 const MAX_KEPT = 10_000;
 /** As sizes: with `max` the cache takes the memory of all of them when it is made. */
@@ -14,7 +14,7 @@ const BOUND = { maxSize: MAX_KEPT, sizeCalculation: () => 1 };
 export interface RecentLookUpsOptions {
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;
-  /** {@link ANSWERED_WITHIN_MS}, unless told. */
+  /** {@link LOOK_UP_TIMEOUT_MS}, unless told. */
   readonly answeredWithinMs?: number;
 }
 
@@ -25,7 +25,7 @@ interface Kept<T> {
 }
 
 /**
- * What was looked up in the document store a moment ago: it is asked at most once per key and three seconds, and whatever
+ * Caches look-ups in the document store: it is asked at most once per key and three seconds, and whatever
  * was changed on another replica holds here within five, also where the store is slow.
  */
 export class RecentLookUps<T> {
@@ -37,7 +37,7 @@ export class RecentLookUps<T> {
   readonly #elapsed: () => number;
   readonly #answeredWithinMs: number;
 
-  constructor({ elapsed = monotonicMs, answeredWithinMs = ANSWERED_WITHIN_MS }: RecentLookUpsOptions = {}) {
+  constructor({ elapsed = monotonicMs, answeredWithinMs = LOOK_UP_TIMEOUT_MS }: RecentLookUpsOptions = {}) {
     this.#elapsed = elapsed;
     this.#answeredWithinMs = answeredWithinMs;
   }
@@ -70,7 +70,7 @@ export class RecentLookUps<T> {
     const began = this.#elapsed();
     const finding = this.#inTime(began, lookUp(key))
       .then((found) => {
-        if (this.#lookUps.get(key) === finding) this.#keep(key, { found, until: began + USED_FOR_MS });
+        if (this.#lookUps.get(key) === finding) this.#keep(key, { found, until: began + CACHE_MS });
         return found;
       })
       .finally(() => {

@@ -10,10 +10,10 @@ import {
   type SettingValue,
 } from './settings.ts';
 
-/** What begins like this is meant for us, however it goes on. */
+/** Prefixes that only settings of this program have. */
 const PREFIXES = ['ADMINISTRATION_', 'KAFKA_SASL_', 'MANAGEMENT_', 'RATE_LIMIT_', 'RETENTION_', 'WEBHOOKS_'];
 /** Kubernetes tells every process of the services around it, in variables that begin with their names. */
-const OF_KUBERNETES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
+const KUBERNETES_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
 
 /** Environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
@@ -105,7 +105,7 @@ export function warnOfMisspelt(logger: Logger, found: readonly Misspelt[]): void
 }
 
 function likeliest(variable: string, names: Iterable<string>): string | undefined {
-  const prefix = OF_KUBERNETES.test(variable) ? undefined : PREFIXES.find((each) => variable.startsWith(each));
+  const prefix = KUBERNETES_VARIABLE.test(variable) ? undefined : PREFIXES.find((each) => variable.startsWith(each));
   const candidates = [...names]
     .map((name) => ({ name, edits: editsBetween(variable, name) }))
     .filter(({ name, edits }) => edits <= most(name) || (prefix !== undefined && name.startsWith(prefix)))

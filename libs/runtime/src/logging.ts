@@ -5,12 +5,21 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 /** Field names whose values never reach a line, at the top or one level below. A net under those who never log any. */
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'key', 'token', 'cookie'];
 const REDACTED = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
-/** What a line begins with, or what says the same for every line of a process. */
-const APART = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
-/** What a request's line begins with, and what nobody looks for at a terminal: it fits into one line then. */
-const OF_REQUESTS = new Set(['method', 'route', 'path', 'status', 'duration_ms', 'client', 'key_id', 'workspace_id']);
-const MOST_CAUSES = 3;
-/** What lets one in, wherever it stands in a text. */
+/** Fields that are shown first, or that are the same in every line of a process. */
+const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
+/** Fields of a request's line that are shown first, or left out at a terminal so that it fits into one line. */
+const REQUEST_FIELDS = new Set([
+  'method',
+  'route',
+  'path',
+  'status',
+  'duration_ms',
+  'client',
+  'key_id',
+  'workspace_id',
+]);
+const MAX_CAUSES = 3;
+/** Patterns of credentials, wherever they stand in a text. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\/\/[^/\s@]+@/g, '//[redacted]@'],
   [/\b(sk_live|sk_test|whsec)_[\w+/=-]+/g, '$1_[redacted]'],
@@ -59,7 +68,9 @@ function readable(record: LogRecord): string {
   const isRequest = msg === 'request' && typeof path === 'string';
   const what = isRequest ? `${String(method)} ${path} ${String(status)} ${String(duration_ms)} ms` : String(msg);
   const fields = Object.entries(record)
-    .filter(([name, value]) => value !== undefined && !APART.has(name) && !(isRequest && OF_REQUESTS.has(name)))
+    .filter(
+      ([name, value]) => value !== undefined && !COMMON_FIELDS.has(name) && !(isRequest && REQUEST_FIELDS.has(name)),
+    )
     .map(([name, value]) => [name, textOf(value)] as const);
   const isLong = ([, text]: readonly [string, string]) => text.includes('\n');
   const short = fields.filter((field) => !isLong(field)).map(([name, text]) => `${name}=${shown(text)}`);
@@ -85,7 +96,7 @@ export function shownError(error: unknown): string {
   const shown: string[] = [];
   for (
     let at = error;
-    at !== undefined && shown.length <= MOST_CAUSES;
+    at !== undefined && shown.length <= MAX_CAUSES;
     at = at instanceof Error ? at.cause : undefined
   ) {
     shown.push(at instanceof Error ? (at.stack ?? String(at)) : String(at));

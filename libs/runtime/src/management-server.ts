@@ -51,13 +51,13 @@ export type HealthStatus = 'starting' | 'ready' | 'degraded' | 'draining';
 
 export interface HealthReport {
   readonly status: HealthStatus;
-  /** What each engine last answered: `ok`, or why it does not. */
+  /** Last result of each engine: `ok`, or why it does not answer. */
   readonly engines: Readonly<Record<string, string>>;
   /** 503 before the first successful start and while draining; else 200, so that nothing takes away what still works. */
   readonly httpStatus: 200 | 503;
 }
 
-/** What a process says of itself to orchestrators. */
+/** The health of a process, as orchestrators see it. */
 export class Health {
   private phase: 'starting' | 'serving' | 'draining' = 'starting';
   private readonly engines = new Map<string, string>();

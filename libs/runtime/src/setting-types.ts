@@ -112,8 +112,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * What the machine refuses because of a setting (a port in use, a folder that may not be written) as a fault of that
- * setting; everything else passes as it is.
+ * Reports a refusal of the machine (a port in use, a folder that may not be written) as a fault of the setting that caused
+ * it; other errors pass unchanged.
  * @param setting its name, and its value where the refusal does not show it
  * @throws ConfigError
  */

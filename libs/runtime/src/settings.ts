@@ -253,7 +253,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type SettingValue<N extends SettingName> = ReturnType<(typeof SETTINGS)[N]['type']>;
 
-/** What a program answers where the variable is missing: undefined but for those with a default. */
+/** The value when the variable is missing: undefined, except for settings with a default. */
 export type OptionalValue<N extends SettingName> =
   SettingValue<N> | ((typeof SETTINGS)[N] extends { readonly default: string } ? never : undefined);
 

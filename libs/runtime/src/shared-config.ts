@@ -8,7 +8,7 @@ export interface SecretsKeySettings {
   readonly secretsKey: Uint8Array;
   /** Id of the key that was lost and that this one takes the place of. */
   readonly lostSecretsKey: string | undefined;
-  /** What holds the key, as an operator knows it; `SECRETS_KEY` by default. */
+  /** Name of the setting that holds the key; `SECRETS_KEY` by default. */
   readonly keyHolder?: string;
 }
 
@@ -44,7 +44,7 @@ export function derivedKey(key: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, new Uint8Array(), purpose, 32));
 }
 
-/** Who is made the first admin of the workspace `default`, where it has none. */
+/** The first admin of the workspace `default`, made if it has none. */
 export interface FirstAdminConfig {
   readonly email: string;
   readonly password: string;
@@ -90,7 +90,7 @@ export interface WebhookConfig {
   readonly timeoutMs: number;
   /** An endpoint that failed every attempt for so long gets all that waits, paced, as soon as it answers again. */
   readonly recoveryAfterMs: number;
-  /** Of an endpoint without a success for so long the workspace's others are told. */
+  /** After this time without a success, the workspace's other endpoints are told that an endpoint fails. */
   readonly failingAfterMs: number;
   /** How long the log of deliveries is kept. */
   readonly retention: { readonly deliveriesMs: number; readonly deadLettersMs: number };

@@ -80,7 +80,7 @@ function saslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism']): Ka
   };
 }
 
-/** What the services tell each other apart from strangers by. @throws ConfigError */
+/** Reads the token by which services know each other. @throws ConfigError */
 export function channelToken(read: ConfigReader): string {
   return read.required('SERVICES_TOKEN');
 }

@@ -16,7 +16,7 @@ import {
   warnOfMisspelt,
 } from '@tracking/runtime';
 
-/** What is under way is finished within this time. */
+/** Time within which work that is under way must finish. */
 const SHUTDOWN_MS = 20_000;
 const PROBE_EVERY_MS = 2_000;
 /** An engine that has not answered by then is said not to. */
@@ -87,7 +87,7 @@ export class Service {
     return service;
   }
 
-  /** What else the management port answers. */
+  /** Further routes of the management port. */
   manage(handler: ManagementHandler): void {
     this.administration = handler;
   }

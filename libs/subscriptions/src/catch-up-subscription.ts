@@ -5,10 +5,10 @@ import { PartitionRunner, type RunnerParts } from './partition-runner.ts';
 import type { Partition } from './subscriber.ts';
 
 const POLL_MS = 1_000;
-const RETRIES_AT_ONCE = 100;
+const RETRY_BATCH_SIZE = 100;
 /** After so long without an observation the lag is unknown, and grows from the last one. */
-const KNOWN_FOR_MS = 5_000;
-const MOST_HEADS = 1_000;
+const OBSERVATION_VALID_MS = 5_000;
+const MAX_HEADS = 1_000;
 
 export interface CatchUpSubscriptionParts extends RunnerParts {
   /** The same in every process; together all streams, none twice. */
@@ -107,7 +107,7 @@ export class CatchUpSubscription {
     try {
       const documents = await documentStore.collection<ParkedStream>(PARKED);
       const filter = { subscriber: name, generation, retry: true };
-      const requested = await documents.find({ filter, limit: RETRIES_AT_ONCE });
+      const requested = await documents.find({ filter, limit: RETRY_BATCH_SIZE });
       if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retry(requested)));
     } catch (error) {
       metrics.failed();
@@ -144,7 +144,7 @@ export class Lag {
     this.observedAt = at;
     const last = this.heads.at(-1)?.position;
     if (head !== undefined && (last === undefined || head > last)) this.heads.push({ position: head, at });
-    if (this.heads.length > MOST_HEADS) this.heads = this.heads.filter((_, index) => index % 2 === 0);
+    if (this.heads.length > MAX_HEADS) this.heads = this.heads.filter((_, index) => index % 2 === 0);
     this.reached(done);
   }
 
@@ -156,7 +156,7 @@ export class Lag {
 
   ms(): number {
     const now = this.now();
-    const isKnown = now - this.observedAt <= KNOWN_FOR_MS;
+    const isKnown = now - this.observedAt <= OBSERVATION_VALID_MS;
     return now - (this.heads[0]?.at ?? (isKnown ? now : this.observedAt));
   }
 }

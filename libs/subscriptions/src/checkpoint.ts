@@ -23,7 +23,7 @@ export interface CheckpointDocument extends Document {
   readonly late?: Place;
   /** Whether everything that there was has once been done. */
   readonly complete: boolean;
-  /** Of the lease under which it was written. */
+  /** Epoch of the lease under which it was written. */
   readonly epoch: number;
 }
 

@@ -11,9 +11,9 @@ export const PARKED: CollectionSpec = {
   ],
   durability: 'derived',
 };
-const LISTED_AT_MOST = 1_000;
+const MAX_LISTED = 1_000;
 const POLL_MS = 50;
-const PATIENCE_MS = 10_000;
+const RETRY_TIMEOUT_MS = 10_000;
 const PAGE = 500;
 
 /** A stream that waits, for one generation of one subscriber, because an event of it could not be handled. */
@@ -22,10 +22,10 @@ export interface ParkedStream extends Document {
   readonly generation: number;
   readonly partition: string;
   readonly stream: string;
-  /** Of the event that could not be handled; the later ones of the stream wait behind it. */
+  /** Revision of the event that could not be handled; later events of the stream wait behind it. */
   readonly revision: number;
   readonly event_type: string;
-  /** What it threw, without the event's data. */
+  /** The error, without the event's data. */
   readonly error: string;
   readonly parked_at: string;
   /** How often it was tried. */
@@ -40,7 +40,7 @@ export function describe(error: unknown): string {
 }
 
 /**
- * What came of asking for another attempt: `applied`, nothing waits any more; `parked`, it failed again; `requested`,
+ * Result of a requested retry: `applied`, nothing waits any more; `parked`, it failed again; `requested`,
  * whoever handles the stream has not got to it yet; `not_found`, no such id.
  */
 export type RetryOutcome = 'applied' | 'parked' | 'requested' | 'not_found';
@@ -56,7 +56,7 @@ export class ParkedStreams {
   /** The first thousand, by id; of all subscribers, or of one. @throws Unavailable */
   async list(subscriber?: string): Promise<readonly ParkedStream[]> {
     const filter = subscriber === undefined ? {} : { subscriber };
-    return (await this.documents()).find({ filter, sort: { fields: ['id'] }, limit: LISTED_AT_MOST });
+    return (await this.documents()).find({ filter, sort: { fields: ['id'] }, limit: MAX_LISTED });
   }
 
   /** How many streams wait in a generation. @throws Unavailable */
@@ -71,7 +71,7 @@ export class ParkedStreams {
     if (!before) return 'not_found';
     await documents.replace({ ...before, retry: true }, { attempts: before.attempts });
     this.wake(before.subscriber);
-    for (const deadline = monotonicMs() + PATIENCE_MS; monotonicMs() < deadline; await pause(POLL_MS)) {
+    for (const deadline = monotonicMs() + RETRY_TIMEOUT_MS; monotonicMs() < deadline; await pause(POLL_MS)) {
       const now = await documents.get(id);
       if (!now) return 'applied';
       if (now.attempts > before.attempts) return 'parked';

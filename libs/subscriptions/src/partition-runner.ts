@@ -47,7 +47,7 @@ export interface RunnerParts {
 }
 
 /** Events that came while the batch before them was handled, from which on they come quickly. */
-const QUICKLY = 8;
+const BUSY_BATCH_SIZE = 8;
 
 /** Events of a parked stream in memory at once. An event has up to 1 MB. */
 const PARKED_EVENTS_PER_READ = 32;
@@ -204,7 +204,7 @@ export class PartitionRunner {
 
   private async gather({ events, caughtUp }: EventBatch, ending: AbortSignal): Promise<void> {
     const { gatherMs = 0 } = this.parts;
-    if (gatherMs > 0 && caughtUp && events.length >= QUICKLY) await pause(gatherMs, ending);
+    if (gatherMs > 0 && caughtUp && events.length >= BUSY_BATCH_SIZE) await pause(gatherMs, ending);
   }
 
   private logParked({ event: { stream, revision, metadata }, error }: EventFailure): void {

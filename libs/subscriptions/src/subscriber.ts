@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@tracking/ports';
 import type { Place } from './checkpoint.ts';
 
-/** Who goes through all events, each once. Names its leases, its checkpoints and what it parks. */
+/** A reader of all events. Its name and generation identify its leases, checkpoints and parked streams. */
 export interface Subscriber {
   /** `[a-z_]+`; as operators know it. */
   readonly name: string;
@@ -34,7 +34,7 @@ export interface HandledEvent extends StoredEvent {
   readonly place?: Place;
 }
 
-/** What a subscriber does with the events of a partition, for as long as it holds its lease. */
+/** Handles the events of a partition for as long as a subscriber holds its lease. */
 export interface EventHandler {
   /**
    * Resolves when everything is done for these events, so that a checkpoint may pass them; answers the first failure of
@@ -54,11 +54,11 @@ export interface SubscriptionListener {
   advanced(partition: string, place: Place): void;
   /** For the first time everything that there was is done, and the checkpoint says so. */
   completed(partition: string): void;
-  /** Whoever handles the partition now, it is not this process. */
+  /** This process no longer handles the partition. */
   released(partition: string): void;
 }
 
-/** What operators see, by names of the subscriber's own. */
+/** The subscriber's metrics. */
 export interface SubscriptionMetrics {
   /** @param seconds from a batch in hand to everything done */
   handled(events: number, seconds: number): void;

@@ -23,7 +23,7 @@ export function ids(events: readonly { readonly id: string }[]): string[] {
 export interface Followed {
   readonly events: readonly StoredEvent[];
   readonly batches: readonly EventBatch[];
-  /** Of the last batch. */
+  /** Position of the last batch. */
   readonly position: Position | undefined;
 }
 

@@ -22,7 +22,7 @@ export async function eventually<T>(
 }
 
 /**
- * What the promise settles with.
+ * Settles as the promise does.
  * @throws Error where it has not settled after `deadlineMs`, times the patience of this run
  */
 export async function beforeDeadline<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
@@ -30,7 +30,7 @@ export async function beforeDeadline<T>(promise: Promise<T>, deadlineMs: number)
 }
 
 /**
- * What a scenario itself takes: a receiver that answers late, work on a message, a fault that lasts. Never for waiting
+ * Waits as a part of the scenario: a receiver that answers late, work on a message, a fault that lasts. Never for waiting
  * until something is true, which is for `eventually`.
  * @throws AbortError once `signal` aborts
  */

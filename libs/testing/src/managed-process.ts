@@ -12,9 +12,9 @@ export interface ProcessSpec {
   readonly env?: Readonly<Record<string, string>>;
   /** In a group of its own: Ctrl-C is for whoever stops everything in order. False by default. */
   readonly detached?: boolean;
-  /** What it prints once it can be used, or asks it whether it can. */
+  /** The line that it prints when it is ready, or a check whether it is. */
   readonly ready: RegExp | (() => Promise<boolean>);
-  /** What it prints when an orderly stop has done everything: one that does not is no success. Of others nothing is asked. */
+  /** The line that it must print at the end of an orderly stop; without this option, none is expected. */
   readonly stopped?: RegExp;
   /** Takes everything that it prints, over all its runs. */
   readonly logFile: string;

@@ -74,7 +74,7 @@ function value(conditions: readonly FilterCondition[], n: number, except?: numbe
   const missing = first(candidates(conditions, n), (candidate) =>
     conditions.every((one, at) => holds(candidate, one) === (at !== except)),
   );
-  // What nothing can miss, nothing does.
+  // Conditions that no value misses get a value that meets them.
   return missing ?? first(candidates(conditions, n), (candidate) => conditions.every((one) => holds(candidate, one)));
 }
 
@@ -117,7 +117,7 @@ function padded(n: number): string {
   return String(n).padStart(6, '0');
 }
 
-/** What may stand in a document where a filter looks. */
+/** A value of a document that a filter can check. */
 export type StoredField = Scalar | readonly Scalar[] | { readonly [member: string]: Scalar };
 
 /** The port's words about conditions, as plainly as they can be written. */

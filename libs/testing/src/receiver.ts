@@ -14,7 +14,7 @@ export interface ReceivedRequest {
   readonly connection: number;
 }
 
-/** What a receiver does with a request: writes to the socket whatever it likes, or nothing. */
+/** Handles a request: writes anything to the socket, or nothing. */
 export type RawBehaviour = (socket: Socket, request: ReceivedRequest) => void;
 
 export interface RawReceiver {

@@ -31,7 +31,7 @@ export class RecordedMetrics implements Metrics {
   private readonly values = new Map<string, number>();
   private readonly readers = new Map<string, () => number>();
 
-  /** What the metric stands at; 0 if it never moved. */
+  /** The value of the metric; 0 if it was never changed. */
   value(name: string): number {
     return this.readers.get(name)?.() ?? this.values.get(name) ?? 0;
   }

@@ -15,7 +15,7 @@ const FALSE = Uint8Array.of(1);
 const TRUE = Uint8Array.of(2);
 /** Objects and arrays: they exist, and equal nothing. */
 const OTHER = Uint8Array.of(3);
-/** What a key has where a field is absent: equal to no value, and within no bounds. */
+/** Stands in a key for an absent field: equal to no value, and within no bounds. */
 const ABSENT = new Uint8Array(0);
 
 /**
@@ -135,7 +135,7 @@ export function violatedIndex({ spec, table }: CollectionLayout, message: string
   return ID;
 }
 
-/** Of a document, as far as postings are made of it. */
+/** The parts of a document from which postings are made. */
 export interface Indexed {
   readonly id: string;
   /** As in `CollectionLayout.columns`. */

@@ -25,7 +25,7 @@ export class DataFolderTooNew extends Error {
   }
 }
 
-/** What the data folder holds is less than what was acknowledged, or cannot be read. Nothing in it was changed. */
+/** The data folder holds less than was acknowledged, or cannot be read. Nothing in it was changed. */
 export class DataFolderDamaged extends Error {
   override readonly name = 'DataFolderDamaged';
   constructor(

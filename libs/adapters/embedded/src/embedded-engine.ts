@@ -31,7 +31,7 @@ export interface EmbeddedLimits {
   readonly readerThreads?: number;
   /** Newest events, and as many messages, kept in memory for live readers. 2,000 by default, and 8 M characters of each. */
   readonly live?: Partial<TailLimits>;
-  /** Of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
+  /** Maximum size of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
   readonly appendBytes?: number;
   /**
    * At what size of the write-ahead log a checkpoint is due; 16 MiB by default, 4 times SQLite's. A larger one costs fewer
@@ -86,11 +86,7 @@ export class EmbeddedEngine {
     const folder = lockDataFolder(dataDir);
     const writer = await openWriter(folder, options);
     const database = openForReading(folder.storage);
-    const readers = new SqliteReaderPool(
-      folder.storage,
-      { threads: readerThreads, mostWaiting: waitingReads },
-      metrics,
-    );
+    const readers = new SqliteReaderPool(folder.storage, { threads: readerThreads, maxWaiting: waitingReads }, metrics);
     return new EmbeddedEngine({ writer, database, readers }, folder, options);
   }
 
@@ -130,7 +126,7 @@ async function openWriter(
   }: EmbeddedOptions,
 ): Promise<SqliteWriter> {
   try {
-    const options = { mostWaiting: waitingWrites, checkpointBytes: walCheckpointBytes, logger, metrics };
+    const options = { maxWaiting: waitingWrites, checkpointBytes: walCheckpointBytes, logger, metrics };
     return await SqliteWriter.open(folder.storage, options);
   } catch (error) {
     folder.unlock();

@@ -85,7 +85,7 @@ export class FileObjectStore implements ObjectStore {
     return join(this.folder, id);
   }
 
-  /** What of the folder has such a name, and when it was last written to. */
+  /** Files of the folder with a wanted name, and when each was last written. */
   private async *files(
     isWanted: (name: string) => boolean,
   ): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
@@ -100,7 +100,7 @@ export class FileObjectStore implements ObjectStore {
 
 /** Resolves when all of it is on disk. */
 async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
-  // What is there was left by a crash.
+  // An existing file was left by a crash.
   const handle: FileHandle = await onDisk(open(file, 'w', 0o600));
   try {
     const hash = createHash('sha256');

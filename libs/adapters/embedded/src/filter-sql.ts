@@ -20,8 +20,8 @@ export class SqlBuilder {
   text = '';
   readonly values: SqlValue[] = [];
 
-  /** @param goesOnBy what a page begins after in the first place, if it does */
-  constructor(readonly goesOnBy?: string) {}
+  /** @param continuationKey what a page begins after in the first place, if it does */
+  constructor(readonly continuationKey?: string) {}
 
   add(text: string, ...values: SqlValue[]): this {
     this.text += text;
@@ -56,7 +56,7 @@ function arrayOf({ arrays }: CollectionLayout, field: string, postings?: ArrayTa
   return arrays.find(({ arrayField }) => arrayField === field);
 }
 
-/** Of the postings in the table `a`. */
+/** Adds a condition on the postings in the table `a`. */
 export function addPostingCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
   addCondition(sql, `a.${column(field)}`, condition, ABSENT);
 }
@@ -84,7 +84,7 @@ function* each<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
 /** Values of one type only are compared with each other: a bound without its counterpart reaches to the end of its type. */
 function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: Bounds): void {
   // With `+` the engine does not begin at the end of a type where a page begins later.
-  const ofType = key === sql.goesOnBy ? `+${key}` : key;
+  const ofType = key === sql.continuationKey ? `+${key}` : key;
   const bound = (value: Scalar | undefined, comparison: string, counterparts: readonly (Scalar | undefined)[]) => {
     if (value === undefined) return;
     const encoded = encodeValue(value);

@@ -5,7 +5,7 @@ const EPOCHS_PER_START = 2 ** 32;
 
 /** Leases where one process is all there is: held until released, waited for in order of arrival. */
 export class InProcessLeases implements Leases {
-  /** Who waits for each lease that is held, the first first. */
+  /** Callers that wait for each held lease, in order of arrival. */
   private readonly waiting = new Map<string, (() => void)[]>();
   private readonly given = new Set<Lease>();
   private readonly closing = new AbortController();
@@ -26,7 +26,7 @@ export class InProcessLeases implements Leases {
   }
 
   async close(): Promise<void> {
-    // Those who wait give up first, so that none of them gets what is released.
+    // Waiting callers give up first, so that none of them gets a released lease.
     this.closing.abort(new Unavailable('leases', 'closed'));
     for (const lease of this.given) await lease.release();
   }

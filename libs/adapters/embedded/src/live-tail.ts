@@ -1,7 +1,7 @@
 export interface TailLimits {
   /** Newest items kept, at least where they are small; up to twice as many. */
   readonly items: number;
-  /** Of their texts together; up to twice as many. */
+  /** Characters of all their texts together; up to twice as many. */
   readonly characters: number;
 }
 

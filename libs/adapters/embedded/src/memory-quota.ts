@@ -6,7 +6,7 @@ import { Unavailable, type Clock, type Quota, type QuotaDecision } from '@tracki
  */
 const BUCKETS = 61;
 
-/** What one key took. */
+/** Requests taken under one key. */
 interface Taken {
   /** By second, modulo `BUCKETS`. */
   readonly counts: Uint32Array;

@@ -14,16 +14,16 @@ import { LIMIT } from './sqlite-database.ts';
 import type { Sql, SqlValue } from './storage-threads.ts';
 
 /** Most documents, and most values of one `in`, that a look-up on the calling thread may have. */
-const FEW = 10;
+const MAX_POINT_DOCUMENTS = 10;
 /** And where they lie side by side in an index. */
-const FEW_SIDE_BY_SIDE = 50;
+const MAX_ADJACENT_DOCUMENTS = 50;
 
 export function findSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): Sql {
-  const way = wayOf(layout, filter, index);
-  const sortKeys = sort?.fields.map((field) => sortKey(layout, field, way)) ?? [];
+  const path = accessPathOf(layout, filter, index);
+  const sortKeys = sort?.fields.map((field) => sortKey(layout, field, path)) ?? [];
   const sql = new SqlBuilder(after && sortKeys[0]);
   sql.add('SELECT d.json');
-  addMatching(sql, layout, filter, way);
+  addMatching(sql, layout, filter, path);
   if (after !== undefined && sortKeys.length > 0) {
     const values = after.map(encodeValue);
     sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
@@ -35,7 +35,7 @@ export function findSql(layout: CollectionLayout, { filter, sort, after, limit, 
 export function countSql(layout: CollectionLayout, filter: Filter, { atMost, index }: CountOptions = {}): Sql {
   const sql = new SqlBuilder();
   sql.add('SELECT count(*) FROM (SELECT 1');
-  addMatching(sql, layout, filter, { ...wayOf(layout, filter, index), isCounted: true });
+  addMatching(sql, layout, filter, { ...accessPathOf(layout, filter, index), isCounted: true });
   if (atMost !== undefined) sql.add(` ${LIMIT}`, atMost);
   return sql.add(')');
 }
@@ -45,40 +45,41 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
   const pinned = (field: string) => {
     const condition = filter[field];
     if (condition === undefined) return false;
-    return isScalar(condition) || ('in' in condition && condition.in.length <= FEW);
+    return isScalar(condition) || ('in' in condition && condition.in.length <= MAX_POINT_DOCUMENTS);
   };
   if (pinned(ID)) return true;
   const unsorted = sort === undefined;
   const fields = Object.keys(filter);
   return spec.indexes.some((index) => {
     if (index.only !== undefined && filter[index.only] === undefined) return false;
-    if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= FEW))) return true;
+    if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= MAX_POINT_DOCUMENTS)))
+      return true;
     const leading = index.fields.slice(0, fields.length);
     const leadsThere = fields.every((field) => leading.includes(field) && pinned(field));
     const isOne = fields.every((field) => isScalar(filter[field]));
-    return leadsThere && unsorted && limit <= (isOne ? FEW_SIDE_BY_SIDE : FEW);
+    return leadsThere && unsorted && limit <= (isOne ? MAX_ADJACENT_DOCUMENTS : MAX_POINT_DOCUMENTS);
   });
 }
 
-/** How the documents are come by. */
-interface Way {
+/** How a query finds its documents. */
+interface AccessPath {
   /** The array index whose postings lead to them. */
   readonly postings?: ArrayTable;
   /** Whether they may lead to one several times. */
   readonly repeats: boolean;
-  /** Of the documents' table: which index of its own to go by, where that is said. */
+  /** The `INDEXED BY` clause of the documents' table, if the query names an index. */
   readonly hint: string;
   /** Whether documents are not wanted: they are looked at only where the filter asks for more than postings tell. */
   readonly isCounted?: boolean;
 }
 
 /** By the index that is asked for; else by that array of which the filter pins the most fields, unless it names the documents. */
-function wayOf(layout: CollectionLayout, filter: Filter, index?: string): Way {
+function accessPathOf(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
   const array = index === undefined ? bestArray(layout, filter) : arrayNamed(layout, index);
   if (array === undefined) {
     return { repeats: false, hint: index === undefined ? '' : ` INDEXED BY ${indexName(layout.spec, index)}` };
   }
-  const lead = leadOf(filter[array.arrayField]);
+  const lead = leadingCondition(filter[array.arrayField]);
   if (lead === undefined) throw new TypeError(`${array.index.name}: the filter looks for no ${array.arrayField}`);
   return { postings: array, repeats: !isScalar(lead), hint: '' };
 }
@@ -93,19 +94,19 @@ function bestArray({ arrays }: CollectionLayout, filter: Filter): ArrayTable | u
   if (id !== undefined && (isScalar(id) || 'in' in id)) return undefined;
   const pinned = ({ fields }: ArrayTable) => fields.filter((name) => isScalar(filter[name])).length;
   const [array] = arrays
-    .filter(({ arrayField }) => leadOf(filter[arrayField]) !== undefined)
+    .filter(({ arrayField }) => leadingCondition(filter[arrayField]) !== undefined)
     .sort((one, other) => pinned(other) - pinned(one));
   return array;
 }
 
 /** By which elements an index leads there; undefined for a condition that says which are not looked for. */
-function leadOf(condition: FilterCondition | undefined): FilterCondition | undefined {
+function leadingCondition(condition: FilterCondition | undefined): FilterCondition | undefined {
   if (condition === undefined || isScalar(condition)) return condition;
   if ('all' in condition) return condition.all[0];
   return 'exists' in condition || 'ne' in condition ? undefined : condition;
 }
 
-/** What a filter says: of the postings that lead there, of what else is known from one of them, and of the document. */
+/** A filter in three parts: conditions on the postings, those that other postings decide, and those on the document. */
 interface SplitFilter {
   readonly led: Filter;
   readonly ofPosting: Filter;
@@ -134,8 +135,8 @@ function split(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter 
 }
 
 /** One row for each document for which the filter holds; the document itself is its `d`, unless they are only counted. */
-function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, way: Way): void {
-  const { postings, repeats, hint, isCounted = false } = way;
+function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, path: AccessPath): void {
+  const { postings, repeats, hint, isCounted = false } = path;
   if (postings === undefined) {
     sql.add(` FROM ${quoted(layout.table)} AS d${hint} WHERE `);
     return addFilter(sql, layout, filter);
@@ -157,7 +158,7 @@ function addLed(sql: SqlBuilder, led: Filter): void {
   for (const [field, condition] of Object.entries(led)) addPostingCondition(sql.add(' AND '), field, condition);
 }
 
-function sortKey(layout: CollectionLayout, field: string, { postings, repeats }: Way): string {
+function sortKey(layout: CollectionLayout, field: string, { postings, repeats }: AccessPath): string {
   return postings?.fields.includes(field) === true && !repeats ? `a.${column(field)}` : documentKey(layout, field);
 }
 
@@ -195,7 +196,7 @@ export function scanSql(layout: CollectionLayout, scan: Scan): Sql {
   return sql.add(` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT}`, scan.visit);
 }
 
-/** What the filter says of the fields before those of the sort: one value each. And what else it says. */
+/** Separates the filter into one value for each index field before those of the sort, and all other conditions. */
 function parted({ spec }: CollectionLayout, { index, sort }: Scan, filter: Filter) {
   const fields = spec.indexes.find(({ name }) => name === index)?.fields ?? [];
   const [first = ''] = sort.fields;
@@ -220,10 +221,10 @@ function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, afte
   const add = (bound: Bound | undefined) => {
     if (bound !== undefined) sql.add(` AND ${key} ${bound.text}`, ...bound.values);
   };
-  const goesOn = after === undefined ? undefined : sort.descending === true ? '<' : '>';
-  if (goesOn !== '>') add(from);
-  if (goesOn !== '<') add(to);
-  if (after !== undefined) sql.add(` AND (${keys}) ${goesOn} (${keys.map(() => '?')})`, ...after.map(encodeValue));
+  const comparison = after === undefined ? undefined : sort.descending === true ? '<' : '>';
+  if (comparison !== '>') add(from);
+  if (comparison !== '<') add(to);
+  if (after !== undefined) sql.add(` AND (${keys}) ${comparison} (${keys.map(() => '?')})`, ...after.map(encodeValue));
 }
 
 /** A comparison, without the key that is compared. */

@@ -4,7 +4,7 @@ import type { SqlValue } from './storage-threads.ts';
 
 /** SQLite's own default. */
 export const PAGE_BYTES = 4_096;
-const MOST_STATEMENTS = 500;
+const MAX_STATEMENTS = 500;
 /**
  * A bound limit. SQLite looks at the value of a plain `LIMIT ?` when it plans, and so would plan again at each binding; at an
  * expression it does not look.
@@ -34,7 +34,7 @@ export function openForReading(file: string): Database {
 export class Database {
   private readonly connection: DatabaseSync;
   /** By their text: they are few, but the lists in filters make new ones. */
-  private readonly statements = new LRUCache<string, StatementSync>({ max: MOST_STATEMENTS });
+  private readonly statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });
 
   constructor(connection: DatabaseSync) {
     this.connection = connection;
@@ -110,7 +110,7 @@ export function isOutOfSpace(error: unknown): boolean {
   return code === SQLITE_FULL || code === SQLITE_IOERR_WRITE || code === SQLITE_IOERR_SHMSIZE;
 }
 
-/** What the file holds is not what SQLite wrote. */
+/** The file does not contain what SQLite wrote. */
 export function isMalformed(error: unknown): boolean {
   return resultCode(error) === SQLITE_CORRUPT;
 }

@@ -34,9 +34,9 @@ import type { DocumentWrite, Sql } from './storage-threads.ts';
 /** Share of the time that a drop takes: the rest is for the writes of others. */
 const DROP_SHARE = 0.25;
 /** Documents looked up by id on the calling thread; more are read by a reader thread. */
-const MOST_AT_ONCE = 250;
+const MAX_LOCAL_READS = 250;
 /** Documents in one operation of the writer: bounds its transactions. */
-const WRITES_AT_ONCE = 1_000;
+const WRITE_BATCH_SIZE = 1_000;
 
 export class SqliteDocumentStore implements DocumentStore {
   private readonly collections = new Map<string, { readonly spec: string; readonly opened: Promise<unknown> }>();
@@ -122,7 +122,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   async getMany(ids: readonly string[]): Promise<readonly T[]> {
     if (ids.length === 0) return [];
     const sql = { text: this.getManySql, values: [JSON.stringify(ids)] };
-    return ids.length > MOST_AT_ONCE ? this.readElsewhere<T>(sql) : this.readHere(sql);
+    return ids.length > MAX_LOCAL_READS ? this.readElsewhere<T>(sql) : this.readHere(sql);
   }
 
   async find(query: Query): Promise<readonly T[]> {
@@ -178,8 +178,8 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     this.storage.writer.admit();
     const all = writes.map((write) => this.prepared(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
-    for (let from = 0; from < all.length; from += WRITES_AT_ONCE) {
-      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE)));
+    for (let from = 0; from < all.length; from += WRITE_BATCH_SIZE) {
+      parts.push(this.write(all.slice(from, from + WRITE_BATCH_SIZE)));
     }
     const outcomes = await Promise.all(parts).catch((error: unknown) => {
       throw parts.length === 1 ? error : withUnknownOutcome(error);

@@ -30,7 +30,7 @@ import type {
 /** How long documents of a dropped collection are deleted in one transaction, which other writes wait for. */
 const DROP_PIECE_MS = 5;
 /** Documents may be large: few, so that a piece is not much longer. */
-const DELETED_AT_ONCE = 20;
+const DELETE_BATCH_SIZE = 20;
 const NO_GUARD: Sql = { text: 'TRUE', values: [] };
 
 /** Everything that changes documents and collections, in the writer's thread. */
@@ -67,7 +67,7 @@ export class SqliteDocuments {
     const table = this.tables.get(name);
     if (table === undefined) return { kind: 'dropped', more: false };
     const end = performance.now() + DROP_PIECE_MS;
-    while (table.deleteSome(DELETED_AT_ONCE)) {
+    while (table.deleteSome(DELETE_BATCH_SIZE)) {
       if (performance.now() >= end) return { kind: 'dropped', more: true };
     }
     this.remove(table);
@@ -185,7 +185,7 @@ export class DocumentTable {
   private readonly table: string;
   private readonly columns: readonly string[];
   private readonly postings: readonly ArrayPostings[];
-  /** What is read of a document before it is changed: indexed columns, then the JSON of arrays. */
+  /** Selects the indexed columns of a document, then the JSON of its arrays, before it is changed. */
   private readonly storedText: string;
   private readonly insertText: string;
   /** Whether a unique index may refuse a document of which a part was already written. */

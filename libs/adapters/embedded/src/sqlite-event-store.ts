@@ -24,10 +24,10 @@ import { ENGINE } from './sqlite-writer.ts';
 import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
 
 /** Events of a stream parsed in one go: about a millisecond of the calling thread. */
-const READ_AT_ONCE = 200;
+const READ_BATCH_SIZE = 200;
 const DEFAULT_BATCH = 1_000;
 const READ = `SELECT position, revision, id, type, data, metadata FROM events
-  WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_AT_ONCE}`;
+  WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_BATCH_SIZE}`;
 const LAST = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
 
 export interface SqliteEventStoreOptions {
@@ -79,7 +79,7 @@ export class SqliteEventStore implements EventStore {
           position: toPosition(Number(position)),
         });
       }
-      if (rows.length < READ_AT_ONCE) return found;
+      if (rows.length < READ_BATCH_SIZE) return found;
       from += rows.length;
       await setImmediate();
     }

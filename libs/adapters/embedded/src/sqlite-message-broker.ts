@@ -211,7 +211,7 @@ function partitionOf(key: string, partitions: number): number {
   return partitions === 1 ? 0 : Number.parseInt(hash('sha1', key).slice(0, 8), 16) % partitions;
 }
 
-/** What a group reads from and commits to. */
+/** The log that a group reads from and commits to. */
 interface TopicLog {
   /** Position of the last message handled, as it is stored; 0 before the first. */
   committed(partition: number): number;

@@ -29,7 +29,7 @@ export class SqliteReaderPool {
 
   constructor(
     private readonly file: string,
-    private readonly limits: { readonly threads: number; readonly mostWaiting: number },
+    private readonly limits: { readonly threads: number; readonly maxWaiting: number },
     metrics: Metrics,
   ) {
     metrics.gauge('storage_reads_waiting', 'Lists and scans that wait for a reader thread', [], () => this.waiting);
@@ -40,7 +40,7 @@ export class SqliteReaderPool {
   read<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new Unavailable(ENGINE, 'closed');
-      if (this.waiting >= this.limits.mostWaiting) {
+      if (this.waiting >= this.limits.maxWaiting) {
         this.refused.add(1, { queue: 'reads' });
         throw new Busy(ENGINE, `${this.waiting} reads are waiting`);
       }
@@ -61,7 +61,7 @@ export class SqliteReaderPool {
     const exits = this.readers.map(({ worker }) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const { worker } of this.readers) worker.postMessage(null);
     await Promise.all(exits);
-    // Those that wait for the calling thread are answered first, as a thread does.
+    // Reads that wait for the calling thread are answered first, as in a thread.
     while (this.waiting > 0) await new Promise((resolve) => setImmediate(resolve));
     this.ownDatabase?.close();
   }

@@ -12,7 +12,7 @@ import type {
 
 /** How many events one request looks at, how much JSON it answers, and how much of that the caller parses in one go. */
 const WINDOW = 20_000;
-const MOST_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 1_000_000;
 const PART_CHARACTERS = 250_000;
 
 /** A prefix's streams: from it to the last code point after it. */
@@ -37,9 +37,9 @@ function events(database: Database, { after, prefixes, limit }: EventsRequest): 
     position = Number(row[0]);
     count += 1;
     characters += event.length;
-    if (characters >= MOST_CHARACTERS) break;
+    if (characters >= MAX_CHARACTERS) break;
   }
-  const complete = count < limit && characters < MOST_CHARACTERS;
+  const complete = count < limit && characters < MAX_CHARACTERS;
   // One that is larger than a part leaves the places behind it empty.
   const json = Object.values(parts).map((part) => `[${part.join(',')}]`);
   return { json, position: complete ? Math.max(last, after) : position, head };
@@ -101,7 +101,7 @@ class BoundedJson {
   }
 }
 
-/** What a request asks for, read in one go. */
+/** Reads the answer of a request. */
 export function answerRead(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer | ScanAnswer {
   switch (request.kind) {
     case 'events':

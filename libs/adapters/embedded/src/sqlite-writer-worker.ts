@@ -40,7 +40,7 @@ const TRIM_MESSAGES = `DELETE FROM messages WHERE at < ?1 AND position IN
 /** Cells of one message in a `PublishOperation`. */
 const MESSAGE_CELLS = 4;
 /** Messages deleted in one transaction. */
-const TRIM_AT_ONCE = 1_000;
+const TRIM_BATCH_SIZE = 1_000;
 const DONE: DoneOutcome = { kind: 'done', duplicate: null };
 
 /** Appends in the writer's thread. Positions follow each other without holes, so that they can be counted with. */
@@ -123,8 +123,8 @@ class SqliteMessages {
         return DONE;
       case 'trim': {
         const { topic, partition, before } = operation;
-        const deleted = this.database.run(TRIM_MESSAGES, [before, topic, partition, TRIM_AT_ONCE]);
-        return { kind: 'trimmed', deleted, more: deleted === TRIM_AT_ONCE };
+        const deleted = this.database.run(TRIM_MESSAGES, [before, topic, partition, TRIM_BATCH_SIZE]);
+        return { kind: 'trimmed', deleted, more: deleted === TRIM_BATCH_SIZE };
       }
     }
   }

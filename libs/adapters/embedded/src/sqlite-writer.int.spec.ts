@@ -14,7 +14,7 @@ describe('a writer', () => {
   });
 
   it('whose thread ended refuses what waited, and leaves no timer behind', async () => {
-    const options = { mostWaiting: 10, checkpointBytes: 1_000, logger: silentLogger, metrics: noMetrics };
+    const options = { maxWaiting: 10, checkpointBytes: 1_000, logger: silentLogger, metrics: noMetrics };
     const writer = await SqliteWriter.open(join(folder.path, 'storage.db'), options);
     jest.useFakeTimers({
       doNotFake: ['Date', 'performance', 'setImmediate', 'setInterval', 'nextTick', 'queueMicrotask'],

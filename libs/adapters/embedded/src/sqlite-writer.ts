@@ -25,7 +25,7 @@ import {
 
 export const ENGINE = 'storage';
 /** Most events and documents in one transaction: bounds how long the next ones wait. */
-const MOST_ITEMS_IN_BATCH = 2_000;
+const MAX_BATCH_ITEMS = 2_000;
 /** Longest that an operation without hurry waits for a commit that others cause. */
 const LONGEST_WAIT_MS = 20;
 /** How often, while nothing is written, it checks whether the files are there and can be written to. */
@@ -41,14 +41,14 @@ export type CommitClass = 'durable' | 'soon' | 'later';
 
 export interface SqliteWriterOptions {
   /** Most events and documents that may wait. */
-  readonly mostWaiting: number;
+  readonly maxWaiting: number;
   /** At what size of the write-ahead log a checkpoint is due. */
   readonly checkpointBytes: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** Whoever waits for the result of an operation. */
+/** A caller that waits for the result of an operation. */
 interface Caller {
   complete(outcome: OperationOutcome): void;
   reject(error: Error): void;
@@ -137,7 +137,7 @@ export class SqliteWriter {
   admit(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
     if (refused !== undefined) throw new WritesRefused(ENGINE, refused);
-    if (this.queued < this.options.mostWaiting) return;
+    if (this.queued < this.options.maxWaiting) return;
     this.refused.add(1, { queue: 'writes' });
     throw new Busy(ENGINE, `${this.queued} writes are waiting`);
   }
@@ -223,7 +223,7 @@ export class SqliteWriter {
     const batch: PendingWrite[] = [];
     let items = 0;
     for (const pending of this.queue) {
-      if (items >= MOST_ITEMS_IN_BATCH) break;
+      if (items >= MAX_BATCH_ITEMS) break;
       batch.push(pending);
       items += pending.items;
     }
@@ -239,7 +239,7 @@ export class SqliteWriter {
     const batch = this.committing;
     if (answer.kind === 'fatal') return this.fail(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuse(answer.message);
-    if (answer.kind === 'committed') this.state.goOn();
+    if (answer.kind === 'committed') this.state.resume();
     // First: the thread commits the next batch while this one tells the callers.
     this.commitWaiting();
     if (answer.kind === 'committed') {

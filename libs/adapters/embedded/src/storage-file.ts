@@ -5,7 +5,7 @@ import { Database, isMalformed, isNoDatabase, messageOf, openForReading, PAGE_BY
 import { canCheckpointBesideWriter, longestWal } from './wal.ts';
 
 /** A larger file is not read through at the start: that takes about a second for each GB, more where the disk is slow. */
-const MOST_BYTES_READ = 4 * 2 ** 30;
+const MAX_CHECKED_BYTES = 4 * 2 ** 30;
 const RESTORE = 'Restore a backup, or a copy put right by SQLite’s .recover';
 /** Version of the tables below. Files of a later version are refused. */
 const SCHEMA_VERSION = 2;
@@ -44,7 +44,7 @@ export function checkStorage(file: string): void {
       throw new DamagedStorage(`${found}. ${ways}`);
     }
     const wasClosed = walBytes === 0;
-    if (wasClosed || fileBytes > MOST_BYTES_READ) return;
+    if (wasClosed || fileBytes > MAX_CHECKED_BYTES) return;
     // No number: perhaps somebody deleted it to accept a loss. Then the log may end early and hold older pages than the file.
     checkPages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {

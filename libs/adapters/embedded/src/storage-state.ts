@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import type { Logger, Metrics } from '@tracking/ports';
 
 /** With less than this left on the disk it says so before a write has to be refused. */
-const LITTLE_BYTES = 4 * 2 ** 20;
+const LOW_SPACE_BYTES = 4 * 2 ** 20;
 
 /** Whether the storage can be written to, as callers and operators are told. */
 export class StorageState {
@@ -29,9 +29,9 @@ export class StorageState {
     return this.refusedBy;
   }
 
-  /** What operators have to know; undefined while all is well. */
+  /** The problem that operators must know; undefined while there is none. */
   get failure(): string | undefined {
-    return this.endedBy ?? this.refusedBy ?? this.littleLeft;
+    return this.endedBy ?? this.refusedBy ?? this.lowSpaceWarning;
   }
 
   end(reason: string): void {
@@ -51,7 +51,7 @@ export class StorageState {
     this.refusedBy = reason;
   }
 
-  goOn(): void {
+  resume(): void {
     if (this.refusedBy !== undefined) this.logger.info({}, 'storage: there is room on the disk, writing goes on');
     this.refusedBy = undefined;
   }
@@ -62,9 +62,9 @@ export class StorageState {
     this.freeBytes = disk === undefined || disk.blocks === 0 ? undefined : disk.bavail * disk.bsize;
   }
 
-  private get littleLeft(): string | undefined {
+  private get lowSpaceWarning(): string | undefined {
     const { freeBytes } = this;
-    if (freeBytes === undefined || freeBytes >= LITTLE_BYTES) return undefined;
+    if (freeBytes === undefined || freeBytes >= LOW_SPACE_BYTES) return undefined;
     return `only ${Math.floor(freeBytes / 1024)} KiB are left on its disk`;
   }
 }

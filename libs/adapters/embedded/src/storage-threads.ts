@@ -9,7 +9,7 @@ export function startThread(name: string, workerData: object): Worker {
   return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData });
 }
 
-/** What node:sqlite binds. Bytes stand for JSON values that SQL has no type for, see `encodeValue`. */
+/** A value that node:sqlite binds. Bytes stand for JSON values that SQL has no type for, see `encodeValue`. */
 export type SqlValue = string | number | null | Uint8Array;
 
 /** A piece of SQL and the values of its `?`, in order. */
@@ -23,7 +23,7 @@ export interface AppendOperation {
   readonly stream: string;
   /** -1: the stream does not exist. */
   readonly expected: number;
-  /** Of each event in turn: id, type, data, metadata (the last two as JSON). */
+  /** For each event in turn: id, type, data, metadata (the last two as JSON). */
   readonly cells: readonly string[];
 }
 export type AppendOutcome =
@@ -94,7 +94,7 @@ interface PublishOperation {
   readonly at: number;
   /** Position of the first message; greater than all before it. */
   readonly first: number;
-  /** Of each message in turn: partition, key, value, headers (as JSON). */
+  /** For each message in turn: partition, key, value, headers (as JSON). */
   readonly cells: readonly (string | number)[];
 }
 interface TopicsOperation {
@@ -106,7 +106,7 @@ interface CommitOperation {
   readonly group: string;
   readonly topic: string;
   readonly partition: number;
-  /** Of the last message that was handled. */
+  /** Position of the last message that was handled. */
   readonly position: number;
 }
 interface TrimOperation {
@@ -201,7 +201,7 @@ export interface RowsAnswer {
   readonly isCut: boolean;
 }
 /**
- * Of each row the JSON of the document, or null where it does not match, then the values of the sort. Ends with the limit of
+ * For each row, the JSON of the document, or null if it does not match, then the values of the sort. Ends at the limit of
  * the statement or of documents.
  */
 export interface ScanRequest {
@@ -215,7 +215,7 @@ export interface ScanRequest {
 export interface ScanAnswer {
   /** JSON array of the documents. */
   readonly json: string;
-  /** Of the last row that was looked at; null where there are no more. */
+  /** Sort values of the last row that was visited; null at the end of the range. */
   readonly next: readonly SqlValue[] | null;
   readonly isCut: boolean;
 }

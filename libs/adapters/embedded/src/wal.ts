@@ -6,7 +6,7 @@ import { startThread } from './storage-threads.ts';
 /** Asking for the log's state costs about as much as a small read. */
 const COMMITS_BETWEEN_CHECKS = 32;
 /** So little that the writer may copy it itself without a noticeable wait for others. */
-const LITTLE_BYTES = 400_000;
+const SMALL_REMAINDER_BYTES = 400_000;
 const MAX_PASSES = 4;
 
 /**
@@ -77,7 +77,7 @@ export class WalCheckpointer {
   }
 }
 
-/** What the checkpointer's thread is started with. */
+/** Start parameters of the checkpointer's thread. */
 export interface CheckpointTask {
   readonly file: string;
   /** Descriptor of the same file. */
@@ -88,7 +88,7 @@ export interface CheckpointTask {
 /** The write-ahead log (https://sqlite.org/wal.html), in bytes. */
 export interface WalState {
   readonly total: number;
-  /** Of that, what is not in the database file yet. */
+  /** The part of it that is not in the database file yet. */
   readonly outstanding: number;
   /** Why the file can no longer be relied on, if so. Other failures, as a full disk, show at the next commit as well. */
   readonly failure: string | null;
@@ -130,7 +130,7 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
 export function repeatCheckpoint(checkpoint: () => WalState, checkpointBytes: number): WalState {
   let state = checkpoint();
   for (let pass = 1; pass < MAX_PASSES && state.total >= longestWal(checkpointBytes); pass += 1) {
-    if (state.failure !== null || state.outstanding <= LITTLE_BYTES) break;
+    if (state.failure !== null || state.outstanding <= SMALL_REMAINDER_BYTES) break;
     state = checkpoint();
   }
   return state;

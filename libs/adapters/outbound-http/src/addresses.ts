@@ -58,7 +58,7 @@ const kindsV6 = notPublicV6.map(([kind, ...subnets]) => ({ kind, list: blockList
 
 /** Decides which addresses may be connected to. */
 export interface AddressPolicy {
-  /** What keeps this IP address (text form) from being public, as `loopback`; undefined when nothing does, or the operator allowed it. */
+  /** Why this IP address is not public, such as `loopback`; undefined if it is, or if the operator allowed it. */
   refuses(address: string): string | undefined;
   /** Whether the address lies inside the operator's own CIDRs. */
   isAllowedByOperator(address: string): boolean;

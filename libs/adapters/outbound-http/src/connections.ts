@@ -28,13 +28,13 @@ const pieceLimit = 512;
 const keepAliveMarginMs = 1000;
 const maxHeaderBytes = 16 * 1024;
 /**
- * Of one answer over the network. TLS can bring any number of bytes that are no part of what it encrypts (tickets, new keys,
- * new handshakes) and that nobody sees come: they are counted from time to time.
+ * Limit of one response over the network. TLS can add any number of bytes to what it encrypts (tickets, new keys,
+ * new handshakes), which no reader sees: they are counted from time to time.
  */
 const maxNetworkBytes = 2 * answerLimit;
 const networkCheckMs = 50;
 
-/** What waits for a connection. */
+/** A request that waits for a connection. */
 export interface ConnectionWaiter {
   readonly origin: string;
   run(connection: ReceiverConnection): void;
@@ -110,7 +110,7 @@ interface OriginConnections {
 /** The connections of all origins. An origin is forgotten with its last connection. */
 export class Connections {
   readonly #origins = new Map<string, OriginConnections>();
-  /** Of all origins, the one that rested longest first. */
+  /** Idle connections of all origins, the one that was idle longest first. */
   readonly #idle = new Set<ReceiverConnection>();
   readonly #open = new Set<ReceiverConnection>();
   #check: NodeJS.Timeout | undefined;
@@ -243,7 +243,7 @@ export class AnswerTooLong extends Error {
 class AnswerBound {
   #left = answerLimit;
 
-  /** What is read from now on belongs to another answer. */
+  /** Starts the count of another response. */
   begin(): void {
     this.#left = answerLimit;
   }

@@ -29,7 +29,7 @@ const connectFaults: Readonly<Record<string, string>> = {
 };
 
 /**
- * What an error of undici, the socket or TLS means.
+ * Translates an error of undici, the socket or TLS.
  * @param opened whether the connection was open (for https: its handshake done) when it happened
  */
 export function failureOf(thrown: Error, opened: boolean): FailureReason {
@@ -37,7 +37,7 @@ export function failureOf(thrown: Error, opened: boolean): FailureReason {
   return ownFailure(error) ?? lostConnection(error, opened) ?? (opened ? answerFailure(error) : openingFailure(error));
 }
 
-/** What this adapter throws itself. */
+/** Translates the errors that this adapter throws itself. */
 function ownFailure(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefused) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof NameNotResolved) return { code: 'dns_failed', message: error.message };

@@ -106,8 +106,8 @@ function decoder(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Gunzip | Bro
 export type ReceivedHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
 /**
- * What frames the message, names the host or steers the connection is never the caller's: endpoints carry headers that
- * their owners chose, and a `Host` of their choice would also choose the name that the certificate is checked against.
+ * Headers that frame the message, name the host or control the connection. Callers cannot set them: owners of endpoints
+ * choose headers, and a `Host` of theirs would also choose the name that the certificate is checked against.
  */
 const ours = new Set([
   'host',

@@ -46,7 +46,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 
   const inFlight = new Set<Exchange>();
   let closing: PromiseWithResolvers<void> | undefined;
-  // What is in flight without a connection waits for one. How much that may be is bounded by the callers' own caps.
+  // Requests without a connection wait for one. The callers' own limits bound their number.
   options.metrics?.gauge('outbound_requests_in_flight', 'POSTs not settled yet', [], () => inFlight.size);
   options.metrics?.gauge(
     'outbound_connections_open',

@@ -4,7 +4,7 @@ import { COUNTRIES, type Location, LocodeList } from './locode-list.ts';
 import { PlaceIndex, wordsOf } from './place-index.ts';
 
 /** Letters alone: no word of a name has a digit. */
-const FORM_OF_CODE = /^[A-Z]{5}$/;
+const CODE_PATTERN = /^[A-Z]{5}$/;
 
 export interface PlacesOptions {
   /** Path of the operator's own UN/LOCODE list (`PLACES_FILE`). */
@@ -40,7 +40,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
   };
 }
 
-/** What the list says of a place, with what the tables add. Coordinates come whole from one of them. */
+/** A place of the list, completed from the tables. Both coordinates come from the same source. */
 function completed(code: string, listed: Location, known: Place | undefined): Place {
   const isLocated = listed.latitude !== null && listed.longitude !== null;
   const { latitude = null, longitude = null } = (isLocated ? listed : known) ?? {};
@@ -94,6 +94,6 @@ class KnownPlaces {
 
   private namesLikeCodes(): ReadonlySet<string> {
     const words = [...this.#lines.values()].flatMap((line) => wordsOf(line.split('\t')[2] ?? ''));
-    return new Set(words.map((word) => word.toUpperCase()).filter((word) => FORM_OF_CODE.test(word)));
+    return new Set(words.map((word) => word.toUpperCase()).filter((word) => CODE_PATTERN.test(word)));
   }
 }

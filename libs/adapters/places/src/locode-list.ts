@@ -6,14 +6,14 @@ const HEADER = 'change,country,location';
 /** Change, Country, Location, Name, NameWoDiacritics, Subdivision, Status, Function, Date, IATA, Coordinates, Remarks. */
 const COLUMNS = 12;
 /** UNECE's list has 7 MB. */
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 const FILE_ERRORS = new Map([
   ['ENOENT', 'no such file'],
   ['EACCES', 'may not be read'],
   ['EISDIR', 'is a folder'],
 ]);
 /** In characters. What is longer is no record: its quote was never closed, or the file is no text. */
-const LONGEST_RECORD = 64 * 1024;
+const MAX_RECORD_CHARACTERS = 64 * 1024;
 /** A byte order mark in UTF-8, as its bytes are read here. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 /** ISO 3166-1 alpha-2, officially assigned codes. */
@@ -54,7 +54,7 @@ export class LocodeList {
   static async load(file: string): Promise<LocodeList> {
     const list = new LocodeList();
     try {
-      if ((await stat(file)).size > MOST_BYTES) throw new Error('is too large for a list of places');
+      if ((await stat(file)).size > MAX_BYTES) throw new Error('is too large for a list of places');
       readCsv(await readFile(file), (fields, line) => list.#add(fields, line));
     } catch (error) {
       throw new PlacesFileError(`PLACES_FILE ${file}: ${reason(error)}`, { cause: error });
@@ -122,7 +122,7 @@ export function readCsv(file: Buffer, onRecord: (fields: readonly string[], line
       record_delimiter: '\n',
       relax_column_count: true,
       relax_quotes: true,
-      max_record_size: LONGEST_RECORD,
+      max_record_size: MAX_RECORD_CHARACTERS,
       on_record: (fields: readonly string[], { lines }) => {
         onRecord(
           fields.map((field) => decoded(field, line)),

@@ -1,9 +1,9 @@
 import type { Place } from '@tracking/contracts';
 
 /** Most entries looked at for a search: of a single letter the first ones, which is as good as any. */
-const MOST_VISITED = 5_000;
+const MAX_VISITED = 5_000;
 /** Words of a search that are looked for; no name has more. */
-const MOST_WORDS = 10;
+const MAX_WORDS = 10;
 const WORD = /[\p{L}\p{N}]+/gu;
 const MARKS = /\p{M}/gu;
 
@@ -31,13 +31,13 @@ export class PlaceIndex {
 
   /** As of `PlaceDirectory.search`. */
   search(text: string, limit: number): readonly Place[] {
-    const words = [...new Set(wordsOf(text))].slice(0, MOST_WORDS);
+    const words = [...new Set(wordsOf(text))].slice(0, MAX_WORDS);
     // The longest leads to the fewest.
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
     if (longest === undefined) return [];
     const found = new Map<string, Place>();
     const first = this.firstFrom(longest);
-    for (const { word, code } of this.entries.slice(first, first + MOST_VISITED)) {
+    for (const { word, code } of this.entries.slice(first, first + MAX_VISITED)) {
       if (!word.startsWith(longest)) break;
       const place = found.has(code) ? undefined : this.find(code);
       if (place !== undefined && hasAll(place, others)) found.set(code, place);

@@ -12,12 +12,12 @@ import type { ApiRequest, Method } from './request.ts';
 import { type RawAnswer, Transport } from './transport.ts';
 
 const DEFAULTS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
-/** What a proxy answers in the place of a connection that broke. */
+/** Statuses that a proxy returns for a broken connection. */
 const BROKEN: ReadonlySet<number> = new Set([502, 504]);
 /** 503 of these codes: nothing was begun. */
 const UNTOUCHED: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
 /** More would not fit into a header: what was written longest ago is shown everywhere by then. */
-const MOST = 16;
+const MAX_TOKENS = 16;
 
 /** Sends requests until they are answered: again where that is safe, within bounds, and with what the client wrote. */
 export class Requester {
@@ -90,7 +90,7 @@ export class Requester {
     } catch (error) {
       const isForeign = error instanceof ApiError && error.code === 'invalid_consistency_token';
       if (!isForeign || token === undefined || request.consistencyToken !== undefined) throw error;
-      // Of a service that was set up anew: it never knew those writes.
+      // A service that was set up again does not know those writes.
       this.tokens.forget(token);
       return this.attempt<T>(request, key, signal);
     }
@@ -144,7 +144,7 @@ export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** What decides whether a request is sent again. */
+/** The parts of a request that decide whether it may be sent again. */
 interface Repeatable {
   readonly method: Method;
   /** Whether it goes with `If-Match`. */
@@ -226,7 +226,7 @@ export class ConsistencyTokens {
   /** @param sent the header that the write went with */
   wrote(token: string, sent: string | undefined): void {
     const superseded = new Set([token, ...split(sent)]);
-    this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MOST);
+    this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_TOKENS);
   }
 
   /** From now on reads see this, too. */

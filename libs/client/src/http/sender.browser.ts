@@ -27,7 +27,7 @@ const byFetch: Send = async ({ url, method, headers, withCredentials, signal, bo
 
 type FetchBody = Exclude<RequestInit['body'], undefined>;
 
-/** What fetch sends as it is stays so; anything else becomes JSON. */
+/** Leaves bodies that fetch can send unchanged; anything else becomes JSON. */
 function bodyOf(body: unknown): { readonly sent: FetchBody; readonly type?: { readonly 'Content-Type': string } } {
   if (body === undefined) return { sent: null };
   const isBytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);

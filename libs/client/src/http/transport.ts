@@ -120,7 +120,7 @@ function toRecord(headers: object): Record<string, string> {
   );
 }
 
-/** What was refused is told in JSON, whatever was asked for. */
+/** Errors are always JSON, whatever was requested. */
 async function bodyOf(stream: ReadableStream<Uint8Array> | null): Promise<unknown> {
   try {
     return await new Response(stream).json();

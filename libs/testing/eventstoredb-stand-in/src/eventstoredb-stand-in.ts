@@ -92,7 +92,7 @@ export class EventStoreDbStandIn extends NodeProcess {
   }
 }
 
-/** What it prints once it serves; the group is the address of its switches. */
+/** The line that it prints once it serves; the group is the address of its switches. */
 const READY = /ready on .* control (\S+)/;
 
 export interface StandInOptions {

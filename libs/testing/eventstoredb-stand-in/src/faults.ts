@@ -1,6 +1,6 @@
 import { RequestRefused } from './records.ts';
 
-/** What the stand-in is told to do wrong. Each is set by itself; what is not named stays as it is. */
+/** Faults that the stand-in simulates. Each is set by itself; faults that are not named stay as they are. */
 export interface Faults {
   /** While true it takes everything in and answers nothing. */
   readonly hang?: boolean;

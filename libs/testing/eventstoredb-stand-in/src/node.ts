@@ -17,7 +17,7 @@ import { readCall } from './reads.ts';
 import { newEvent, RequestRefused } from './records.ts';
 import { StreamStore } from './stream-store.ts';
 
-/** What a node takes is counted where it arrives; as it is stored here, bytes can be more. */
+/** The limit of an append is checked when it arrives; stored here, it can have more bytes. */
 const LIMITS = { appendBytes: 16 * 1_048_576 };
 
 /** Long enough for the ends of subscriptions to leave before their connections are dropped. */

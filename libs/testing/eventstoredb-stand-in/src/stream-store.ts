@@ -43,7 +43,7 @@ interface StreamRange {
 
 const UNTOUCHED: StreamState = { visibleFrom: 0, tombstoned: false };
 
-/** What a node adds to the store: appends at any revision, deleted streams, the limit of an append. */
+/** Adds to the store what a node has: appends at any revision, deleted streams, the limit of an append. */
 export class StreamStore {
   private readonly states = new Map<string, StreamState>();
   private readonly recent = new LRUCache<string, AppendResult & { readonly stream: string }>({ max: REMEMBERED_IDS });

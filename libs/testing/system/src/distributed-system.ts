@@ -14,7 +14,7 @@ export const SERVICES = ['shipments', 'projections', 'webhooks', 'gateway'] as c
 export type ServiceName = (typeof SERVICES)[number];
 
 export interface DistributedSystemOptions extends EnginesOptions {
-  /** Of each service; 1 by default. */
+  /** Replicas of each service; 1 by default. */
   readonly replicas?: number;
   /** Settings of all services, by environment variable. */
   readonly env?: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface DistributedSystemOptions extends EnginesOptions {
 export interface Replica {
   readonly process: ManagedProcess;
   readonly managementUrl: string;
-  /** Of a gateway's API. */
+  /** Base URL of a gateway's API. */
   readonly url: string | undefined;
 }
 
@@ -38,7 +38,7 @@ interface AppProcess {
   readonly app: string;
   /** Beside what all get. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What it says when it is, or has done its work. */
+  /** The line that it prints when it is ready, or has done its work. */
   readonly ready: RegExp;
   readonly stopped?: RegExp;
 }
@@ -51,7 +51,7 @@ export class DistributedSystem {
   private constructor(
     readonly engines: Engines,
     readonly services: Readonly<Record<ServiceName, readonly Replica[]>>,
-    /** What the command line needs to operate it. */
+    /** Address and token for the command line. */
     readonly administration: { readonly url: string; readonly token: string },
   ) {}
 
@@ -76,7 +76,7 @@ export class DistributedSystem {
       WEBHOOKS_URL: channel('webhooks'),
       SERVICES_TOKEN: keptSecret(folder, 'services.token', 'hex'),
       ADMINISTRATION_TOKEN: administrationToken,
-      // What engines that keep their data hold encrypted is read by the next run as well.
+      // The next run must read the secrets that engines with kept data hold.
       SECRETS_KEY: keptSecret(folder, 'secrets.key', 'base64'),
       ...options.env,
     };
@@ -139,7 +139,7 @@ export class DistributedSystem {
     return this.services.gateway.flatMap(({ url }) => url ?? []);
   }
 
-  /** Those started here. */
+  /** Engines that were started here. */
   private get ownEngines(): readonly ManagedProcess[] {
     const { eventStoreDb, kafka, mongo } = this.engines;
     return [eventStoreDb, kafka, mongo].flatMap((engine) => engine ?? []);

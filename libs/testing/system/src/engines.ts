@@ -10,7 +10,7 @@ export interface Engines {
   readonly eventStoreDbUrl: string;
   readonly kafkaBrokers: string;
   readonly mongoUrl: string;
-  /** Those started here; undefined for one that runs already. */
+  /** Engines that were started here; undefined for one that runs already. */
   readonly eventStoreDb: ManagedProcess | undefined;
   readonly kafka: ManagedProcess | undefined;
   readonly mongo: ManagedProcess | undefined;

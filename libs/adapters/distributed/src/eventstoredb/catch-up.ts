@@ -32,7 +32,7 @@ interface CatchUpSource extends RetryTelemetry {
   readonly timeoutMs: number;
 }
 
-/** What one reader reads, and where from. */
+/** One reader: its filter and its sources. */
 interface LogReader {
   readonly source: CatchUpSource;
   readonly pages: LogPages;
@@ -129,8 +129,8 @@ interface Search {
 }
 
 /**
- * What is stored after a position, as the node finds it, until nothing more comes for a while. A node that drops who is
- * too slow is left with what it sent before.
+ * Reads what is stored after a position, as the node finds it, until nothing comes for a while. A reader that the node
+ * drops for being too slow keeps what was sent before.
  * @throws the client's error when the subscription is lost
  */
 async function* findStored(

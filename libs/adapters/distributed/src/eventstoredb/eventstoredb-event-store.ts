@@ -55,7 +55,7 @@ import {
 /** As the client reads and writes them: it fails on any other, in a way that ends the process. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Events of a stream read in one go; fewer after a timeout. */
-const READ_AT_ONCE = 1_000;
+const READ_BATCH_SIZE = 1_000;
 
 export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
   readonly logger: Logger;
@@ -111,14 +111,14 @@ export class EventStoreDbEventStore implements EventStore {
     { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
   ): Promise<StoredEvent[]> {
     const events: StoredEvent[] = [];
-    let most = READ_AT_ONCE;
+    let most = READ_BATCH_SIZE;
     for (let at = from; at <= to;) {
       this.refuseWhenClosed();
       const count = Math.min(to - at + 1, most);
       const read = await retryWithin(this.limits.operationTimeoutMs, (ms) => this.readSome(stream, at, count, ms));
       for (const event of read.found) events.push(event);
       if (read.isWhole && read.found.length < count) break;
-      most = read.isWhole ? Math.min(READ_AT_ONCE, 2 * most) : half(most);
+      most = read.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : half(most);
       // Not counted on: of a stream that was deleted and begun again the first ones are gone.
       at = (read.found.at(-1)?.revision ?? at) + 1;
     }
@@ -165,7 +165,7 @@ export class EventStoreDbEventStore implements EventStore {
       const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, timedOut);
       const revision = Number(nextExpectedRevision);
       if (position !== undefined) return { revision, position: toPosition(position) };
-      // Of what was there before, a node may not tell where.
+      // For a repeated append, a node may not report the position.
       const [last] = (await this.readSome(stream, revision, 1, leftMs)).found;
       if (last === undefined) throw timedOut();
       return { revision, position: last.position };
@@ -197,7 +197,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 }
 
-/** What the client fails on where nobody can catch it. */
+/** Refuses events on which the client fails where nobody can catch the error. */
 function refuseUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
   for (const event of events) {

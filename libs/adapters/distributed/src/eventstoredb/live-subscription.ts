@@ -111,7 +111,7 @@ export class LiveEventBuffer {
     this.notify();
   }
 
-  /** Of the last entry of the log that was added. */
+  /** Position of the last entry of the log that was added. */
   get last(): Position {
     return this.end;
   }

@@ -50,14 +50,14 @@ export function toStoredEvent({ streamId, id, revision, type, data, metadata, po
   };
 }
 
-/** What one entry of the whole log is to a reader. */
+/** One entry of the whole log, as a reader sees it. */
 export interface LogEntry {
   readonly position: Position;
   /** Absent where it is one of the node's own, as its statistics. */
   readonly event?: StoredEvent;
 }
 
-/** Those events of a piece of the log that match, and how far it reaches. */
+/** The matching events of a piece of the log, and the position up to which it reaches. */
 export interface LogSlice {
   readonly events: readonly StoredEvent[];
   readonly position: Position;

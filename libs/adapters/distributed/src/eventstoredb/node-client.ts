@@ -44,13 +44,13 @@ export interface EventStoreDbLimits {
   readonly liveEvents: number;
 }
 
-/** What the client keeps to itself, as far as the adapter changes it. */
+/** Private members of the client that the adapter changes. */
 interface ClientInternals {
   readonly handleError: (...failure: readonly unknown[]) => Promise<void>;
   readonly getChannel: () => Promise<Channel>;
 }
 
-/** What every call is told. */
+/** Options of every call. */
 interface CallOptions {
   /** A follower answers from what it has by then; only the leader has everything acknowledged. */
   readonly requiresLeader: true;
@@ -132,7 +132,7 @@ interface ClientError {
   readonly name?: unknown;
 }
 
-/** What went wrong in one word, as `unavailable`: messages of the client hold addresses and names. */
+/** The failure as one word, such as `unavailable`: messages of the client contain addresses and names. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   const { type, code, name }: ClientError = error ?? { type: 'ended' };
@@ -198,7 +198,7 @@ export async function retryUntilStopped<T>(
   return answer.catch(() => undefined);
 }
 
-/** What the promise resolves with, or undefined where `stop` comes first. */
+/** Resolves as the promise does, or with undefined if `stop` aborts first. */
 export async function unlessAborted<T>(stop: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
   const stopped = Promise.withResolvers<undefined>();
   const giveUp = () => stopped.resolve(undefined);

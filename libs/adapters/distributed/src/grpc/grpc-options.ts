@@ -11,7 +11,7 @@ export const DEFAULT_LIMITS: GrpcLimits = {
   connectionAgeMs: 60_000,
   closeTimeoutMs: 15_000,
 };
-/** What stands around a request or an answer, and what its text gains as a part of JSON. */
+/** Room for the envelope of a request or response, and for escapes of its text in JSON. */
 const ENVELOPE_BYTES = 65_536;
 /** Metadata by which a caller makes itself known, and by which it names the request for which it calls. */
 const AUTHORIZATION = 'authorization';
@@ -20,7 +20,7 @@ const TRACEPARENT = 'traceparent';
 
 /** PEM texts. */
 export interface GrpcTls {
-  /** Who must have signed the other end's certificate; on a channel, the system's authorities where absent. */
+  /** Authority of the other end's certificate; without it, a channel trusts the system's authorities. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -96,7 +96,7 @@ export function originIn(metadata: Metadata): Partial<RequestOrigin> {
   };
 }
 
-/** Of one length whatever the text: the time that comparing takes says nothing about either. */
+/** A digest has the same length for every text, so the duration of a comparison reveals neither. */
 function digest(text: string | Buffer): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -219,7 +219,7 @@ function clientOf(
         'grpc.dns_min_time_between_resolutions_ms': 2_000,
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 2_000,
-        // What is repeated, and until when, is decided in one place: here.
+        // Retries are decided in one place: here.
         'grpc.enable_retries': 0,
         // A proxy in the environment is for the way out.
         'grpc.enable_http_proxy': 0,

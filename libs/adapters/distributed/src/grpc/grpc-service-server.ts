@@ -44,11 +44,11 @@ import {
 const TURNS_TO_READ_ON = 3;
 
 export interface GrpcServiceServerOptions {
-  /** What is served. */
+  /** The operations that are served. */
   readonly proto: ServiceProto;
   /** `host:port` */
   readonly address: string;
-  /** Whoever does not know it is not answered. */
+  /** Callers without it are refused. */
   readonly token: string;
   /** Plain text without. */
   readonly tls?: GrpcServerTls;
@@ -229,7 +229,7 @@ class ServedOperations {
     const started = performance.now();
     const about = { ...originFields(origin), method: name };
     const ended = (outcome: string) => {
-      // What the processes ask each other all the time, for no request, has no line.
+      // Calls that serve no request are not logged: processes make them all the time.
       if (origin.request_id === undefined) return;
       const duration_ms = Math.round((performance.now() - started) * 10) / 10;
       this.logger.info({ ...about, outcome, duration_ms }, 'call');

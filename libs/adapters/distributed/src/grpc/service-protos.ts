@@ -3,7 +3,7 @@ import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/
 import { DomainError, type FieldError, PreconditionFailed } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 
-/** What a process is asked: a .proto file, with a gRPC service for each part of it. */
+/** The operations of a process: a .proto file with a gRPC service for each part. */
 export interface ServiceProto {
   /** The process as operators know it: `shipments`, `webhooks`. */
   readonly name: string;
@@ -22,9 +22,9 @@ export const WEBHOOKS: ServiceProto = {
   path: fileURLToPath(new URL('webhooks.proto', import.meta.url)),
 };
 
-/** Of a type whose members have one request and one answer each, both JSON by their types. */
+/** A type whose members take one request and return one response, both JSON by their types. */
 type Operations<T> = { readonly [Name in keyof T]: (request: never) => Promise<unknown> };
-/** Of a type whose members are operations: a part for each service of a .proto file. */
+/** A type whose members are operations: one part for each service of a .proto file. */
 export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 
 export interface LoadedProto {
@@ -58,7 +58,7 @@ type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
 export function loadProto(proto: ServiceProto): LoadedProto {
   const definition = loadSync(proto.path, { keepCase: true });
   const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedPart[] => {
-    // Of a message.
+    // An entry with a format is a message.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
     const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType }]) => {

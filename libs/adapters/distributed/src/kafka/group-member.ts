@@ -29,7 +29,7 @@ const LEAVE_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
 /** The group gave the member's place away. */
 const UNKNOWN_MEMBER = 'UNKNOWN_MEMBER_ID';
-const LOOK_EVERY_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 interface Membership {
   /** As the caller knows it, and as the cluster does. */
@@ -62,7 +62,7 @@ export class GroupMember {
   private consumer: Consumer | undefined;
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
-  /** Of the present consumer. */
+  /** Identity of the present consumer. */
   private identity: MemberIdentity = { id: '', leaves: false };
   /** The member id under which its partitions were assigned; empty until then. */
   private assignedAs = '';
@@ -228,7 +228,7 @@ export class GroupMember {
     this.inHand.delete(partition);
     try {
       work.fetchNext();
-      // Of the present consumer, which may have met it in hand.
+      // The present consumer may have fetched this partition while it was in hand.
       this.consumer?.resume([{ topic: this.membership.clusterTopic, partitions: [partition] }]);
     } catch {
       // The consumer has gone; the next one begins at the committed offset.
@@ -300,7 +300,7 @@ class HeartbeatMonitor {
         this.brokerAwayAt = performance.now();
       }
     };
-    const looking = setInterval(() => void look(), LOOK_EVERY_MS);
+    const looking = setInterval(() => void look(), CHECK_INTERVAL_MS);
     return () => {
       isOver = true;
       clearInterval(looking);

@@ -173,8 +173,8 @@ export class LostResponses {
 }
 
 /**
- * What kafkajs logs, without what it adds (stacks, requests, members), and each message once in half a minute: it repeats
- * them at every attempt. All of that is retried: `RetryReporter` tells what comes of it.
+ * Log lines of kafkajs without its additions (stacks, requests, members), each message once in 30 s: kafkajs repeats
+ * them at every attempt. All of that is retried: `RetryReporter` reports the result.
  */
 export function kafkaLogs(logger: Logger): logCreator {
   const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_MESSAGES, ttl: LOGGED_AGAIN_AFTER_MS });
@@ -229,7 +229,7 @@ interface KafkaJsError {
   readonly name?: unknown;
 }
 
-/** What went wrong in one word, as `ECONNREFUSED`: messages and causes of the driver name addresses. */
+/** The failure as one word, such as `ECONNREFUSED`: messages and causes of the driver contain addresses. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   if (typeof error !== 'object' || error === null) return 'unknown';

@@ -146,7 +146,7 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 }
 
-/** What is asked of the cluster about topics and groups, under the names that the cluster knows. */
+/** Creates topics and reads lags, under the names that the cluster knows. */
 class KafkaTopics {
   private connection: { readonly client: KafkaClient; readonly admin: Promise<Admin> } | undefined;
 

@@ -5,7 +5,7 @@ import { retry } from '@tracking/resilience';
 const SIZE_BYTES = 4;
 /** Event of a socket that broke, with the number of responses that were awaited on it. */
 export const RESPONSES_LOST = 'responses lost';
-/** What kafkajs listens to on a socket. */
+/** Events of a socket that kafkajs listens to. */
 const LISTENED_TO = ['data', 'end', 'error', 'timeout'] as const;
 const JOIN_ATTEMPTS = 5;
 const JOIN_PAUSES = { firstPauseMs: 200, longestPauseMs: 1_600 };
@@ -13,7 +13,7 @@ const JOIN_PAUSES = { firstPauseMs: 200, longestPauseMs: 1_600 };
 /** A connection of kafkajs 2.2.4: one way to a broker, over one socket after another. */
 interface KafkaJsConnection {
   socket?: Socket;
-  /** Of a response that is not complete yet, and how many bytes are awaited before reading it. */
+  /** Parts of an incomplete response, and the number of bytes to await before it is read. */
   chunks: Buffer[];
   bytesBuffered: number;
   bytesNeeded: number;

@@ -16,7 +16,7 @@ const COMMITTING: RetriedStep = {
   isFault: () => false,
 };
 
-/** What is retried until it succeeds. */
+/** Work that is retried until it succeeds. */
 interface RetriedStep {
   /** As the metric of retries names it. */
   readonly metric: string;

@@ -25,7 +25,7 @@ interface PublishCall {
 interface MessageChunk {
   readonly call: PublishCall;
   readonly messages: readonly Message[];
-  /** Of its first message among those of the call. */
+  /** Index of its first message among those of the call. */
   readonly index: number;
   readonly bytes: number;
 }
@@ -89,14 +89,14 @@ export class TopicProducer {
       const failure = await this.sendUntilAcknowledged(batch);
       if (failure === undefined) for (const chunk of batch) acknowledge(chunk);
       else if (failure instanceof Unavailable) {
-        // What waits must not overtake what may have to be repeated.
+        // Waiting messages must not overtake those that may have to be repeated.
         for (const { call } of [...batch, ...this.waiting.splice(0)]) call.failed(failure);
       } else this.refuse(batch, failure);
     }
     this.isSending = false;
   }
 
-  /** Of several messages each is sent alone, to find the one; nothing of its call is sent after it. */
+  /** Sends several messages one by one to find the refused one; no later message of its call is sent. */
   private refuse(batch: readonly MessageChunk[], reason: string): void {
     const [first, ...others] = batch.flatMap(alone);
     if (first === undefined) return;

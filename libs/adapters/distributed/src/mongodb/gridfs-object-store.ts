@@ -47,7 +47,7 @@ export class GridfsObjectStore implements ObjectStore {
         n += 1;
       }
     } catch (error) {
-      // Of an engine that did not answer, something may arrive after it was cleared away: that waits.
+      // An engine that did not answer may still store a chunk after the object was cleared: it is cleared later.
       if (!(error instanceof Unavailable)) await this.clear(id).catch(() => undefined);
       throw error;
     }
@@ -189,7 +189,7 @@ interface FileRecord {
   readonly _id: string;
   /** In bytes. */
   readonly length: number;
-  /** Of all chunks but the last, in bytes. */
+  /** Size of all chunks but the last, in bytes. */
   readonly chunkSize: number;
   readonly uploadDate: Date;
   readonly filename: string;

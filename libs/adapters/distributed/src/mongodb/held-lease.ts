@@ -2,11 +2,11 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Collection, type Filter, type Lease, Unavailable } from '@tracking/ports';
 
 /** Part of the time to live: a lease is renewed that often. */
-const RENEWED_EVERY = 1 / 3;
+const RENEWAL_FRACTION = 1 / 3;
 /** Pause after a renewal that failed. */
-const TRIED_AGAIN_AFTER = 1 / 18;
+const RETRY_FRACTION = 1 / 18;
 /** A holder that could not renew for as long stops: well before others take the lease, who wait for a whole time to live. */
-const RELIED_ON_FOR = 2 / 3;
+const RELIABLE_FRACTION = 2 / 3;
 
 export interface HeldLeaseOptions {
   readonly records: LeaseRecords;
@@ -29,7 +29,7 @@ export class HeldLease implements Lease {
   private readonly ended = new AbortController();
   private record: LeaseRecord;
   /** On the monotonic clock. */
-  private reliedOnUntil = -Infinity;
+  private reliableUntil = -Infinity;
   private expiry: NodeJS.Timeout | undefined;
   private releasing: Promise<void> | undefined;
 
@@ -38,13 +38,13 @@ export class HeldLease implements Lease {
     this.name = options.record.id;
     this.epoch = options.record.epoch;
     this.lost = this.ended.signal;
-    this.reliedOnSince(options.sentAt);
+    this.extendSince(options.sentAt);
     void this.renewUntilEnded();
   }
 
   /** By the clock: a timer may come late, after other events of a process that stood still. */
   isHeld(): boolean {
-    if (performance.now() >= this.reliedOnUntil) this.lose();
+    if (performance.now() >= this.reliableUntil) this.lose();
     return !this.lost.aborted;
   }
 
@@ -67,16 +67,16 @@ export class HeldLease implements Lease {
 
   /** No retry with backoff: all leases of the process are renewed at the same moments, so that they share a write. */
   private async renewUntilEnded(): Promise<void> {
-    let every = RENEWED_EVERY;
+    let every = RENEWAL_FRACTION;
     while (await this.slept(untilNext(every * this.options.ttlMs))) {
       const sentAt = performance.now();
       try {
         if (!(await this.write(this.record.holder))) return this.lose();
-        this.reliedOnSince(sentAt);
-        every = RENEWED_EVERY;
+        this.extendSince(sentAt);
+        every = RENEWAL_FRACTION;
       } catch {
         // Whatever it was: until the lease expires the next attempt may do better.
-        every = TRIED_AGAIN_AFTER;
+        every = RETRY_FRACTION;
         this.options.onFailure();
       }
     }
@@ -92,11 +92,11 @@ export class HeldLease implements Lease {
     return this.options.records.update(this.record, holder);
   }
 
-  private reliedOnSince(sentAt: number): void {
+  private extendSince(sentAt: number): void {
     clearTimeout(this.expiry);
     if (this.lost.aborted) return;
-    this.reliedOnUntil = sentAt + RELIED_ON_FOR * this.options.ttlMs;
-    this.expiry = globalThis.setTimeout(() => this.lose(), Math.max(1, this.reliedOnUntil - performance.now())).unref();
+    this.reliableUntil = sentAt + RELIABLE_FRACTION * this.options.ttlMs;
+    this.expiry = globalThis.setTimeout(() => this.lose(), Math.max(1, this.reliableUntil - performance.now())).unref();
   }
 
   private lose(): void {
@@ -111,7 +111,7 @@ export class HeldLease implements Lease {
   }
 }
 
-/** Who has the lease, in the store. */
+/** The holder of a lease, as stored. */
 export interface LeaseRecord {
   /** The lease's name. */
   readonly id: string;

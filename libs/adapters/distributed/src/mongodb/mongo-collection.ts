@@ -34,23 +34,23 @@ import {
 } from './mongo-filter.ts';
 
 /** Most documents written in one operation, which has to end within its deadline; fewer after one that did not. */
-const WRITES_AT_ONCE = 1_000;
+const WRITE_BATCH_SIZE = 1_000;
 /** Documents of the largest size that are written within the deadline on any server that works. */
-const LEAST_WRITES_AT_ONCE = 16;
+const MIN_WRITE_BATCH_SIZE = 16;
 /** A write that was refused because its id is there. */
 const TAKEN = Symbol('taken');
 
 export class MongoCollection<T extends Document> implements Collection<T> {
   /** Asked for in this turn of the event loop, and not of the server yet. */
   private asked: { readonly ids: Set<string>; readonly found: Promise<ReadonlyMap<string, T>> } | undefined;
-  private writesAtOnce = WRITES_AT_ONCE;
+  private writesAtOnce = WRITE_BATCH_SIZE;
 
   constructor(
     private readonly spec: CollectionSpec,
     private readonly connection: MongoConnection,
   ) {}
 
-  /** What is asked for one by one in a turn of the event loop costs one question. */
+  /** Reads of single documents in one turn of the event loop become one query. */
   async get(id: string): Promise<T | undefined> {
     const { ids, found } = (this.asked ??= this.ask());
     ids.add(id);
@@ -143,7 +143,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       throw isBegun ? withUnknownOutcome(error) : error;
     }
     // Only after all writes: a caller that repeats them would otherwise fail at the same place again.
-    this.writesAtOnce = Math.min(WRITES_AT_ONCE, 2 * atOnce);
+    this.writesAtOnce = Math.min(WRITE_BATCH_SIZE, 2 * atOnce);
     if (refusedBy !== undefined) throw new DuplicateKey(this.spec.name, refusedBy);
   }
 
@@ -185,8 +185,8 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     try {
       return await this.writeUnordered(writes, true);
     } catch (error) {
-      if (error instanceof Unavailable && writes.length > LEAST_WRITES_AT_ONCE) {
-        this.writesAtOnce = Math.max(LEAST_WRITES_AT_ONCE, Math.floor(writes.length / 2));
+      if (error instanceof Unavailable && writes.length > MIN_WRITE_BATCH_SIZE) {
+        this.writesAtOnce = Math.max(MIN_WRITE_BATCH_SIZE, Math.floor(writes.length / 2));
       }
       throw error;
     }

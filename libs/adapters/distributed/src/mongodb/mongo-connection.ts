@@ -19,11 +19,11 @@ const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEY_SPECS_CONFLICT = 86;
 const DUPLICATE_KEY = 11_000;
 /**
- * What MongoDB refuses for what was sent, and would refuse again: BadValue, FailedToParse, TypeMismatch, Overflow,
+ * Codes of requests that MongoDB refuses, and would refuse again: BadValue, FailedToParse, TypeMismatch, Overflow,
  * CannotIndexParallelArrays, BSONObjectTooLarge, and a nesting or size that its parser refuses.
  */
 const REFUSED: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
-/** What the driver cannot write down: too large, or no JSON. By name, since the platform throws it too. */
+/** Names of the errors for documents that the driver cannot encode. By name, since the platform throws them too. */
 const UNWRITABLE = /^(RangeError|BSON\w*Error)$/;
 
 export interface MongoOptions {

@@ -26,7 +26,7 @@ export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
     for (const one of isAll(condition) ? condition.all : [condition]) {
       const conditions = mongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
-      // Of an array, one element must lie within both bounds, not one within each.
+      // For an array, one element must lie within both bounds, not one within each.
       const given = isRange(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
       if (isRange(given) && !isScalarField(spec, name)) also.push(elementOrScalar(field, given));
       // The first of several leads: MongoDB takes for an index's bounds what it comes to first.
@@ -92,7 +92,7 @@ function mongoConditions(condition: Exclude<FilterCondition, { readonly all: unk
   return { ...conditions, ...present(bounds.map(([, value]) => value)) };
 }
 
-/** What equals null must be there. */
+/** A field that equals null must be present. */
 function present(values: readonly Scalar[]): Conditions {
   return values.includes(null) ? { $exists: true } : {};
 }
@@ -180,7 +180,7 @@ export function scannedRange(spec: CollectionSpec, { index, filter, sort, after 
   }
   const range: Record<string, FilterCondition> = {};
   for (const field of fields.slice(0, from)) {
-    const condition = field === arrayField ? leadOf(filter[field]) : filter[field];
+    const condition = field === arrayField ? leadingCondition(filter[field]) : filter[field];
     if (!isScalar(condition)) throw new TypeError(`${index}: the filter names no one ${field}`);
     range[field] = condition;
   }
@@ -191,7 +191,7 @@ export function scannedRange(spec: CollectionSpec, { index, filter, sort, after 
   return { $and: [condition, ...rowsAfter(sort.fields.map(stored), after, sort.descending === true)] };
 }
 
-/** What of them the scan answers, up to the last that it may look at. */
+/** The documents that the scan returns, up to the last entry that it may visit. */
 export function scannedDocuments(spec: CollectionSpec, scan: Scan, last: readonly unknown[] | undefined): MongoFilter {
   const { filter, sort, after } = scan;
   const [fields, descending] = [sort.fields.map(stored), sort.descending === true];
@@ -204,7 +204,7 @@ export function scannedDocuments(spec: CollectionSpec, scan: Scan, last: readonl
   };
 }
 
-function leadOf(condition: Filter[string] | undefined): FilterCondition | undefined {
+function leadingCondition(condition: Filter[string] | undefined): FilterCondition | undefined {
   return condition !== null && typeof condition === 'object' && 'all' in condition ? condition.all[0] : condition;
 }
 

@@ -14,7 +14,7 @@ import { HeldLease, type LeaseRecord, LeaseRecords, untilNext } from './held-lea
 
 export const LEASES: CollectionSpec = { name: 'leases', indexes: [] };
 /** Part of the time to live: who waits looks that often. */
-const LOOKS_EVERY = 1 / 9;
+const POLL_FRACTION = 1 / 9;
 
 /** The record as a waiting process saw it last, and since when it has not changed. */
 interface SeenRecord {
@@ -33,7 +33,7 @@ export class MongoLeases implements Leases {
   private opening: Promise<LeaseRecords> | undefined;
   private readonly held = new Set<HeldLease>();
   private readonly acquiring = new Set<Promise<unknown>>();
-  /** Of those who wait for a lease: woken when a lease of this process ends. */
+  /** Wake-ups of callers that wait for a lease: woken when a lease of this process ends. */
   private readonly waiting = new Set<WakeUp>();
   private readonly closing = new AbortController();
   private readonly countRetry: CountRetry;
@@ -80,7 +80,7 @@ export class MongoLeases implements Leases {
         });
         if (found instanceof HeldLease) return await keptUnlessAborted(found, signal);
         seen = found;
-        await wakeUp.wait(untilNext(LOOKS_EVERY * this.ttlMs), signal);
+        await wakeUp.wait(untilNext(POLL_FRACTION * this.ttlMs), signal);
       }
     } finally {
       this.waiting.delete(wakeUp);

@@ -16,15 +16,15 @@ export const QUOTA: CollectionSpec = {
   indexes: [{ name: 'newest', fields: ['newest'] }],
   durability: 'derived',
 };
-/** What no minute holds any more, whichever process's clock counts. */
+/** Age after which no sliding minute contains a record, whichever process's clock counts. */
 const OLD_SECONDS = 120;
-const OLD_AT_ONCE = 1_000;
+const DELETE_BATCH_SIZE = 1_000;
 /** A request waits no longer than this for the store; then this process counts locally. */
 const STORE_TIMEOUT_MS = 1_000;
 /** How long it then counts locally before a request tries the store again. */
 const LOCAL_MS = 1_000;
 const SWEEP_MS = 1_000;
-const DELETE_OLD_EVERY_MS = 60_000;
+const DELETE_INTERVAL_MS = 60_000;
 
 /**
  * Quota over all processes that share a document store: one record per key, written with a guard. The seconds are those
@@ -69,14 +69,14 @@ export class MongoQuota implements Quota {
   /** Anybody may ask by a name that nobody asks by again. Each process does so: what is gone is not deleted twice. */
   private async deleteOld(): Promise<void> {
     const now = this.clock().getTime();
-    if (Math.abs(now - this.deletedOldAt) < DELETE_OLD_EVERY_MS) return;
+    if (Math.abs(now - this.deletedOldAt) < DELETE_INTERVAL_MS) return;
     this.deletedOldAt = now;
     const filter = { newest: { lt: now / 1_000 - OLD_SECONDS } };
     await this.onStore(async (records) => {
-      const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: OLD_AT_ONCE });
+      const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: DELETE_BATCH_SIZE });
       // Not those that count again.
       await records.writeMany(old.map(({ id, version }) => ({ kind: 'delete', id, guard: { version } })));
-      if (old.length === OLD_AT_ONCE) this.deletedOldAt = -Infinity;
+      if (old.length === DELETE_BATCH_SIZE) this.deletedOldAt = -Infinity;
     });
   }
 

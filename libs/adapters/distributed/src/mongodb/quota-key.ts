@@ -2,14 +2,14 @@ import type { Clock, Collection, QuotaDecision } from '@tracking/ports';
 
 export const UNREACHABLE = Symbol('the store cannot be reached');
 /** How long a copy of the record may be that says there is nothing left: bounds the reads that refusals cost. */
-const REFUSAL_STANDS_MS = 100;
+const REFUSAL_CACHE_MS = 100;
 /**
  * Buckets of one second that count: the present one and the 60 before it. With one fewer, what was taken at the
  * beginning of a bucket and what is taken at the end of its successor a minute later would pass as a minute apart.
  */
 const BUCKETS = 61;
 
-/** What all processes together took of one key. */
+/** Requests that all processes together took under one key. */
 export interface QuotaRecord extends SlidingMinute {
   readonly id: string;
   /** Grows with every write; the guard of the next. */
@@ -27,7 +27,7 @@ export class QuotaKey {
   /** The record as it was last seen in the store. */
   private stored: QuotaRecord | undefined;
   private storedAt = -Infinity;
-  /** What the store does not know yet: taken while it could not be reached, or to be given back (negative). */
+  /** Changes that the store does not have yet: taken while it was away, or to be given back (negative). */
   private pending: readonly { readonly second: number; readonly by: number }[] = [];
   /** Reserved and not yet admitted, in the newest second. */
   private spare = 0;
@@ -72,7 +72,7 @@ export class QuotaKey {
     while (!this.admit(limit)) {
       const used = taken(this.now());
       if (used < limit) await this.reserve(Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting)));
-      else if (this.clock().getTime() - this.storedAt < REFUSAL_STANDS_MS) return this.decision(limit, false);
+      else if (this.clock().getTime() - this.storedAt < REFUSAL_CACHE_MS) return this.decision(limit, false);
       else if (!(await this.read())) return this.decision(limit, false);
     }
     return this.decision(limit, true);
@@ -163,7 +163,7 @@ export class QuotaKey {
   }
 }
 
-/** What was taken in the last minute, by second. */
+/** Requests taken in the last minute, by second. */
 interface SlidingMinute {
   /** Epoch second of the newest bucket. */
   readonly newest: number;
