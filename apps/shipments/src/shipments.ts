@@ -15,6 +15,9 @@ import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/servi
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
+/** All replicas are of the new release this long after the first one starts. */
+const UPGRADE_MS = 600_000;
+
 /** Commands to EventStoreDB; what was appended to Kafka, and what is due checked, by whichever replica holds the lease. */
 export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const service = await Service.start('shipments', config);
@@ -54,6 +57,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,
     afterRelease: new ReleaseRecheck({
+      upgradeMs: UPGRADE_MS,
       eventStore,
       rechecks: settings.rechecks,
       workspaces: workList,

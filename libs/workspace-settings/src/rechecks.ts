@@ -1,5 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 import {
   type CheckedRules,
   NOTHING_SET,
@@ -52,19 +53,19 @@ export class Rechecks {
 
   /**
    * Has the shipments of a workspace checked again although its settings did not change. One that is running begins again.
-   * @throws Unavailable
+   * @throws Busy, Unavailable
    */
   async request(workspaceId: string): Promise<void> {
-    for (let isStored = false; !isStored;) {
+    await retryConflicts(`the re-check of ${workspaceId}`, async () => {
       const found = await this.documents.get(workspaceId);
       if (found === undefined) {
-        isStored = await this.documents.insert({ ...neverChanged(workspaceId), ...TO_RECHECK });
-      } else {
-        const { version, recheck_step = 0 } = found;
-        const guard = { version, ...(found.recheck_step !== undefined && { recheck_step }) };
-        isStored = await this.documents.replace({ ...found, ...TO_RECHECK, recheck_step: recheck_step + 1 }, guard);
+        return (await this.documents.insert({ ...neverChanged(workspaceId), ...TO_RECHECK })) || undefined;
       }
-    }
+      const { version, recheck_step = 0 } = found;
+      const guard = { version, ...(found.recheck_step !== undefined && { recheck_step }) };
+      const requested = { ...found, ...TO_RECHECK, recheck_step: recheck_step + 1 };
+      return (await this.documents.replace(requested, guard)) || undefined;
+    });
   }
 
   /** The rules by which all workspaces were last checked, or requested to be; undefined before the first time. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_RULE_SETTINGS, type Scope, type Timestamp } from '@tracking/contracts';
 import type { EventStore, Position } from '@tracking/ports';
+import { monotonicMs } from '@tracking/resilience';
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 
 /** The open shipments of a workspace are to be checked: its settings changed, some were imported, or a release has other rules. */
@@ -79,30 +80,45 @@ interface ReleaseRecheckParts {
   readonly readModelsReached: ReadModelsReached;
   /** Defaults to those of this release. */
   readonly rules?: string;
+  /**
+   * How long other replicas may still run the release before, in milliseconds; 0 by default. They decide by its rules, and
+   * may take over what is requested.
+   */
+  readonly upgradeMs?: number;
+  /** Monotonic milliseconds. */
+  readonly elapsed?: () => number;
 }
 
 /** Requests re-checks of all workspaces once after a release whose rules or defaults differ. A crash repeats all of them. */
 export class ReleaseRecheck {
-  /** The end of the log when that was noticed. */
-  private noticed: { readonly head: Position | undefined } | undefined;
+  /** When this process noticed it, in monotonic milliseconds. */
+  private noticedAt: number | undefined;
+  /** The end of the log when the upgrade was over. */
+  private upgraded: { readonly head: Position | undefined } | undefined;
   private isDone = false;
 
   constructor(private readonly parts: ReleaseRecheckParts) {}
 
-  /** Does nothing until the read model shows what was stored before. @throws Unavailable */
+  /** Does nothing until the upgrade is over and the read model shows what was stored before. @throws Unavailable */
   async request(ending: AbortSignal): Promise<void> {
     const { rechecks, rules = RULES } = this.parts;
     if (this.isDone) return;
     if ((await rechecks.rules()) !== rules) {
-      if (!(await this.isShown()) || !(await this.requestAll(ending))) return;
+      if (!this.isUpgraded() || !(await this.isShown()) || !(await this.requestAll(ending))) return;
       await rechecks.setRules(rules);
     }
     this.isDone = true;
   }
 
+  private isUpgraded(): boolean {
+    const { elapsed = monotonicMs, upgradeMs = 0 } = this.parts;
+    this.noticedAt ??= elapsed();
+    return elapsed() - this.noticedAt >= upgradeMs;
+  }
+
   private async isShown(): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
-    const { head } = (this.noticed ??= { head: await eventStore.head() });
+    const { head } = (this.upgraded ??= { head: await eventStore.head() });
     return head === undefined || (await readModelsReached(head, 0));
   }
 

@@ -7,6 +7,8 @@ class Stage {
   shown = '5';
   requested: string[] = [];
   isAway = false;
+  elapsed = 0;
+  upgradeMs = 0;
 
   recheck(rules = 'new'): ReleaseRecheck {
     return new ReleaseRecheck({
@@ -22,6 +24,8 @@ class Stage {
       workspaces: { nextWorkspace: async (after = '') => ['wsp_1', 'wsp_2', 'wsp_3'].find((id) => id > after) },
       eventStore: { head: async () => '5' },
       readModelsReached: async (position) => this.shown >= position,
+      elapsed: () => this.elapsed,
+      upgradeMs: this.upgradeMs,
     });
   }
 }
@@ -49,6 +53,20 @@ describe('the re-check after a release', () => {
     await recheck.request(never);
     expect([stage.requested, stage.rules]).toEqual([[], undefined]);
     stage.shown = '5';
+    await recheck.request(never);
+    expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
+  });
+
+  it('waits until no replica runs the release before', async () => {
+    const stage = new Stage();
+    stage.upgradeMs = 1_000;
+    const recheck = stage.recheck();
+    for (const elapsed of [5_000, 5_999]) {
+      stage.elapsed = elapsed;
+      await recheck.request(never);
+      expect([stage.requested, stage.rules]).toEqual([[], undefined]);
+    }
+    stage.elapsed = 6_000;
     await recheck.request(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
