@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject, Role } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import { startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 const KEYS = '/v1/api_keys';
 let api: Api;

@@ -3,7 +3,8 @@ import type { JsonObject } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { rounds } from '@tracking/testing';
 import { startApi, overriding } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 /** Of a bulk, and of the single calls in its place. */
 interface ItemAnswer {

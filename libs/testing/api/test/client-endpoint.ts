@@ -1,6 +1,7 @@
 import { receivers, startReceiver } from '@tracking/testing';
 import type { RawBehaviour, ReceivedRequest, RawReceiver } from '@tracking/testing';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 /** A client's receiver: answers challenges with their token, everything else as it is told. */
 export async function startClientReceiver(

@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { Answer } from './start-api.ts';
+import type { JsonObject } from '@tracking/contracts';
+
+/** A response of the API. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Empty if the response is not JSON. */
+  readonly body: JsonObject;
+}
 
 type Schema = Record<string, unknown>;
 interface DescribedHeader {

@@ -2,7 +2,8 @@ import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
 import { DocumentCalls, PDF, TYPE, fileOf, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 let api: Api;
 let calls: DocumentCalls;

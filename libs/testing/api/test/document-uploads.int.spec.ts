@@ -3,7 +3,8 @@ import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { DocumentCalls, PDF, sendRaw, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 let api: Api;
 let calls: DocumentCalls;

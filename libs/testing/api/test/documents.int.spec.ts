@@ -4,7 +4,8 @@ import { eventually } from '@tracking/testing';
 import { DocumentCalls, PDF, TYPE, fileOf, formOf, sendRaw, sha256 } from './document-calls.ts';
 import type { Part } from './document-calls.ts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 let api: Api;
 let calls: DocumentCalls;

@@ -6,7 +6,8 @@ import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { expectDescribedEvent } from './described-answers.ts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 let api: Api;
 let receiver: ClientReceiver;

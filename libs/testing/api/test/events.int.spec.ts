@@ -1,7 +1,8 @@
 import type { JsonObject } from '@tracking/contracts';
 import { createAdministrationApi } from '@tracking/administration';
 import { caller, startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 let api: Api;
 let key: string;

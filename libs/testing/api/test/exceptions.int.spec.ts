@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { HistoryEntry, JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api, ApiCall } from './start-api.ts';
+import type { Api, ApiCall } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 const CONTAINER = 'CSQU3054383';
 

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api, ApiCall } from './start-api.ts';
+import type { Api, ApiCall } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 let api: Api;
 let key: string;

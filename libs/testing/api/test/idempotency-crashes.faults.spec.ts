@@ -7,7 +7,8 @@ import { DocumentCalls, PDF, TYPE, fileOf, formOf, sha256 } from './document-cal
 import type { Part } from './document-calls.ts';
 import { MortalGateway } from './mortal-gateway.ts';
 import { startApi, overriding } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 const TAKE_OVER_MS = 15_000;
 

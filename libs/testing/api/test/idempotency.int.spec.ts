@@ -8,7 +8,8 @@ import type { IdempotencyClaim, IdempotencyClaims } from '@tracking/http';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { startApi, overriding } from './start-api.ts';
-import type { Answer, Api, ApiCall } from './start-api.ts';
+import type { Api, ApiCall } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

@@ -1,6 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Answer, Api, ApiCall } from './start-api.ts';
+import type { Api, ApiCall } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 interface Told {
   /** Which call it was. */

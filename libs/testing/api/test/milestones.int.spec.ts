@@ -1,7 +1,8 @@
 import { MILESTONE_CATALOG } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 let api: Api;
 let operator: string;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 const NUMBER = 'CSQU3054383';
 let api: Api;

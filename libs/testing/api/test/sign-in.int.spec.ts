@@ -3,7 +3,8 @@ import type { JsonObject, Role } from '@tracking/contracts';
 import { Identity } from '@tracking/identity';
 import { eventually } from '@tracking/testing';
 import { startApi } from './start-api.ts';
-import type { Answer, Api, ApiCall } from './start-api.ts';
+import type { Api, ApiCall } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 const PASSWORD = 'violet harbour crane';
 const OWN = { 'x-requested-with': 'fetch' };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import type { Environment, JsonObject, PublishedEvent, Role } from '@tracking/contracts';
+import type { Environment, PublishedEvent, Role } from '@tracking/contracts';
 import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
@@ -20,18 +20,10 @@ import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@trac
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { InjectOptions } from 'fastify';
 import { type ApiDependencies, FEATURES } from './features.ts';
-import { expectDescribed } from './described-answers.ts';
+import { type Answer, expectDescribed } from './described-answers.ts';
 
 const answerBox = (key: Uint8Array) => new SecretBox(key);
 export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** Empty where the answer was not JSON. */
-  readonly body: JsonObject;
-}
 
 export interface ApiCall {
   readonly key?: string | undefined;

@@ -1,6 +1,7 @@
 import { createAdministrationApi } from '@tracking/administration';
 import { caller, startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 const PASSWORD = 'a horse in the rain';
 const OTHER = 'two horses in the sun';

@@ -3,7 +3,8 @@ import { eventually, receivers } from '@tracking/testing';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
+import type { Answer } from './described-answers.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
