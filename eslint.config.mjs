@@ -265,7 +265,6 @@ export default tseslint.config(
         'error',
         { allow: [], banTransitiveDependencies: false, depConstraints: boundaries },
       ],
-      'import-x/no-cycle': ['error', { ignoreExternal: true }],
       complexity: ['error', 12],
       'max-depth': ['error', 3],
       'max-lines': ['error', { max: 300, skipBlankLines: true }],
