@@ -18,25 +18,24 @@ const caches = watchingCaches({
 const queryClient = new QueryClient({
   ...caches,
   defaultOptions: {
-    // The client repeats what may be repeated by itself.
+    // The client itself retries requests that may be repeated.
     queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isWorthRepeating(query.state.error) },
   },
 });
 onOtherTab(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
 const router = createAppRouter(queryClient);
 
-/** They come back to where they are. */
+/** Asks the user to sign in again, then returns to the same page. */
 async function signInAgain(): Promise<void> {
   const { pathname, href } = router.state.location;
   if (pathname === '/sign-in' || pathname === '/invitation') return;
   await router.navigate({ to: '/sign-in', search: { next: href, ended: true } });
-  // They may have stayed, for what they entered.
+  // They may have stayed because of unsaved input.
   if (router.state.location.pathname === '/sign-in') queryClient.clear();
 }
 
 /**
- * Everything around the pages. Styles come from files alone, also Mantine's variables: the policy of the page allows no
- * inline ones.
+ * The providers around all pages. All styles come from files, Mantine's variables too: the page's policy forbids inline styles.
  */
 export function App() {
   return (
@@ -50,7 +49,7 @@ export function App() {
   );
 }
 
-/** Values of variables stand in theme.css: none are put into the page by a script. */
+/** The values of variables are in theme.css, since no script may add styles to the page. */
 const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 8, dark: 5 },
@@ -58,9 +57,9 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // What its label says is said to those who do not see it.
+    // Announces the label to screen readers.
     Loader: Loader.extend({ defaultProps: { role: 'status' } }),
-    // Locking the page behind them puts an inline style into it, which its policy refuses. Their head is not the page's.
+    // Locking the scroll would add an inline style, which the page's policy forbids. The header of a dialog is no landmark.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
   },

@@ -5,7 +5,7 @@ export type Question = Parameters<typeof modals.openConfirmModal>[0];
 
 const { promise: isThere, resolve: tellThere } = Promise.withResolvers<void>();
 
-/** Where questions appear. */
+/** Renders confirm dialogs. */
 export default function Asking() {
   useEffect(tellThere, []);
   return <ModalsProvider>{null}</ModalsProvider>;

@@ -5,14 +5,14 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { failureOf } from './failures.ts';
 import { forEachOf, type Tally } from './write.ts';
 
-/** Failures that are listed one by one. */
+/** Failures that are listed one by one; the rest are counted. */
 const MOST_LISTED = 50;
 
 interface Props<Item> {
   readonly title: ReactNode;
   readonly items: readonly Item[];
   readonly nameOf: (item: Item) => string;
-  /** What is asked for before it begins. */
+  /** Fields to fill in before it begins. */
   readonly children: ReactNode;
   readonly action: { readonly label: string; readonly color?: string };
   /** Label of the button that closes the dialog before it begins. */

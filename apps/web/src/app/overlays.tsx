@@ -7,7 +7,7 @@ import { late } from './lazy.tsx';
 const Asking = late(() => import('./asking.tsx'));
 const begun = new EventTarget();
 
-/** Asks whether it is meant, in a dialog whose code is loaded for the first question. */
+/** Asks for confirmation, in a dialog whose code is loaded for the first question. */
 export function askFirst(question: Question): void {
   begun.dispatchEvent(new Event('asked'));
   import('./asking.tsx').then(
@@ -16,7 +16,7 @@ export function askFirst(question: Question): void {
   );
 }
 
-/** Where such questions appear. */
+/** Renders the questions of `askFirst`. */
 export function Questions() {
   const [isUsed, setIsUsed] = useState(false);
   useEffect(() => {
@@ -33,10 +33,10 @@ export function Questions() {
 
 const load = () => import('./notifications.tsx');
 const Notifications = late(load);
-/** The page itself comes first. */
+/** Lets the page itself load first. */
 const AHEAD_MS = 3_000;
 
-/** What pages tell at the edge of the window. How that is shown is loaded ahead: it may have to tell that there is no connection. */
+/** Renders notifications. Their code is loaded ahead of time, since one may have to report that there is no connection. */
 export function Told() {
   const { notifications } = useNotifications();
   const [isUsed, setIsUsed] = useState(false);
@@ -52,10 +52,12 @@ export function Told() {
   );
 }
 
-/** Until what failed is shown anew. */
+/** Time until a failed part is rendered again. */
 const AGAIN_MS = 5_000;
 
-/** A part beside the pages: where it fails, as when its code cannot be loaded, the pages stay, and it is tried again. */
+/**
+ * A part beside the pages. If it fails, for example because its code cannot be loaded, the pages stay and it is tried again.
+ */
 class Contained extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
   private timer: ReturnType<typeof setTimeout> | undefined;

@@ -23,7 +23,7 @@ import classes from './page.module.css';
 
 interface Props {
   readonly title: string;
-  /** One line below it. */
+  /** One line below the title. */
   readonly about?: ReactNode;
   /** Beside the title. */
   readonly beside?: ReactNode;
@@ -31,7 +31,7 @@ interface Props {
   readonly actions?: ReactNode;
 }
 
-/** The head of a page, which the window is named after. */
+/** The header of a page. Names the window after the page. */
 export function PageHeader({ title, about, beside, actions }: Props) {
   const isTest = useEnvironment() === 'test';
   useDocumentTitle(`${isTest ? 'Test · ' : ''}${title} · Shipment tracking`);
@@ -62,7 +62,7 @@ interface WaitingProps<T> {
   readonly children: (data: T) => ReactNode;
 }
 
-/** What is read, or that it is being read, or why it could not be. What was read before stays in view while it is read anew. */
+/** Shows the data of a query, or that it is loading, or why it failed. While the query is read again, its former data stays. */
 export function Waiting<T>({ query, what, children }: WaitingProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <Failed error={query.error} reset={() => void query.refetch()} />;
@@ -73,7 +73,7 @@ export function Waiting<T>({ query, what, children }: WaitingProps<T>) {
   );
 }
 
-/** In place of what could not be read, with a way to try again. */
+/** An error in place of what could not be read, with a button to try again. */
 export function Failed({ error, reset }: { readonly error: unknown; readonly reset?: () => void }) {
   const router = useRouter();
   const { title, message, requestId } = failureOf(error);
@@ -105,13 +105,13 @@ export function Failed({ error, reset }: { readonly error: unknown; readonly res
 
 interface RefusedProps {
   readonly error: unknown;
-  /** The fields that the form shows, with their errors. */
+  /** The fields that the form has and whose errors it shows. */
   readonly fields: readonly string[];
   /** "Not saved" */
   readonly title: string;
 }
 
-/** The failure of a form as far as none of its fields shows it; nothing if there is none. */
+/** The part of a form's failure that none of its fields shows; nothing if there is none. */
 export function Refused({ error, fields, title }: RefusedProps) {
   const message = error === null ? undefined : failureBeside(error, fields);
   if (message === undefined) return null;
@@ -122,7 +122,7 @@ export function Refused({ error, fields, title }: RefusedProps) {
   );
 }
 
-/** A page of one form, before anybody is signed in. */
+/** The layout of pages with a single form, before anybody is signed in. */
 export function Narrow({ children }: { readonly children: ReactNode }) {
   return (
     <main className={classes['page']}>
@@ -154,10 +154,10 @@ type Html = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps | 'c
   readonly children?: ReactNode;
 };
 
-/** A link to a page, which the routes know. */
+/** A link to a route. */
 export const LinkAnchor = createLink((props: AnchorProps & Html) => <Anchor {...props} />);
 
-/** The same, as a button looks. */
+/** A link to a route that looks like a button. */
 export const LinkButton = createLink(({ type: _none, ...props }: ButtonProps & Html) => (
   <Button component="a" {...props} />
 ));

@@ -26,7 +26,7 @@ import { Shell } from './shell.tsx';
 interface Context {
   readonly queryClient: QueryClient;
 }
-/** `test` stands in the address; what says nothing is live. */
+/** `test` is in the address; an address without it means live. */
 interface Everywhere {
   readonly environment?: 'test' | undefined;
 }
@@ -52,7 +52,7 @@ const invitation = createRoute({
   component: page(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 
-/** Everything for which somebody has to be signed in. */
+/** The routes that require a session. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
@@ -284,7 +284,7 @@ export function createAppRouter(queryClient: QueryClient) {
     context: { queryClient },
     defaultPreload: 'intent',
     scrollRestoration: true,
-    // Where a page fails, what stands around it stays.
+    // If a page fails, the layout around it stays.
     defaultErrorComponent: Failed,
   });
 }

@@ -41,7 +41,7 @@ export const COLOR_SCHEMES: readonly { readonly value: MantineColorScheme; reado
   { value: 'auto', label: 'As the system' },
 ];
 
-/** What stands around every page: where one is, who one is, and which environment it is about. */
+/** The layout around every page: navigation, environment and account. */
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const environment = useEnvironment();
@@ -103,7 +103,7 @@ export function Shell() {
   );
 }
 
-/** Which of the two one works in: by its colour and its word, on every page. */
+/** Switches between live and test. The environment is visible on every page by its color and its name. */
 function EnvironmentSwitch() {
   const environment = useEnvironment();
   const [{ pathname }, navigate] = [useLocation(), useNavigate()];
@@ -124,7 +124,7 @@ function EnvironmentSwitch() {
   );
 }
 
-/** Who one is, what one may, and the way out. */
+/** The account menu. */
 function PersonMenu() {
   const { user, workspace, role } = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
@@ -169,10 +169,7 @@ function PersonMenu() {
   );
 }
 
-/**
- * Over every page while the browser has no connection, or what happens is not told. What was read stays in view; reads go on by
- * themselves.
- */
+/** A banner while the browser is offline or no events arrive. What was read stays in view, and reads resume by themselves. */
 function Offline() {
   const { online } = useNetwork();
   const { isOn } = useLive();

@@ -8,16 +8,16 @@ interface Props {
   /** "Key" */
   readonly label: string;
   readonly secret: string;
-  /** What to do with it, unless it is a key or the like. */
+  /** What to do with it; by default, the advice for keys. */
   readonly about?: ReactNode;
 }
 
-/** Tells the dialog around a secret whether it is shown. */
+/** Lets the secret report to the dialog around it that it is shown. */
 const ShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 
 const OF_SECRETS = 'Whoever has it can act with it: keep it in a secret store.';
 
-/** A secret in the one moment in which it can be seen: the page keeps it nowhere. */
+/** A secret at the only moment when it is visible. The page does not keep it. */
 export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
   const tell = useContext(ShownContext);
   useEffect(() => {
@@ -58,8 +58,8 @@ export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
 }
 
 /**
- * A dialog in which a secret is shown once: no click beside it closes it, nor Escape once the secret is shown, and nothing while
- * the answer with the secret is awaited.
+ * A dialog that shows a secret once. A click beside it never closes it; Escape does not once the secret is shown, and nothing
+ * does while the response with the secret is awaited.
  */
 export function SecretDialog({ onClose, children, ...rest }: ModalProps) {
   const isAwaited = useIsMutating() > 0;

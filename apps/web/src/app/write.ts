@@ -4,23 +4,23 @@ import { failureOf, isSignedOut } from './failures.ts';
 
 export interface WriteParts<Input, Output> {
   readonly write: (input: Input) => Promise<Output>;
-  /** Told when it is done. */
+  /** The message after success. */
   readonly done?: string | ((output: Output) => string);
-  /** Queries that are read again at the end, also after a failure: all whose key begins so. */
+  /** Prefixes of query keys that are read again at the end, also after a failure. */
   readonly touches?: readonly QueryKey[];
   readonly onDone?: (output: Output, input: Input) => void;
-  /** Failures that the caller shows in its own place; all others are told as a notification. */
+  /** Whether the caller shows this failure itself; all others appear as a notification. */
   readonly shows?: (error: unknown) => boolean;
 }
 
-/** A write, with what is told and read anew when it ended. Nothing is shown as done before the service says so. */
+/** A write with its notification and rereads. Nothing is shown as done before the service has confirmed it. */
 export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input, Output>) {
   const queries = useQueryClient();
   const { write, done, touches = [], onDone, shows } = parts;
   const readAgain = () => Promise.all(touches.map((queryKey) => queries.invalidateQueries({ queryKey })));
   return useMutation({
     mutationFn: write,
-    // Secrets that are shown once, and passwords, are not kept when what showed them is closed.
+    // Passwords and secrets that are shown once are not kept after their form is closed.
     gcTime: 0,
     onSuccess: async (output, input) => {
       await readAgain();
@@ -29,9 +29,9 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input
       onDone?.(output, input);
     },
     onError: (error) => {
-      // They are asked to sign in again.
+      // The user is asked to sign in again.
       if (isSignedOut(error)) return;
-      // Part of it may be done, or it was refused because what the page shows is outdated.
+      // Part of it may be done, or it was refused because the page is out of date.
       void readAgain();
       if (shows?.(error)) return;
       const { title, message } = failureOf(error);
@@ -40,7 +40,7 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input
   });
 }
 
-/** Requests under way at once: the service has others to serve. */
+/** Concurrent requests, limited for the sake of other users of the service. */
 const CONCURRENCY = 4;
 
 export interface Tally<Item> {
@@ -54,11 +54,11 @@ export interface Tally<Item> {
 interface Parts<Item> {
   readonly write: (item: Item) => Promise<unknown>;
   readonly onProgress: (tally: Tally<Item>) => void;
-  /** Once it is aborted, nothing more is begun. */
+  /** Stops the start of further items once it is aborted. */
   readonly signal: AbortSignal;
 }
 
-/** Writes each item, a few at once. Goes on after a failure; when it is stopped, it ends what is under way. */
+/** Writes all items, a few at a time. Continues after a failure; when stopped, completes the requests that are under way. */
 export async function forEachOf<Item>(items: readonly Item[], parts: Parts<Item>): Promise<Tally<Item>> {
   const { write, onProgress, signal } = parts;
   const done: Item[] = [];
@@ -82,7 +82,7 @@ export async function forEachOf<Item>(items: readonly Item[], parts: Parts<Item>
   return tally();
 }
 
-/** 128 bits by chance. Not `randomUUID`: pages without https have none. */
+/** A random id of 128 bits. `randomUUID` does not exist on pages without HTTPS. */
 export function randomId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -5,7 +5,7 @@ export type Severity = ShipmentException['severity'];
 export type ExceptionStatus = ShipmentException['status'];
 export type ResolutionCode = NonNullable<ShipmentException['resolution']>['code'];
 
-/** As exceptions are titled that have no title of their own. */
+/** Titles of exceptions without a title of their own. */
 export const EXCEPTION_LABELS: Readonly<Record<ExceptionType, string>> = {
   eta_slip: 'ETA slipped',
   departure_overdue: 'Departure overdue',
@@ -33,7 +33,7 @@ export const EXCEPTION_LABELS: Readonly<Record<ExceptionType, string>> = {
   other: 'Other',
 };
 
-/** The gravest first. */
+/** Ordered by severity, the gravest first. */
 export const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
   critical: 'Critical',
   high: 'High',
@@ -53,7 +53,7 @@ export const EXCEPTION_STATUS_LABELS: Readonly<Record<ExceptionStatus, string>> 
   resolved: 'Resolved',
 };
 
-/** Those that people choose. */
+/** The resolutions that people can choose. */
 export const MANUAL_RESOLUTIONS = ['fixed', 'waived', 'false_positive', 'duplicate'] as const;
 export const RESOLUTION_LABELS: Readonly<Record<ResolutionCode, string>> = {
   fixed: 'Fixed',

@@ -30,7 +30,10 @@ export function FirstUsePage() {
 
 const CreateKey = late(async () => ({ default: (await import('../settings/api-keys/keys.tsx')).CreateKey }));
 
-/** What a new workspace needs: a key, a shipment, a webhook. Each is ticked off as it arrives, from wherever it comes. */
+/**
+ * The first steps of a new workspace: a key, a shipment, a webhook. Each is checked off as soon as it exists, however it was
+ * made.
+ */
 export function FirstSteps() {
   const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useMay('webhooks:manage')];
   useLiveEvent(() => void queries.invalidateQueries({ queryKey: ['first-shipment', environment] }));
@@ -38,7 +41,7 @@ export function FirstSteps() {
   const shipments = useQuery(firstShipmentQuery(environment));
   const webhooks = useQuery({ ...firstWebhookQuery(environment), enabled: mayWebhooks });
   const [makesKey, setMakesKey] = useState(false);
-  // What is done already is not shown as to do before it is known.
+  // Steps are not shown as open before their state is known.
   if ([keys, shipments, webhooks].some(({ isLoading }) => isLoading)) return <Loader aria-label="Loading the steps" />;
   const [key, shipment, webhook] = [keys.data, shipments.data, webhooks.data];
   return (
@@ -166,7 +169,7 @@ function SendShipment() {
   );
 }
 
-/** Fills the test environment with invented journeys; pressed again it doubles none. */
+/** Fills the test environment with sample shipments. A second run adds no duplicates. */
 function FillSamples() {
   const fill = useWrite({
     write: async () => {
@@ -197,7 +200,7 @@ function FillSamples() {
   );
 }
 
-/** While something is awaited that the stream of events does not tell. */
+/** Polling interval while waiting for something that has no events. */
 const LOOK_AGAIN_MS = 3_000;
 
 const firstKeyQuery = (environment: Environment) =>
@@ -217,7 +220,7 @@ const firstShipmentQuery = (environment: Environment) =>
       (await api(environment).shipments.list({ limit: 1, sort: 'created_at' }, { signal }).page()).data[0] ?? null,
   });
 
-/** The latest that was taken, or else the latest endpoint; neither where there is none. */
+/** The latest successful delivery, otherwise the latest endpoint, if there is any. */
 const firstWebhookQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['first-webhook', environment],

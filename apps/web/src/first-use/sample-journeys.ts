@@ -3,7 +3,7 @@ import type { MilestoneFields, ShipmentFields } from '@tracking/client';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** What became of a shipment: milestone, days from today, where; the rest where there is any. */
+/** A milestone of a shipment: code, days from today, place; further fields if there are any. */
 type Happened = readonly [
   code: MilestoneFields['code'],
   day: number,
@@ -154,11 +154,11 @@ const SAMPLES: readonly Sample[] = [
   },
 ];
 
-/** How many shipments there are. */
+/** The number of sample shipments. */
 export const SAMPLE_COUNT = SAMPLES.length;
 
 /**
- * Invented shipments with what happened to them so far, as bulk requests take them. Each has references of its own, so that sending them again
+ * Sample shipments with their milestones so far, as bulk requests. Each has its own references, so that sending them again
  * changes them and adds none.
  * @param today everything actual lies before it
  */

@@ -2,24 +2,24 @@ import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@
 import type { Shipment } from '@tracking/client';
 import type { Environment } from '../session/api.ts';
 
-/** What became of shipments since lists of them were read. */
+/** How shipments have changed since their lists were read. */
 export interface ShipmentNews {
-  /** As they are now, by their ids; the latest of them last. */
+  /** The current shipments by id, the latest change last. */
   readonly shipments: ReadonlyMap<
     string,
     { readonly shipment: Shipment; /** Milliseconds. */ readonly toldAt: number }
   >;
-  /** More happened than is known here: the stream was away. */
+  /** Whether there may be further changes, since the stream was away. */
   readonly missed: boolean;
 }
 
-/** Shipments that are kept at most: whoever has as many before them reads the list anew in any case. */
+/** Shipments that are kept at most. A reader with so many changes pending rereads the list anyway. */
 const MOST = 1_000;
 const NONE: ShipmentNews = { shipments: new Map(), missed: false };
 
 type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
 
-/** Told, never asked for. */
+/** Filled by events, never fetched. */
 export function shipmentNewsQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['shipment-news', environment],
@@ -34,8 +34,8 @@ export function shipmentNewsQuery(environment: Environment) {
 }
 
 /**
- * Puts shipments as they are now where they stand: rows never move, come or go under the pointer. What else they mean for a list,
- * its page tells from the news.
+ * Updates listed shipments in place: rows never move, appear or disappear under the pointer. The list's page derives everything
+ * else from the news.
  */
 export function showShipments(queries: QueryClient, environment: Environment, latest: readonly Shipment[]): void {
   const byId = new Map<string, Shipment>();
@@ -56,7 +56,10 @@ export function showShipments(queries: QueryClient, environment: Environment, la
   );
 }
 
-/** Which shipments of exceptions matter: those that stand in a list, and all where a list that is looked at goes by exceptions. */
+/**
+ * Decides for which shipments an event of an exception matters: those in a list, or all if a list in view filters by
+ * exceptions.
+ */
 export function isOfAList(queries: QueryClient, environment: Environment): (id: string) => boolean {
   const ofShipments = { queryKey: ['shipments', environment] };
   const lists = queries.getQueriesData<InfiniteData<Page>>(ofShipments);
@@ -71,7 +74,7 @@ export function isOfAList(queries: QueryClient, environment: Environment): (id: 
   return (id) => goByExceptions || listed.has(id);
 }
 
-/** Lists that nobody looks at are read anew when somebody does; the others say that they may be old. */
+/** Marks lists in view as possibly outdated. The others are read again when they are next shown. */
 export function missedNews(queries: QueryClient, environment: Environment): void {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
@@ -82,7 +85,7 @@ export function missedNews(queries: QueryClient, environment: Environment): void
   }));
 }
 
-/** All lists are as of now: those that are looked at are read from their beginning, and the others when somebody looks at them. */
+/** Rereads all lists: those in view from their first page, the others when they are next shown. */
 export async function readListsAnew(queries: QueryClient, environment: Environment): Promise<void> {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });

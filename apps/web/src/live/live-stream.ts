@@ -5,35 +5,35 @@ interface Events extends AsyncIterable<TrackingEvent> {
   readonly lastEventId: string | undefined;
 }
 
-/** Before it is begun anew after it ended: the client itself comes again where only a connection broke. */
+/** Pause before a stream that has ended is opened again. The client itself reconnects after a broken connection. */
 const AGAIN_MS = 5_000;
-/** A connection that is back so soon was never away. */
+/** A connection that returns within this time does not count as lost. */
 const AWAY_MS = 5_000;
-/** Out of sight for so long, a page gives its connection back: browsers have six for all tabs of an address. */
+/** Time out of sight after which the page closes its connection: browsers allow six connections per origin, over all tabs. */
 const UNSEEN_MS = 5_000;
-/** For so long it goes on from its place; after that too much happened to be told event by event. */
+/** Time for which the stream resumes at its last event; after that it would have to deliver too many. */
 const PLACE_MS = 300_000;
 
 export interface LiveStreamParts {
   readonly stream: (query: object, options: StreamOptions) => Events;
-  /** Of the page; `visibilitychange` tells when it comes into sight and out of it. */
+  /** The document; `visibilitychange` reports when it comes into sight and out of it. */
   readonly sight: EventTarget & { readonly hidden: boolean };
   readonly onEvent: (event: TrackingEvent) => void;
-  /** Told when it is on, and when it should be and has not been for a while. */
+  /** Called when the stream opens, and when it has been missing for a while. */
   readonly onState: (isOn: boolean) => void;
-  /** Told when it begins with the page: what was read until then may be older than what it tells. */
+  /** Called when the stream opens with the page: what was read before may be older than its first event. */
   readonly onBeginning: () => void;
-  /** Told when it goes on after something that it does not tell. */
+  /** Called when the stream opens after events that it does not deliver. */
   readonly onGap: () => void;
-  /** Told why it was refused, each time. */
+  /** Called with the reason each time that the stream is refused. */
   readonly onRefusal: (error: unknown) => void;
 }
 
-/** Events as they happen, while somebody can see the page. It goes on where it was, or says that it does not. */
+/** Delivers events while the page is in sight. Resumes at the last event, or reports a gap. */
 export class LiveStream {
   private readonly ended = new AbortController();
   private place: string | undefined;
-  /** When everything until then was told, in milliseconds. */
+  /** The time, in milliseconds, up to which all events were delivered. */
   private toldUntil = Date.now();
   private isFirst = true;
   private away: ReturnType<typeof setTimeout> | undefined;
@@ -58,7 +58,7 @@ export class LiveStream {
         await this.tell(AbortSignal.any([signal, unseen.signal]));
       } catch (error) {
         if (!signal.aborted && !unseen.signal.aborted) {
-          // Its place may be what was refused.
+          // The resume position may be the reason for the refusal.
           this.place = undefined;
           this.parts.onRefusal(error);
         }
@@ -98,7 +98,7 @@ export class LiveStream {
       return;
     }
     this.toldUntil = Date.now();
-    // Out of sight it gives its connection back itself.
+    // Out of sight the page closes its connection itself.
     if (!this.ended.signal.aborted && !this.parts.sight.hidden) this.expectConnection();
   }
 
@@ -117,7 +117,7 @@ export class LiveStream {
     }
   }
 
-  /** @returns what makes it forget that */
+  /** @returns a function that cancels it */
   private whenUnseen(act: () => void): () => void {
     const { sight } = this.parts;
     let timer: ReturnType<typeof setTimeout> | undefined;

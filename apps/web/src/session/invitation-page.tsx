@@ -18,7 +18,7 @@ const TITLES = {
   password_reset: 'Choose a new password',
 } as const;
 
-/** What a one-time link leads to: its token is behind the `#`, so that no server and no log ever sees it in an address. */
+/** The page of a one-time link. Its token is behind the `#`, so that no server and no log sees it. */
 export function InvitationPage() {
   useDocumentTitle('Invitation · Shipment tracking');
   const { hash: token } = useLocation();
@@ -78,7 +78,7 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
       const person = { password, ...(asksName && { name }), ...(asksEmail && { email }) };
       await api('live').invitations.use(token, person);
       const workspace = link.workspace.id;
-      // The link is used: what fails from here on is for the sign-in to tell.
+      // The link is used up: from here on, the sign-in page reports failures.
       return api('live')
         .session.signIn({ email: asksEmail ? email : (link.email ?? ''), password, workspace }, { retries: 0 })
         .then(() => true)

@@ -3,13 +3,13 @@ import { type MouseEvent, type ReactElement, type ReactNode, cloneElement } from
 import { lacking } from './roles.ts';
 import { type Permission, useSession } from './session.ts';
 
-/** Why whoever is signed in may not; undefined where they may. */
+/** Why the user lacks the permission; undefined if they have it. */
 function useLacking(permission: Permission): string | undefined {
   const { permissions, role, environment } = useSession();
   return permissions.includes(permission) ? undefined : lacking(role, permission, environment);
 }
 
-/** Of a button or the like. */
+/** The props of a button that `May` sets. */
 interface Pressed {
   'data-disabled'?: boolean;
   'aria-disabled'?: boolean;
@@ -18,11 +18,11 @@ interface Pressed {
 
 interface Props {
   readonly permission: Permission;
-  /** A button or the like, which is shown in any case. */
+  /** A button, which is shown in any case. */
   readonly children: ReactElement<Pressed>;
 }
 
-/** What somebody may not do is there, and says why it cannot be used: also to who comes to it by keys. */
+/** Disables a button without the permission. The reason is shown on hover and on keyboard focus. */
 export function May({ permission, children }: Props) {
   const why = useLacking(permission);
   if (why === undefined) return children;
@@ -38,7 +38,7 @@ export function May({ permission, children }: Props) {
   );
 }
 
-/** A page for who has the permission; others are told why it is not for them. */
+/** A page that requires a permission; other users see why they cannot use it. */
 export function OnlyWith({ permission, children }: { readonly permission: Permission; readonly children: ReactNode }) {
   const why = useLacking(permission);
   if (why === undefined) return children;

@@ -3,7 +3,7 @@ import type { Permission, Session } from './session.ts';
 
 export type Role = Session['role'];
 
-/** The one that may least is first. */
+/** Ordered by permissions, the fewest first. */
 export const ROLE_LABELS: Readonly<Record<Role, string>> = {
   viewer: 'Viewer',
   operator: 'Operator',
@@ -20,7 +20,7 @@ export const ROLES_ABOUT: Readonly<Record<Role, string>> = {
   admin: 'Everything, with the team, settings and the audit log.',
 };
 
-/** As in "your role does not include …". */
+/** Completes the sentence "your role does not include …". */
 const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
   'shipments:read': 'reading shipments',
   'shipments:write': 'changing shipments',
@@ -38,10 +38,10 @@ const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
 /** Roles to choose from. */
 export const ROLE_CHOICES = Object.entries(ROLE_LABELS).map(([value, label]) => ({ value: value as Role, label }));
 
-/** Why somebody may not do something, and what they can do about it. */
+/** Explains why the user lacks a permission, and how to get it. */
 export function lacking(role: Role, permission: Permission, environment: Environment): string {
   const lacks = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
-  // The one role that may do more in one environment than in the other.
+  // Developers are the only role with other permissions in test than in live.
   const isOfTest = role === 'developer' && environment === 'live' && !NEVER_OF_DEVELOPERS.has(permission);
   return isOfTest ? `${lacks} in live. In test it does.` : `${lacks}. An administrator can change that.`;
 }

@@ -8,12 +8,12 @@ import { type Environment, api } from './api.ts';
 export type Session = Awaited<ReturnType<ReturnType<typeof api>['session']['get']>>;
 export type Permission = Session['permissions'][number];
 
-/** Whose the session is, in one word. */
+/** Identifies the user of a session in one string. */
 export function ownerOf({ workspace, user }: Session): string {
   return `${workspace.id} ${user?.id ?? ''}`;
 }
 
-/** Who is signed in, and what they may do here. @throws AuthenticationError where nobody is */
+/** The session: the user, their role and their permissions. @throws AuthenticationError if nobody is signed in */
 export const sessionQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['session', environment],
@@ -21,7 +21,7 @@ export const sessionQuery = (environment: Environment) =>
     staleTime: 60_000,
   });
 
-/** The environment that the page is about: it stands in its address. */
+/** The environment of the page, which is in its address. */
 export function useEnvironment(): Environment {
   const { environment } = useSearch({ strict: false });
   return environment === 'test' ? 'test' : 'live';
@@ -31,7 +31,7 @@ export function useApi() {
   return api(useEnvironment());
 }
 
-/** Of whoever is signed in: pages that use it are shown to nobody else. */
+/** The session, for pages that require one. */
 export function useSession(): Session {
   return useSuspenseQuery(sessionQuery(useEnvironment())).data;
 }
@@ -45,11 +45,11 @@ async function forgetImports(owner: string): Promise<void> {
     const { importStore } = await import('../shipments/import/import-store.ts');
     await importStore.removeEnded(owner);
   } catch {
-    // Where the browser keeps nothing, there is nothing to forget.
+    // A browser that stores nothing has nothing to remove.
   }
 }
 
-/** Signs out, and forgets everything that was read; of imports only what is still to be sent is kept. */
+/** Signs out and drops all data that was read. Of imports, only those with unsent rows are kept. */
 export function useSignOut() {
   const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), ownerOf(useSession())];
   return useWrite({
@@ -58,7 +58,7 @@ export function useSignOut() {
       try {
         await client.session.signOut();
       } catch (error) {
-        // Ended already: so it is what they want.
+        // A session that has ended already is what the user wants.
         if (!isSignedOut(error)) throw error;
       }
     },
@@ -70,15 +70,15 @@ export function useSignOut() {
 }
 
 interface Told {
-  /** The session has ended: whatever is asked is refused from now on. */
+  /** Called when the session has ended. */
   readonly ended: () => void;
-  /** Something was refused to them that the page took them to be allowed. */
+  /** Called when a permission that the page assumed was refused. */
   readonly refused: () => void;
-  /** Somebody else has signed in with this browser: what is shown is not theirs. */
+  /** Called when another user has signed in with this browser. */
   readonly changed: () => void;
 }
 
-/** Caches that see, in whatever is read and written, that the session is not what the page takes it for. */
+/** Creates caches that notice in every read and write that the session has changed. */
 export function watchingCaches({ ended, refused, changed }: Told) {
   let userId: string | undefined;
   const look = (error: unknown) => {
@@ -87,7 +87,7 @@ export function watchingCaches({ ended, refused, changed }: Told) {
   };
   const queryCache = new QueryCache({
     onError: (error, { queryKey, state }) => {
-      // Where nobody was signed in before, the route asks them to.
+      // Before the first session was read, the router redirects to the sign-in page.
       if (queryKey[0] !== 'session' || state.data !== undefined) look(error);
     },
     onSuccess: (data, { queryKey }) => {

@@ -18,7 +18,7 @@ export function SignInPage() {
   const form = useForm({ mode: 'uncontrolled', initialValues: { email: '', password: '', workspace: '' } });
   const signIn = useMutation({
     mutationFn: ({ workspace, ...credentials }: typeof form.values) =>
-      // Where it is refused for a while, the person is told, instead of waiting for they know not what.
+      // A rate limit is shown with the time to wait, instead of a silent retry.
       api('live').session.signIn({ ...credentials, ...(workspace !== '' && { workspace }) }, { retries: 0 }),
     onSuccess: async () => {
       tellTabs();

@@ -2,9 +2,9 @@ import { RateLimitError } from '@tracking/client';
 import { useEffect, useState } from 'react';
 
 interface SignInSearch {
-  /** Where they come back to. */
+  /** The path to return to. */
   readonly next?: string;
-  /** Their session has ended; else they have not signed in yet. */
+  /** Set if the session has ended, rather than never begun. */
   readonly ended?: true;
 }
 
@@ -12,7 +12,7 @@ export function readSignInSearch({ next, ended }: Record<string, unknown>): Sign
   return { ...(typeof next === 'string' && { next }), ...(ended === true && { ended }) };
 }
 
-/** Only addresses of this page: another's would have somebody land elsewhere after signing in. */
+/** Accepts paths of this application only: any other address would lead the user elsewhere after signing in. */
 export function isOwnPath(path: string | undefined): path is string {
   return path !== undefined && /^\/(?![/\\])/.test(path) && !path.startsWith('/sign-in');
 }
@@ -20,12 +20,12 @@ export function isOwnPath(path: string | undefined): path is string {
 const LEAST_PASSWORD = 10;
 export const PASSWORD_ABOUT = `${LEAST_PASSWORD} characters or more; a sentence is good`;
 
-/** What is wrong with a password, as far as that is known before it is sent. */
+/** The fault of a password that is known before it is sent; null if there is none. */
 export function passwordFault(password: string): string | null {
   return password.length < LEAST_PASSWORD ? `At least ${LEAST_PASSWORD} characters` : null;
 }
 
-/** Where too many tries were refused: seconds until the next, counted down to 0. */
+/** Counts down the seconds until the next try after a rate limit. */
 export function useWait() {
   const [left, setLeft] = useState(0);
   useEffect(() => {

@@ -13,7 +13,7 @@ interface Section {
   }[];
 }
 
-/** Those that nobody without the permission can do anything with are left out for them. */
+/** Sections of which a user without the permission could use nothing are left out. */
 const SECTIONS: readonly Section[] = [
   {
     title: 'Developers',
@@ -41,7 +41,7 @@ export function SettingsPage() {
   const isAt = useMatchRoute();
   const { pathname } = useLocation();
   const pages = useRef<HTMLElement>(null);
-  // On a narrow screen they are a strip, wider than the page.
+  // On a narrow screen the sections are a strip that is wider than the page.
   useEffect(() => {
     pages.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [pathname]);

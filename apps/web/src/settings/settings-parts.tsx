@@ -33,17 +33,17 @@ const GRACES = [
 interface RotateSecretProps {
   /** "key" */
   readonly what: string;
-  /** Of the new one, where it is shown. */
+  /** The label of the new secret. */
   readonly label: string;
-  /** What it means. */
+  /** Explains the consequences. */
   readonly children: ReactNode;
-  /** Answers the new one; the old one ends after so long. */
+  /** Rotates the secret and returns the new one; the old one ends after the given seconds. */
   readonly rotate: (seconds: number) => Promise<string>;
   readonly touches: readonly QueryKey[];
   readonly onClose: () => void;
 }
 
-/** Puts a new secret in the place of one, which ends when it is said to. */
+/** Replaces a secret by a new one and shows it once. The old one ends after the chosen time. */
 export function RotateSecret({ what, label, children, rotate, touches, onClose }: RotateSecretProps) {
   const [grace, setGrace] = useState('86400');
   const write = useWrite({ write: () => rotate(Number(grace)), touches });

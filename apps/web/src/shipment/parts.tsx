@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A part of the page under a title of its own. */
+/** A titled part of a page. */
 export function Card({ title, children }: Props) {
   return (
     <Paper withBorder p="sm" component="section" aria-label={title}>
@@ -25,14 +25,14 @@ interface FactsProps {
   readonly facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
-/** Names and values; those without a value are left out. */
+/** Names and values; entries without a value are left out. */
 export function Facts({ facts }: FactsProps) {
   return (
     <dl className={classes['facts']}>
       {facts
         .filter(([, value]) => value !== null && value !== undefined && value !== '')
         .map(([name, value], index) => (
-          // Two may have the same name.
+          // Names may repeat.
           <div key={`${name} ${index}`}>
             <dt>{name}</dt>
             <dd>{value}</dd>
@@ -58,14 +58,14 @@ interface ChangedField {
   readonly label: string;
   readonly before: ReactNode;
   readonly now: ReactNode;
-  /** Undefined where one says nothing of it. */
+  /** Undefined if the user's form does not change the field. */
   readonly yours: ReactNode;
 }
 
 interface ChangedFieldsProps {
   /** "The container" */
   readonly what: string;
-  /** Undefined where that is not known. */
+  /** Undefined if unknown. */
   readonly who: string | null | undefined;
   readonly fields: readonly ChangedField[];
   readonly isPending: boolean;
@@ -73,7 +73,7 @@ interface ChangedFieldsProps {
   readonly onTakeTheirs: () => void;
 }
 
-/** Somebody else changed what one is changing: what, who, and whose word is to hold. Nothing is written yet. */
+/** Shows a conflict with another user's change, and lets the user choose. Nothing is written yet. */
 export function ChangedFields({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: ChangedFieldsProps) {
   return (
     <Stack>

@@ -12,10 +12,10 @@ import { nameOf, useShipment } from './shipment-queries.ts';
 import { useGuardedWrite } from './meanwhile/guarded-write.ts';
 import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
 
-/** Forms are loaded when somebody opens one. */
+/** Loaded when a form is opened. */
 const RecordMilestone = late(() => import('./milestone/record-milestone.tsx'));
 
-/** Of these a cancellation is refused: the service says so too. */
+/** The service refuses to cancel these as well. */
 const DELIVERED: readonly string[] = ['delivered', 'completed', 'returned'];
 
 const ConflictDialog = onDemand(
@@ -31,7 +31,7 @@ const SHOWN_FIELDS = [
   ...(['container_numbers', 'legs', 'references', 'metadata'] as const),
 ] as const;
 
-/** What one may do with the shipment as a whole. */
+/** The actions on the whole shipment. */
 export function ShipmentActions() {
   const [records, { open, close }] = useDisclosure(false);
   return (

@@ -26,7 +26,7 @@ import {
   explanationQuery,
 } from './shipment-queries.ts';
 
-/** What matters of a shipment at a glance, and below it one of its sections: which one stands in the address. */
+/** The page of a shipment: a summary, and below it the section that the address names. */
 export function ShipmentPage() {
   const { id } = useParams({ from: '/signed-in/shipments/$id' });
   const found = useQuery(shipmentQuery(useEnvironment(), id));
@@ -57,7 +57,7 @@ type Name = 'timeline' | 'eta' | 'exceptions' | 'documents' | 'history' | 'expla
 interface Section {
   readonly to: '/shipments/$id' | `/shipments/$id/${Name}`;
   readonly label: string;
-  /** How many there are of what it shows; nothing where there are none. */
+  /** The number of items in the section, shown if it is not 0. */
   readonly count?: (shipment: Shipment) => number;
 }
 
@@ -77,7 +77,7 @@ function SectionLinks() {
   const shipment = useShipment();
   const links = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  // On a narrow page not all of them are in view.
+  // On a narrow screen some sections are out of view.
   useEffect(() => {
     links.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [pathname]);
@@ -107,7 +107,7 @@ function SectionLinks() {
   );
 }
 
-/** What matters of a shipment: status and what set it, when it arrives, what is wrong, what comes next. */
+/** The summary: status, arrival, exceptions and what comes next. */
 function Glance() {
   const shipment = useShipment();
   const isOverview = useMatchRoute()({ to: '/shipments/$id' }) !== false;
@@ -238,7 +238,7 @@ function WhatComesNext() {
   const [shipment, environment] = [useShipment(), useEnvironment()];
   const milestones = useQuery(milestonesQuery(environment, shipment.id));
   const explanation = useQuery(explanationQuery(environment, shipment.id));
-  // What is overdue becomes so while one looks.
+  // Items become overdue while the page is open.
   const [now, setNow] = useState(() => Date.now());
   useInterval(() => setNow(Date.now()), 60_000, { autoInvoke: true });
   const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, now };

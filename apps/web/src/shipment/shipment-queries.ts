@@ -10,7 +10,7 @@ export function shipmentQuery(environment: Environment, id: string) {
   });
 }
 
-/** Reads several at once, 100 at most, and also keeps each as if it had been read alone. */
+/** Reads up to 100 shipments and caches each as if it had been read alone. */
 export function shipmentsQuery(queries: QueryClient, environment: Environment, ids: readonly string[]) {
   return queryOptions({
     queryKey: ['shipments-by-id', environment, ids],
@@ -28,7 +28,7 @@ export function shipmentsQuery(queries: QueryClient, environment: Environment, i
   });
 }
 
-/** All that was ever said: planned and estimated, replaced and taken back too. */
+/** All milestones: planned and estimated, replaced and retracted too. */
 export function milestonesQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['milestones', environment, id],
@@ -46,7 +46,7 @@ export function explanationQuery(environment: Environment, id: string) {
   });
 }
 
-/** Every change of the ETA, the newest first. */
+/** The changes of the ETA, the newest first. */
 export function etaHistoryQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['eta-history', environment, id],
@@ -56,41 +56,41 @@ export function etaHistoryQuery(environment: Environment, id: string) {
 
 export const ShipmentContext = createContext<Shipment | undefined>(undefined);
 
-/** The shipment that the page is about, as it is now: changes that arrive are in it. */
+/** The shipment of the page, kept up to date by events. */
 export function useShipment(): Shipment {
   const shipment = useContext(ShipmentContext);
   if (shipment === undefined) throw new Error('this is no part of the page of a shipment');
   return shipment;
 }
 
-/** What people call it by. */
+/** The name by which people know a shipment. */
 export function nameOf({ external_id, house_bill, container_numbers, id }: Shipment): string {
   return external_id ?? house_bill ?? container_numbers[0] ?? id;
 }
 
-/** The version that an ETag names; 0, which nothing has, where it names none. */
+/** The version in an ETag; 0, which no resource has, without one. */
 export function versionIn(etag: string | undefined): number {
   return Number(/^"(\d+)"$/.exec(etag ?? '')?.[1] ?? 0);
 }
 
-/** What of a timeline stands in the address. */
+/** The state of the timeline as the address holds it. */
 export interface TimelineSearch {
-  /** Of this container alone. */
+  /** Shows this container only. */
   readonly container?: string | undefined;
-  /** Also what was taken back or replaced. */
+  /** Includes retracted and replaced milestones. */
   readonly past?: true | undefined;
-  /** The milestone that is looked at. */
+  /** The id of the opened milestone. */
   readonly milestone?: string | undefined;
 }
 
-/** What an address says; what it says wrongly counts as not said. */
+/** Reads an address; invalid parts are ignored. */
 export function readTimelineSearch(raw: Record<string, unknown>): TimelineSearch {
   const text = (name: string) => (typeof raw[name] === 'string' && raw[name] !== '' ? raw[name] : undefined);
   const said = { container: text('container'), past: raw['past'] === true || undefined, milestone: text('milestone') };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 }
 
-/** What of the documents stands in the address: the one that is looked at. */
+/** The state of the documents as the address holds it: the opened document. */
 interface DocumentSearch {
   readonly document?: string;
 }
@@ -101,14 +101,14 @@ export function readDocumentSearch({ document }: Record<string, unknown>): Docum
 
 export type EtaChange = ItemOf<'listEtaHistory'>;
 
-/** What was expected from a moment on; both in milliseconds. */
+/** The estimate from a moment on; both in milliseconds. */
 interface EtaPoint {
   readonly reported: number;
   readonly eta: number | null;
 }
 
 /**
- * What a line of the ETA goes through, in order, up to now: the last estimate still holds then.
+ * The points of the chart in order, up to now: the last estimate still applies.
  * @param changes the newest first, as the API lists them
  */
 export function etaPoints(changes: readonly EtaChange[], now: number): EtaPoint[] {

@@ -3,15 +3,15 @@ import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
 import { freeTimeFacts, runningFreeTime } from './overview/overview-values.ts';
 import { stands } from './timeline/timeline-rows.ts';
 
-/** Something that is expected of a shipment, or threatens it. */
+/** An expected event or a coming exception. */
 export interface Next {
   readonly label: string;
-  /** A time, or a day local to the place. */
+  /** A time, or a date in the time zone of the place. */
   readonly at: string;
   readonly isDay: boolean;
   readonly place: string | null;
   readonly container: string | null;
-  /** The moment is over, and it has not happened. */
+  /** The time has passed without the event. */
   readonly isOverdue: boolean;
 }
 
@@ -25,7 +25,7 @@ interface Known {
 
 type Expected = Omit<Next, 'isOverdue' | 'isDay'> & { readonly isDay?: true };
 
-/** What is expected next, the soonest first. Of what is over there is nothing. */
+/** The next expected events, the soonest first; none for a shipment that has ended. */
 export function whatComesNext({ shipment, milestones, explanation, now }: Known): Next[] {
   if (['completed', 'returned', 'cancelled'].includes(shipment.status)) return [];
   const legs = ofLegs(shipment);
@@ -38,12 +38,12 @@ export function whatComesNext({ shipment, milestones, explanation, now }: Known)
     .toSorted((a, b) => a.at.localeCompare(b.at));
 }
 
-/** A day is over when it is everywhere on earth. */
+/** A day is over when it has ended everywhere on Earth. */
 function endOf({ at, isDay }: Expected): number {
   return Date.parse(at) + (isDay ? 36 * 3_600_000 : 0);
 }
 
-/** Departures and arrivals from the last leg on that anything is known to have happened on. */
+/** Departures and arrivals, beginning with the latest leg on which something happened. */
 function ofLegs({ legs }: Shipment): Expected[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
@@ -61,7 +61,7 @@ function ofLegs({ legs }: Shipment): Expected[] {
     ]);
 }
 
-/** Estimates and plans of what has not happened, and which nothing later has overtaken. */
+/** Estimates and plans of events that have not happened and that no later event has overtaken. */
 function ofMilestones(milestones: readonly Milestone[]): Expected[] {
   const standing = milestones.filter(stands);
   const actual = standing.filter(({ classifier }) => classifier === 'actual');
@@ -74,7 +74,7 @@ function ofMilestones(milestones: readonly Milestone[]): Expected[] {
         (done.code === expected.code ? samePlace(done, expected) : done.sequence > expected.sequence),
     );
   const open = standing.filter((milestone) => milestone.classifier !== 'actual' && !isDone(milestone));
-  // Estimates first: a plan of the same is what was thought before.
+  // Estimates come first: a plan of the same event is outdated.
   const byStep = Map.groupBy(
     open.toSorted((a, b) => a.classifier.localeCompare(b.classifier) || b.recorded_at.localeCompare(a.recorded_at)),
     ({ code, location, container_number }) => [code, location, container_number].join(' '),
@@ -92,7 +92,7 @@ function samePlace(one: Milestone, other: Milestone): boolean {
 
 const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
 
-/** Free days that are running. */
+/** The running free days. */
 function ofContainers(shipment: Shipment, milestones: readonly Milestone[]): Expected[] {
   const facts = freeTimeFacts(shipment, milestones);
   return shipment.containers.flatMap((container) => {
@@ -103,7 +103,7 @@ function ofContainers(shipment: Shipment, milestones: readonly Milestone[]): Exp
   });
 }
 
-/** Exceptions that time will open. */
+/** Exceptions that will open at a known time. */
 function ofRules(explanation: AnswerOf<'explainShipment'> | undefined): Expected[] {
   return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
     status === 'expected' && opens_at !== null

@@ -1,6 +1,6 @@
 import type { Shipment } from '@tracking/client';
 
-/** For specs: one with nothing but its name, and what is said of it. */
+/** Makes a shipment for specs, with the given fields. */
 export function aShipment(said: Partial<Shipment> = {}): Shipment {
   const nothing = {
     carrier_scac: null,

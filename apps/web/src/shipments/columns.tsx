@@ -13,9 +13,9 @@ import { Eta, ShipmentStatus } from './shipment-facts.tsx';
 
 interface Column {
   readonly label: string;
-  /** Of its narrowest, in rem. */
+  /** The minimum width, in rem. */
   readonly width: number;
-  /** Orders by it, where the API can. */
+  /** The sort of the API for this column, if there is one. */
   readonly sort?: 'created_at' | 'updated_at' | 'eta';
   readonly cell: (shipment: Shipment) => ReactNode;
 }
@@ -24,7 +24,7 @@ const text = (value: string | null | undefined) => (value == null || value === '
 const list = (values: readonly string[]) => text(values.join(', '));
 const party = (value: Shipment['shipper']) => text(value?.name ?? value?.external_id);
 
-/** Every column that a list can have, in its order, beside the one that names the shipment. */
+/** The columns of a list in their order, besides the one that names the shipment. */
 const ALL_COLUMNS = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
   mode: { label: 'Mode', width: 4, cell: ({ mode }) => text(mode && MODE_LABELS[mode]) },
@@ -109,7 +109,7 @@ const USUAL_COLUMNS: readonly ColumnName[] = [
   'updated',
 ];
 
-/** In their own order, whatever order they are said in; undefined where none is said that there is. */
+/** Known columns of a text, in their standard order; undefined if there is none. */
 function readColumns(text: string | undefined): readonly ColumnName[] | undefined {
   const said = new Set(text?.split(','));
   const columns = COLUMN_NAMES.filter((name) => said.has(name));
@@ -118,7 +118,10 @@ function readColumns(text: string | undefined): readonly ColumnName[] | undefine
 
 type Density = 'comfortable' | 'compact';
 
-/** How the list looks: columns by the address, else as they were chosen last in this browser; density as chosen last. */
+/**
+ * The appearance of the list. Columns come from the address, otherwise from this browser's last choice; the density from the
+ * last choice.
+ */
 export function useLook({ search, change }: SearchState) {
   const [density, setDensity] = useLocalStorage<Density>({
     key: 'shipment-density',
@@ -136,7 +139,7 @@ export function useLook({ search, change }: SearchState) {
     density,
     setDensity,
     columns: readColumns(search.columns) ?? own,
-    /** The address has them too: whoever gets it sees the same ones. */
+    /** The address has the columns too, so that a shared link shows the same ones. */
     setColumns: (names: readonly string[]) => {
       const columns = readColumns(names.join(',')) ?? USUAL_COLUMNS;
       const isUsual = columns.join() === USUAL_COLUMNS.join();
@@ -177,7 +180,7 @@ export function LookMenu({ look }: { readonly look: Look }) {
                   size="xs"
                   value={name}
                   label={COLUMNS[name].label}
-                  // The last one stays.
+                  // The last column cannot be hidden.
                   disabled={look.columns.length === 1 && look.columns[0] === name}
                 />
               ))}

@@ -30,7 +30,7 @@ export function ShipmentStatus({ status }: { readonly status: Status }) {
 
 const HOUR_MS = 3_600_000;
 
-/** How far the ETA is from the original one, in hours; undefined where one of them is not known. */
+/** Hours between the original ETA and the current one; undefined if one is unknown. */
 export function slipHours({ eta, original_eta }: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
   if (eta === null || original_eta === null) return undefined;
   return Math.round((Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS);

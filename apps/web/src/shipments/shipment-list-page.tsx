@@ -39,7 +39,7 @@ export function ShipmentsPage() {
   const [isHelped, help] = useDisclosure(false);
   const [selection, setSelection] = useState(NOTHING);
   const selected = useMemo(() => selectedOf(selection, rows), [selection, rows]);
-  // What one does to several is for rows that one saw together.
+  // A selection applies only to rows that were shown together.
   const [shown, setShown] = useState(query);
   if (shown !== query) {
     setShown(query);
@@ -55,7 +55,7 @@ export function ShipmentsPage() {
         <NoRows list={list} isNarrowed={isNarrowed(search)} />
       ) : (
         <ShipmentRows
-          // What was read anew begins at its beginning.
+          // A reread list is shown from its beginning.
           key={list.readAt}
           list={list}
           look={look}
@@ -113,7 +113,7 @@ function Empty({ isNarrowed }: { readonly isNarrowed: boolean }) {
   );
 }
 
-/** Where shipments come from by hand: for those who may write them. */
+/** Links to create and import shipments, for users who may write them. */
 function NewShipmentLinks() {
   if (!useMay('shipments:write')) return null;
   return (

@@ -7,46 +7,46 @@ const AIRLINE = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
 const UN_LOCODE = /^[A-Z]{2}[A-Z2-9]{3}$/;
 const IATA_AIRPORT = /^[A-Z]{3}$/;
 
-/** Null where none is said. */
+/** Null if the mode is unknown. */
 type MaybeMode = Mode | null;
 
-/** As the API keeps codes: trimmed, upper-cased, without spaces and hyphens. */
+/** Normalises a code as the API does: trimmed, in upper case, without spaces and hyphens. */
 export function normaliseCode(text: string): string {
   return text.replace(/[\s-]+/g, '').toUpperCase();
 }
 
-/** ISO 6346 and swap bodies; by air and multimodal also unit load devices. Takes a normalised number. */
+/** Checks a normalised number: ISO 6346 and swap bodies; for air and multimodal also unit load devices. */
 export function isContainerNumber(number: string, mode: MaybeMode): boolean {
   if (CONTAINER.test(number)) return true;
   return (mode === 'air' || mode === 'multimodal') && UNIT_LOAD_DEVICE.test(number);
 }
 
-/** The check digit that a container number should end with (ISO 6346); undefined for what has none. */
+/** The check digit of a container number (ISO 6346); undefined if the number has none. */
 export function checkDigitOf(number: string): number | undefined {
   if (!CONTAINER.test(number)) return undefined;
   const sum = [...number.slice(0, 10)].reduce((total, char, place) => total + valueOf(char) * 2 ** place, 0);
   return (sum % 11) % 10;
 }
 
-/** Letters count from 10 up without the multiples of 11. */
+/** Letters count from 10 up, without the multiples of 11. */
 function valueOf(char: string): number {
   if (char <= '9') return Number(char);
   const letter = char.charCodeAt(0) - 55;
   return letter + Math.floor((letter - 1) / 10);
 }
 
-/** The number as it should be where only its check digit is wrong; undefined where nothing is. Takes a normalised number. */
+/** The number with the right check digit, if only that is wrong; otherwise undefined. Takes a normalised number. */
 export function withRightCheckDigit(number: string): string | undefined {
   const digit = checkDigitOf(number);
   return digit === undefined || number.endsWith(String(digit)) ? undefined : `${number.slice(0, 10)}${digit}`;
 }
 
-/** SCAC; for air and courier an airline's two characters too. Takes a normalised code. */
+/** Checks a normalised SCAC; for air and courier also the two characters of an airline. */
 export function isCarrierCode(code: string, mode: MaybeMode): boolean {
   return SCAC.test(code) || ((mode === 'air' || mode === 'courier') && AIRLINE.test(code));
 }
 
-/** UN/LOCODE; an airport's three letters too by air, courier, multimodal and without a mode. Takes a normalised code. */
+/** Checks a normalised UN/LOCODE; by air, courier, multimodal or without a mode also the three letters of an airport. */
 export function isPortCode(code: string, mode: MaybeMode): boolean {
   const mayBeAirport = mode === 'air' || mode === 'courier' || mode === 'multimodal' || mode === null;
   return UN_LOCODE.test(code) || (mayBeAirport && IATA_AIRPORT.test(code));
@@ -73,7 +73,7 @@ export const LOAD_TYPE_LABELS: Readonly<Record<LoadType, string>> = {
   bulk: 'Bulk',
 };
 
-/** For selects. */
+/** Options of a select. */
 export const MODE_OPTIONS = optionsOf(MODE_LABELS);
 export const LOAD_TYPE_OPTIONS = optionsOf(LOAD_TYPE_LABELS);
 
@@ -83,7 +83,7 @@ function optionsOf<Value extends string>(labels: Readonly<Record<Value, string>>
 
 export type Status = Shipment['status'];
 
-/** In the order in which they follow each other. */
+/** Ordered as they follow each other. */
 export const STATUS_LABELS: Readonly<Record<Status, string>> = {
   pending: 'Pending',
   booked: 'Booked',
@@ -98,21 +98,24 @@ export const STATUS_LABELS: Readonly<Record<Status, string>> = {
   cancelled: 'Cancelled',
 };
 export const STATUSES = Object.keys(STATUS_LABELS) as readonly Status[];
-/** Neither on their way nor to be. */
+/** The statuses of shipments that are neither moving nor expected to move. */
 export const ENDED: readonly Status[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
-/** What a person calls it: their own reference where it has one. */
+/** The name by which people know a shipment: their own reference if it has one. */
 export function nameOf({ external_id, house_bill, booking_number, master_bill, id }: Shipment): string {
   return external_id ?? house_bill ?? booking_number ?? master_bill ?? id;
 }
 
-/** An entry of a list of choices. */
+/** An option of a select. */
 export interface Choice {
   readonly value: string;
   readonly label: string;
 }
 
-/** The choice that a typed text means: the one called so, or the only one whose label contains it; undefined for none. */
+/**
+ * The option that a typed text means: the one with this label, or the only one whose label contains the text. Undefined if
+ * there is none.
+ */
 export function choiceOf(text: string, choices: readonly Choice[]): Choice | undefined {
   const words = text.trim().toLowerCase();
   if (words === '') return undefined;

@@ -1,6 +1,6 @@
 import type { operations } from '@tracking/client';
 
-/** Every type of public event; the log of events holds those of shipments alone. */
+/** All public event types. The event log holds only those of shipments. */
 export type EventType = operations['testWebhookEndpoint']['requestBody']['content']['application/json']['type'];
 export type ShipmentEventType = Exclude<EventType, 'webhook_endpoint.failing' | 'webhook_delivery.dead_lettered'>;
 
@@ -8,7 +8,7 @@ interface TypeWords {
   readonly group: 'Shipments' | 'Milestones' | 'Exceptions' | 'Documents' | 'Webhooks';
   readonly label: string;
   readonly about: string;
-  /** Whether an endpoint that asks for the standard types gets it. */
+  /** Whether endpoints that subscribe to the standard types receive it. */
   readonly standard: boolean;
 }
 
@@ -91,7 +91,7 @@ export const SHIPMENT_EVENT_TYPES = EVENT_TYPES.filter(
 export const eventLabel = (type: EventType): string => WORDS[type].label;
 export const eventAbout = (type: EventType): string => WORDS[type].about;
 
-/** The types by what they are about, each with those of which the name or the words hold what is searched for. */
+/** The event types in groups, filtered by a search in their names and descriptions. */
 export function eventGroups(search = ''): readonly { readonly group: string; readonly types: readonly EventType[] }[] {
   const wanted = search.trim().toLowerCase();
   const fits = (type: EventType) =>
@@ -100,7 +100,7 @@ export function eventGroups(search = ''): readonly { readonly group: string; rea
   return [...groups].map(([group, types]) => ({ group, types }));
 }
 
-/** For a field that chooses one, by groups. */
+/** Grouped options of a select. */
 export const EVENT_TYPE_OPTIONS = eventGroups().map(({ group, types }) => ({
   group,
   items: types.map((type) => ({ value: type, label: WORDS[type].label })),

@@ -1,11 +1,14 @@
-/** Of a cell that a spreadsheet would take for a formula. */
+/** A cell that a spreadsheet would read as a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 const ESCAPED = /^'(?=[=+\-@\t\r\n])/;
 
-/** So that spreadsheets take a file for UTF-8. */
+/** Makes spreadsheets read a file as UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Writes rows as parts of one file for spreadsheets, which the first part begins; what would be a formula is written behind an apostrophe. */
+/**
+ * Creates a writer of CSV in parts; the first part begins the file. A cell that looks like a formula gets an apostrophe in
+ * front.
+ */
 export async function csvWriter(): Promise<(rows: readonly (readonly string[])[]) => string> {
   const { unparse } = (await import('papaparse')).default;
   let isFirst = true;
@@ -16,13 +19,13 @@ export async function csvWriter(): Promise<(rows: readonly (readonly string[])[]
   };
 }
 
-/** A whole file of them. */
+/** Writes a whole CSV file. */
 export async function writeCsv(headers: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
   const write = await csvWriter();
   return write([headers, ...rows]);
 }
 
-/** A cell as it was before it was written so. */
+/** Removes the apostrophe that `csvWriter` put in front of a cell. */
 export function unescaped(cell: string): string {
   return cell.replace(ESCAPED, '');
 }
@@ -36,7 +39,7 @@ export function fileSize(bytes: number): string {
   return `${format.format(bytes / 1_000 ** power)} ${UNITS[power] ?? ''}`;
 }
 
-/** Has the browser save bytes under a name. */
+/** Offers a file for download. */
 export function save(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
@@ -46,7 +49,7 @@ export function save(blob: Blob, name: string): void {
   URL.revokeObjectURL(url);
 }
 
-/** Hands a text to the browser as a file. */
+/** Offers a CSV text for download. */
 export function download(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

@@ -14,15 +14,15 @@ interface Props extends Omit<ComponentProps<typeof SearchSelect>, 'data' | 'find
 }
 
 /**
- * Chooses a port or airport by its name or code. A code that the service has no name for can be used too, but has to be picked
- * or entered: words may look like codes.
+ * Chooses a port or airport by name or code. A code that the service does not know can be used, but has to be picked or
+ * entered, since words may look like codes.
  */
 export function PlaceSelect({ value, ...props }: Props) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const [typed, setTyped] = useState('');
   const [words] = useDebouncedValue(typed.trim(), 150);
   const { data: chosen } = useQuery({ ...placeQuery(environment, value ?? ''), enabled: value !== null });
-  // The field shows what is chosen: that is not looked for.
+  // The field shows the chosen place, which is not a search.
   const isChosen = value !== null && words === labelOf(value, chosen);
   const found = useQuery({
     ...placesQuery(environment, isChosen ? '' : words),
@@ -50,7 +50,7 @@ export function PlaceSelect({ value, ...props }: Props) {
       placeholder="Name or code"
       {...props}
       data={options}
-      // The service has searched already.
+      // The service has filtered already.
       filter={({ options: all }) => all}
       value={value}
       find={find}
@@ -62,7 +62,7 @@ export function PlaceSelect({ value, ...props }: Props) {
   );
 }
 
-/** What can be chosen: what was found, what is chosen now, and what was typed where it is a code. */
+/** The options: what was found, what is chosen, and the typed text if it is a code. */
 function optionsOf(
   found: readonly Place[],
   value: string | null,

@@ -5,11 +5,11 @@ import { placeQuery, type Place } from './places.ts';
 import { isSameClock, momentIn, OWN_ZONE } from './zones.ts';
 
 interface Props {
-  /** UN/LOCODE or IATA code; a dash where null. */
+  /** UN/LOCODE or IATA code; null shows a dash. */
   readonly code: string | null;
 }
 
-/** A port or airport: its name where that is known, and its code. */
+/** The name of a port or airport, if it is known, and its code. */
 export function PlaceName({ code }: Props) {
   const { data: place } = useQuery({ ...placeQuery(useEnvironment(), code ?? ''), enabled: code !== null });
   if (code === null)
@@ -29,10 +29,10 @@ export function PlaceName({ code }: Props) {
   );
 }
 
-/** Codes of places, of all that may be free text. */
+/** Matches codes among values that may also be free text. */
 const CODE = /^[A-Z]{2}[A-Z2-9]{3}$|^[A-Z]{3}$/;
 
-/** What is known of places, by their codes; of none until it is read. What is no code is let be. */
+/** The known places by code. Values that are no codes are ignored. */
 export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string, Place> {
   const environment = useEnvironment();
   const codes = [...new Set(names)].filter((name) => name !== null && CODE.test(name)) as string[];
@@ -42,19 +42,19 @@ export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string
   });
 }
 
-/** A place as a milestone tells it: by its code or in words. */
+/** The place of a milestone, which is a code or free text. */
 export function PlaceOrText({ name }: { readonly name: string | null }) {
   return name === null || CODE.test(name) ? <PlaceName code={name} /> : <>{name}</>;
 }
 
 interface PlaceTimeProps {
-  /** ISO 8601; a dash where null. */
+  /** ISO 8601; null shows a dash. */
   readonly value: string | null;
-  /** IANA zone of the place, where that is known. */
+  /** IANA time zone of the place, if it is known. */
   readonly zone: string | null | undefined;
 }
 
-/** A time by the clocks of its place, and by the reader's below where those show another. */
+/** A time in the time zone of its place, and below it the user's if the clocks differ. */
 export function PlaceTime({ value, zone }: PlaceTimeProps) {
   if (value === null) return <Text span inherit c="dimmed" children="—" />;
   const isElsewhere = zone !== null && zone !== undefined && !isSameClock(value, zone, OWN_ZONE);

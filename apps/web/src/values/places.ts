@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { TrackingClient } from '@tracking/client';
 import { type Environment, api } from '../session/api.ts';
 
-/** The place of a code; null where the service knows no name of it. What is asked for at the same time is one request. */
+/** The place of a code; null if the service does not know it. Simultaneous requests are sent as one. */
 export function placeQuery(environment: Environment, code: string) {
   return queryOptions({
     queryKey: ['place', environment, code],
@@ -11,7 +11,7 @@ export function placeQuery(environment: Environment, code: string) {
   });
 }
 
-/** Places by words of their names, or the beginning of their code; those with an airport's code too. */
+/** Places by words of their names or the beginning of their codes, including IATA codes. */
 export function placesQuery(environment: Environment, words: string) {
   return queryOptions({
     queryKey: ['places', environment, words],
@@ -23,9 +23,9 @@ export function placesQuery(environment: Environment, words: string) {
 
 export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'][number];
 
-/** Codes of one request: its text may have 1,000 characters. */
+/** Codes per request, whose query may have 1,000 characters. */
 const MOST_CODES = 120;
-/** What is drawn at once asks at once. */
+/** Time in which the codes of one rendering are gathered. */
 const GATHER_MS = 10;
 
 type Asked = ReturnType<typeof Promise.withResolvers<Place | null>>;

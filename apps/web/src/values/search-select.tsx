@@ -11,11 +11,11 @@ import { type Choice, choiceOf } from './codes.ts';
 
 const NO_CHOICE = 'Choose an entry from the list, or clear the field.';
 
-/** Finds the choice that a typed text means. `isEntered`: Enter was pressed; otherwise the field was left. */
+/** Finds the choice that a typed text means. `isEntered` is true after Enter and false when the field loses the focus. */
 export type FindChoice = (text: string, isEntered: boolean) => Choice | undefined | Promise<Choice | undefined>;
 
 interface Typing {
-  /** The text that stands for what is chosen. */
+  /** The text of the current choice. */
   readonly shown: string;
   readonly find: FindChoice;
   readonly onFound: (choice: Choice) => void;
@@ -27,7 +27,7 @@ interface Typing {
 
 /**
  * Keeps the text that is typed into a searchable select. Enter, or leaving the field, takes the choice that the text means. If
- * it means none, the text stays, with an error, and a form around the field is not submitted.
+ * it means none, the text stays with an error, and a form around the field is not submitted.
  */
 function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typing) {
   const [text, setText] = useState(shown);
@@ -50,14 +50,14 @@ function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typi
   const attempt = (isEntered: boolean) => {
     const typed = latest.current;
     const finish = (choice: Choice | undefined) => {
-      // It may have been typed further while the service was asked.
+      // The text may have changed while the service was asked.
       if (latest.current !== typed) return;
       if (choice === undefined) return setIsRefused(true);
       onFound(choice);
       change(textOf(choice));
     };
     const found = find(typed, isEntered);
-    // What is known is taken at once: the click that left the field may submit the form.
+    // A known choice is taken synchronously: the click that left the field may submit the form.
     if (!(found instanceof Promise)) return finish(found);
     found.then(finish, () => finish(undefined));
   };
@@ -65,14 +65,14 @@ function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typi
   return {
     searchValue: text,
     onSearchChange: (next: string) => {
-      // A field that is left would drop its text.
+      // Mantine clears the text when the field loses the focus.
       if (!isLeaving.current) change(next);
     },
     error: error ?? (isRefused && isUntaken ? NO_CHOICE : undefined),
     wrapperProps: {
       ref: wrapper,
       onKeyDown: (event: KeyboardEvent) => {
-        // An option that the arrow keys led to is taken already.
+        // Enter on an option that was reached by arrow keys has chosen it already.
         if (event.key !== 'Enter' || event.nativeEvent.isComposing || event.defaultPrevented || !isField(event)) return;
         if (!isUntaken) return;
         event.preventDefault();
@@ -95,11 +95,11 @@ interface SearchSelectProps extends Omit<
 > {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
-  /** How a typed text is understood; by the labels of the options by default. */
+  /** How a typed text is understood; by default, by the labels of the options. */
   readonly find?: FindChoice;
 }
 
-/** A select of one entry, which is searched by typing. */
+/** A select of one option that is searched by typing. */
 export function SearchSelect({ value, onChange, find, error, onSearchChange, ...props }: SearchSelectProps) {
   const choices = useChoices(props.data);
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
@@ -121,7 +121,7 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
   return <Select {...props} {...typing} value={value} onChange={(next) => onChange(next)} searchable />;
 }
 
-/** Stands for an emptied field. */
+/** The choice of an emptied field. */
 const NOTHING: Choice = { value: '', label: '' };
 
 interface SearchMultiSelectProps extends Omit<
@@ -132,7 +132,7 @@ interface SearchMultiSelectProps extends Omit<
   readonly onChange: (value: string[]) => void;
 }
 
-/** A select of several entries, which are searched by typing. */
+/** A select of several options that is searched by typing. */
 export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchMultiSelectProps) {
   const choices = useChoices(props.data);
   const typing = useTyping({
@@ -159,7 +159,7 @@ function useChoices(data: SelectProps['data']): readonly Choice[] {
   );
 }
 
-/** A select of one entry, which may be searched by typing. */
+/** A select of one option, optionally with a search. */
 export interface OneOfProps extends Omit<SelectProps, 'value' | 'onChange'> {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
@@ -173,7 +173,7 @@ export function OneOf({ searchable, ...props }: OneOfProps) {
   return searchable ? <SearchSelect {...props} /> : <Select {...props} onChange={(next) => props.onChange(next)} />;
 }
 
-/** The same of several entries. */
+/** A select of several options, optionally with a search. */
 export function SomeOf({ searchable, ...props }: SomeOfProps) {
   return searchable ? <SearchMultiSelect {...props} /> : <MultiSelect {...props} />;
 }

@@ -23,7 +23,9 @@ interface Props {
   readonly onChange: (range: Range) => void;
 }
 
-/** From when to when, in the reader's zone. What is recent is fixed when it is chosen, so that an address goes on meaning it. */
+/**
+ * A range of times in the user's time zone. A recent range is fixed when it is chosen, so that the address keeps its meaning.
+ */
 export function TimeRange({ range: { since, until }, onChange }: Props) {
   const minute = (ms: number) => new Date(Math.floor(ms / 60_000) * 60_000).toISOString();
   return (
@@ -65,20 +67,20 @@ const LIMITS = { date: DAYS, 'datetime-local': TIMES } as const;
 
 interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange' | 'error'> {
   readonly type: keyof typeof LIMITS;
-  /** As the browser's fields have it: `2026-12-15` or `2026-12-15T10:30`; empty for none. */
+  /** The value of a native field: `2026-12-15` or `2026-12-15T10:30`; empty for none. */
   readonly value: string;
-  /** Called with a whole date within the limits, or undefined when the field is emptied. */
+  /** Called with a complete date within the limits, or undefined when the field is emptied. */
   readonly onChange: (value: string | undefined) => void;
 }
 
-/** A date, or a date and time, that is typed in the browser's own field. What is half typed stays as it is and is not reported. */
+/** A date, or a date and time, in a native field. A partly typed value stays and is not reported. */
 export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<string>();
   const show = () => {
     if (field.current !== null && field.current.value !== value) field.current.value = value;
   };
-  // Not a controlled field: that would replace the year at each of its digits.
+  // Uncontrolled, since React would replace the year at each of its digits.
   useEffect(() => {
     if (document.activeElement !== field.current) show();
   });
@@ -107,19 +109,19 @@ interface TimeInputProps {
   /** ISO 8601 in UTC; null for none. */
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
-  /** A code: the time is shown and typed as clocks show it there; in the reader's zone where none is known. */
+  /** The code of the place in whose time zone the time is shown and entered; the user's time zone if it is unknown. */
   readonly place: string | null;
   readonly error?: ReactNode;
   readonly 'data-path'?: string;
 }
 
-/** A moment at a place. Another place leaves what the clock shows: an arrival at eight is one at eight there. */
+/** A time at a place. Choosing another place keeps the local time: an arrival at eight is then at eight there. */
 export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) {
   const { data } = useQuery({ ...placeQuery(useEnvironment(), place ?? ''), enabled: place !== null });
   const zone = data?.timezone ?? OWN_ZONE;
   const field = useRef<HTMLInputElement>(null);
   const shown = useRef<{ readonly value: string | null; readonly zone: string; readonly isTyped: boolean }>(undefined);
-  // Not a controlled field: that would lose a half-typed time at each key.
+  // Uncontrolled, since React would drop a partly typed time at each key.
   useEffect(() => {
     const before = shown.current;
     if (field.current === null || (before?.value === value && before.zone === zone)) return;
@@ -130,10 +132,10 @@ export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) 
     if (there !== value) onChange(there);
   }, [value, zone, onChange]);
   const type = ({ value: text, validity }: HTMLInputElement) => {
-    // A half-typed time reads as an empty one: it clears nothing.
+    // A partly typed time reads as empty, but clears nothing.
     if (text === '' && validity.badInput) return;
     const typed = text === '' ? null : instantOf(text, zone);
-    // Nor does what is no time: the limits of the field refuse it.
+    // An invalid time is refused by the limits of the field.
     if (typed === undefined) return;
     shown.current = { value: typed, zone, isTyped: true };
     onChange(typed);

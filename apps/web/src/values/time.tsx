@@ -13,23 +13,23 @@ const UTC = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle:
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
-/** Text of the API for people, with its times in the reader's zone. */
+/** A text of the API with its times in the user's time zone. */
 export function withTimes(text: string): string {
   return text.replace(INSTANT, (instant) => MOMENT.format(new Date(instant)));
 }
 
 interface Props {
-  /** ISO 8601; a dash where null. */
+  /** ISO 8601; null shows a dash. */
   readonly value: string | null;
-  /** The day alone. */
+  /** Shows the day only. */
   readonly day?: boolean;
-  /** To the second. */
+  /** Shows seconds. */
   readonly seconds?: boolean;
-  /** Without the year where that is this one. */
+  /** Leaves out the current year. */
   readonly brief?: boolean;
 }
 
-/** A time in the reader's zone; pointed at or focused, in UTC too. */
+/** A time in the user's time zone. On hover or focus it shows UTC too. */
 export function Time({ value, day = false, seconds = false, brief = false }: Props) {
   if (value === null)
     return (

@@ -19,11 +19,11 @@ interface Props {
   readonly me: string;
   readonly known: readonly string[];
   readonly onClose: () => void;
-  /** Called with the ids of those that are done. */
+  /** Called with the ids of the exceptions that are done. */
   readonly onDone: (ids: readonly string[]) => void;
 }
 
-/** Asks for what an act needs, and does it to one or several exceptions. */
+/** Asks for the details of an action and applies it to one or more exceptions. */
 export function ActDialog({ act, exceptions, me, known, onClose, onDone }: Props) {
   const { write, recount } = useActs();
   const [words, setWords] = useState({
@@ -108,13 +108,13 @@ interface AssigneeFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly me: string;
-  /** Whom others are with. */
+  /** Assignees of other exceptions. */
   readonly known: readonly string[];
 }
 
-/** Whoever it is, as people are named here: by e-mail in this application, by any name of other systems. */
+/** Names an assignee. This application uses e-mail addresses; other systems may use any name. */
 function AssigneeField({ value, onChange, me, known }: AssigneeFieldProps) {
-  // Only administrators may see who there is.
+  // Only administrators may list users.
   const users = useQuery({ ...usersQuery(useEnvironment()), enabled: useMay('workspace:admin') });
   const active = users.data?.filter(({ status }) => status === 'active') ?? [];
   const others = new Set([...active.map(({ email }) => email), ...known]);

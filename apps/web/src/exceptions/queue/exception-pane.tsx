@@ -21,7 +21,7 @@ import { ageLabel, dueOf } from './queue-search.ts';
 
 interface Props {
   readonly id: string;
-  /** Where in the list; -1 where it is not in it. */
+  /** The position in the list; an index of -1 if the list does not have it. */
   readonly place: { readonly index: number; readonly of: number; readonly more: boolean };
   readonly me: string;
   readonly onMove: (step: number) => void;
@@ -29,7 +29,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** One exception with what it is about, beside the list. */
+/** One exception with its shipment, beside the list. */
 export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) {
   const exception = useQuery(exceptionQuery(useEnvironment(), id));
   const { index, of, more } = place;
@@ -159,7 +159,7 @@ function Opened({ by, at }: { readonly by: ShipmentException['detected_by']; rea
   );
 }
 
-/** What one has to know of the shipment to decide what to do, and the way to its page. */
+/** The facts of the shipment that are needed to decide, with a link to its page. */
 function ShipmentEssentials({ id }: { readonly id: string }) {
   const shipment = useQuery(shipmentQuery(useEnvironment(), id));
   return (
@@ -204,7 +204,7 @@ interface Measure {
   readonly isTime: boolean;
 }
 
-/** What rules measure; days by which something is due stand elsewhere. */
+/** Labels of measurements. Due dates are shown elsewhere. */
 const LABELS: Readonly<Record<string, string>> = {
   slip_hours: 'Slipped by',
   eta: 'ETA',
@@ -218,7 +218,7 @@ const LABELS: Readonly<Record<string, string>> = {
   gated_out_at: 'Left the terminal',
 };
 
-/** What the rule measured that opened it, as people read it. */
+/** The measurements of the rule that opened the exception. */
 function measured({ metrics }: Pick<ShipmentException, 'metrics'>): readonly Measure[] {
   return Object.entries(LABELS).flatMap(([name, label]): Measure[] => {
     const value = metrics[name];

@@ -27,7 +27,7 @@ const VIEW_LABELS: Readonly<Record<View, string>> = {
   resolved: 'Resolved',
 };
 
-/** What is wrong with shipments, as work: who does what next. */
+/** The queue of exceptions: views, filters and the list. */
 export function ExceptionsPage() {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/exceptions' });
   const { at: _at, ...asked } = search;
@@ -74,7 +74,7 @@ function ViewLink({ view }: { readonly view: View }) {
       search={({ at: _at, status, ...before }: QueueSearch) => ({
         ...before,
         view: view === 'all' ? undefined : view,
-        // One that is resolved is neither open nor acknowledged.
+        // A resolved exception is neither open nor acknowledged.
         ...(view !== 'resolved' && status !== undefined && { status }),
       })}
       activeOptions={{ explicitUndefined: true }}

@@ -15,15 +15,15 @@ import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
 import { type QueueSearch, byDue, WAITING, filterOf, openedOf, belongs, mayLack } from './queue-search.ts';
 
 const PAGE = 100;
-/** Read at most to put them in the order in which they are due, which the API does not know. */
+/** Exceptions that are read at most for the order by due date, which the API does not offer. */
 export const MOST_DUE = 1_000;
-/** Of one view: more is "and more". */
+/** Exceptions of a view that are counted at most. */
 const MOST_COUNTED = 100;
 
 type Opened = ReturnType<typeof openedOf>;
 interface Place {
   readonly cursor: string | undefined;
-  /** Since when, of the first page: a cursor belongs to it. */
+  /** The period of the first page, to which its cursor belongs. */
   readonly opened: Opened | undefined;
 }
 interface QueuePage {
@@ -31,10 +31,13 @@ interface QueuePage {
   readonly next: Place | undefined;
 }
 
-/** Never read anew by itself: rows would move. What happens to an exception is put where it stands; whoever comes back reads it from its beginning. */
+/**
+ * Never read again by itself, since rows would move. Events update exceptions in place, and opening the page reads the list
+ * from its beginning.
+ */
 const HELD = { staleTime: Infinity, gcTime: 0, refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
 
-/** The queue, page by page. */
+/** The queue in pages. */
 export function queueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {
   return infiniteQueryOptions({
     ...HELD,
@@ -51,7 +54,7 @@ export function queueQuery(environment: Environment, { at: _at, ...search }: Que
   });
 }
 
-/** The rows of all pages, each once: one whose severity changed meanwhile may be on two pages. */
+/** The rows of all pages without duplicates: an exception whose severity changed may be on two pages. */
 export function rowsOf(list: InfiniteData<QueuePage> | undefined): readonly ShipmentException[] {
   const all = list?.pages.flatMap(({ data }) => data) ?? [];
   return [...new Map(all.map((exception) => [exception.id, exception])).values()];
@@ -84,7 +87,7 @@ async function dueFirst(
   return { data: [...found.values()].sort(byDue), next: undefined };
 }
 
-/** How many wait, up to `MOST_COUNTED`; the API counts none. */
+/** The number of open exceptions of a view, up to `MOST_COUNTED`. The API does not count. */
 export function countQuery(environment: Environment, view: 'all' | 'mine' | 'unassigned', me: string) {
   return queryOptions({
     queryKey: ['exception-count', environment, view, me],
@@ -105,10 +108,10 @@ export function exceptionQuery(environment: Environment, id: string) {
   });
 }
 
-/** Shows exceptions as they are now where they stand: none comes, goes or moves. */
+/** Updates exceptions in place: none appears, disappears or moves. */
 function showExceptions(queries: QueryClient, environment: Environment, latest: readonly ShipmentException[]): void {
   const byId = new Map(latest.map((exception) => [exception.id, exception]));
-  // None is ever opened again: what says so was said before.
+  // Exceptions never reopen, so an open state is older than a resolved one.
   const now = (known: ShipmentException) => (known.status === 'resolved' ? known : (byId.get(known.id) ?? known));
   for (const { id } of latest)
     queries.setQueryData(exceptionQuery(environment, id).queryKey, (known) => known && now(known));
@@ -119,14 +122,14 @@ function showExceptions(queries: QueryClient, environment: Environment, latest: 
   });
 }
 
-/** What happened is shown at once so often, and views are counted anew so often. */
+/** Intervals at which events are shown, and at which views are counted again. */
 const SHOW_MS = 200;
 const COUNT_MS = 5_000;
 
 interface QueueNews {
-  /** Exceptions that belong to the list and are not in it. */
+  /** Number of new exceptions that belong to the list. */
   readonly arrived: number;
-  /** The list may lack exceptions that no event reported. */
+  /** Whether the list may lack exceptions that no event reported. */
   readonly missed: boolean;
   readonly forget: () => void;
 }
@@ -137,7 +140,7 @@ interface ShownList {
   readonly pages: number;
 }
 
-/** Updates listed exceptions where they stand, and counts those that the list does not have yet. */
+/** Updates listed exceptions in place and counts those that the list does not have yet. */
 export function useQueueNews(search: QueueSearch, me: string, { shown, pages }: ShownList): QueueNews {
   const [environment, queries, { isOn, gaps }] = [useEnvironment(), useQueryClient(), useLive()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
@@ -183,7 +186,7 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export interface Acknowledgement {
   readonly id: string;
-  /** As it is where left out; null: nobody. */
+  /** Unchanged if left out; null for nobody. */
   readonly assignee?: string | null;
   readonly note?: string;
 }
@@ -193,7 +196,7 @@ export interface Resolution {
   readonly note?: string;
 }
 
-/** What people do with an exception; each shows what became of it where it stands. */
+/** The actions on exceptions. Each updates the exception in place. */
 export function useActs() {
   const [client, environment, queries] = [useApi(), useEnvironment(), useQueryClient()];
   const shown = <Written extends ShipmentException>(written: Written) => {

@@ -13,27 +13,27 @@ import classes from './queue-rows.module.css';
 import { ageLabel, dueOf, isOverdue } from './queue-search.ts';
 
 const ROW_HEIGHT = 56;
-/** Rows before the end at which the next page is asked for. */
+/** Number of rows before the end at which the next page is read. */
 const AHEAD = 20;
 const COLUMNS = ['Severity', 'What', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
-/** Rows whose shipments are read at once. */
+/** Rows whose shipments are read in one request. */
 const NAMED = 50;
 const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
 interface Props {
   readonly rows: readonly ShipmentException[];
-  /** Which one is opened. */
+  /** The id of the opened exception. */
   readonly at: string | undefined;
   readonly me: string;
   readonly selected: ReadonlySet<string>;
-  /** Absent where nothing can be done with several. */
+  /** Undefined if the user cannot act on several exceptions. */
   readonly onSelect: ((ids: readonly string[], on: boolean) => void) | undefined;
   readonly onOpen: (id: string) => void;
   readonly more: boolean;
   readonly onEnd: () => void;
 }
 
-/** Rows of which only those in view are in the page. */
+/** The virtual list: only rows in view are rendered. */
 export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -64,7 +64,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
     if (next === undefined) return;
     virtual.scrollToIndex(index);
     if (at !== undefined) onOpen(next.id);
-    // Its row may come into the page only now.
+    // The row may not be rendered yet.
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
   };
   const waiting = rows.filter(({ status }) => status !== 'resolved').map(({ id }) => id);
@@ -196,7 +196,7 @@ function Row({ index, start, exception, shipment, isOpened, isMine, isSelected, 
   );
 }
 
-/** The shipments of the rows from one to another, with those beside them, as far as they are read. */
+/** The shipments of the rows in a range and of their neighbours, as far as they are read. */
 function useShipmentsOf(rows: readonly ShipmentException[], from: number, to: number): ReadonlyMap<string, Shipment> {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const begins: number[] = [];
@@ -215,7 +215,7 @@ function byId(read: readonly { readonly data: readonly Shipment[] | undefined }[
 }
 
 function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipment | undefined }) {
-  // What is read alone changes by itself, but is forgotten while the row is out of view.
+  // The query of the single shipment is kept up to date by events, but is dropped while the row is out of view.
   const { data = read } = useQuery({ ...shipmentQuery(useEnvironment(), id), enabled: false });
   return (
     <Link
@@ -231,12 +231,12 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
   );
 }
 
-/** A day at the place that it is about: it is the same day wherever it is read. */
+/** A day at the place of the exception, which is the same day for every reader. */
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 type Shown = Pick<ShipmentException, 'type' | 'metrics' | 'severity' | 'status'>;
 
-/** By when something has to be done; a dash where that is not known. */
+/** The due date or time; a dash if there is none. */
 export function DueBy({ exception }: { readonly exception: Shown }) {
   const due = dueOf(exception);
   if (due === undefined)

@@ -10,13 +10,13 @@ import {
 
 export type View = 'all' | 'mine' | 'unassigned' | 'resolved';
 export type QueueSort = '-severity' | 'opened_at' | '-opened_at' | 'due';
-/** Since when it is open: more or less than so many hours. */
+/** Ranges of the hours since the exception was opened. */
 const AGES = ['<24', '>24', '>72', '>168'] as const;
 export type Age = (typeof AGES)[number];
 
-/** What of the queue stands in the address. */
+/** The part of the queue's state that is in the address. */
 export interface QueueSearch {
-  /** `all` unless told. */
+  /** `all` if left out. */
   readonly view?: Exclude<View, 'all'> | undefined;
   /** Separated by commas. */
   readonly severity?: string | undefined;
@@ -24,13 +24,13 @@ export interface QueueSearch {
   readonly type?: string | undefined;
   readonly status?: 'open' | 'acknowledged' | undefined;
   readonly age?: Age | undefined;
-  /** `-severity` unless told. */
+  /** `-severity` if left out. */
   readonly sort?: Exclude<QueueSort, '-severity'> | undefined;
-  /** The exception that is looked at. */
+  /** The id of the opened exception. */
   readonly at?: string | undefined;
 }
 
-/** What an address says; what it says wrongly counts as not said. */
+/** Reads an address; invalid parts are ignored. */
 export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   const said = {
     view: oneOf(['mine', 'unassigned', 'resolved'] as const, raw['view']),
@@ -44,7 +44,7 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 }
 
-/** Which of them there are is looked at where the list is: the address is read before any page is. */
+/** The names themselves are checked by the list: this code is loaded before any page. */
 function words(value: unknown): string | undefined {
   return typeof value === 'string' && /^[a-z_]+(,[a-z_]+)*$/.test(value) ? value : undefined;
 }
@@ -55,11 +55,11 @@ function oneOf<const T extends string>(all: readonly T[], value: unknown): T | u
 
 export const SEVERITIES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
 export const TYPES = Object.keys(EXCEPTION_LABELS) as readonly ExceptionType[];
-/** Types with a day or time in their metrics by which something has to be done. */
+/** Types whose metrics hold a due day or time. */
 export const DUE_TYPES = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
 export const WAITING: readonly ExceptionStatus[] = ['open', 'acknowledged'];
 
-/** As the API's filters, but for the time, which passes while somebody looks. */
+/** The filters of the API, except for the period, which moves with time. */
 export function filterOf({ view, severity, type, status, sort }: QueueSearch, me: string) {
   const [types, severities] = [listed(TYPES, type), listed(SEVERITIES, severity)];
   return {
@@ -72,14 +72,14 @@ export function filterOf({ view, severity, type, status, sort }: QueueSearch, me
   };
 }
 
-/** When those of the age were opened. */
+/** The period in which exceptions of an age were opened. */
 export function openedOf(age: Age | undefined, now: number): { opened_from?: string; opened_to?: string } {
   if (age === undefined) return {};
   const at = new Date(now - Number(age.slice(1)) * 3_600_000).toISOString();
   return age.startsWith('<') ? { opened_from: at } : { opened_to: at };
 }
 
-/** Whether a list of what is asked for would have it. */
+/** Whether a list with this search would contain the exception. */
 export function belongs(exception: ShipmentException, search: QueueSearch, me: string, now: number): boolean {
   const { status, severity, type, assignee, unassigned } = { unassigned: false, ...filterOf(search, me) };
   const { opened_from = '', opened_to = '9' } = openedOf(search.age, now);
@@ -102,7 +102,7 @@ export function mayLack({ isOn, gaps }: Live, knownGaps: number, pages: number):
   return gaps > knownGaps || (isOn === false && pages > 1);
 }
 
-/** Whether anything but the view and the order is asked for. */
+/** Whether any filter but the view and the order is set. */
 export function isNarrowed({ severity, type, status, age }: QueueSearch): boolean {
   return [severity, type, status, age].some((filter) => filter !== undefined);
 }
@@ -123,10 +123,10 @@ function includes<T extends string>(some: readonly T[] | undefined, value: T): b
 
 type Measured = Pick<ShipmentException, 'type' | 'metrics'>;
 
-/** After the beginning of a day in UTC: when it ends where it ends first. */
+/** The earliest time zone ends a day so long after the day began in UTC. */
 const FIRST_END_MS = 10 * 3_600_000;
 
-/** By when something has to be done: a day where the place is, or a moment. */
+/** The day at the place, or the moment, by which something has to be done. */
 interface Due {
   readonly kind: 'day' | 'moment';
   /** `2026-12-24`, or RFC 3339. */
@@ -141,7 +141,7 @@ const DUES: Readonly<Partial<Record<ShipmentException['type'], Omit<Due, 'value'
   missed_connection: { metric: 'next_etd', kind: 'moment', label: 'Next leg departs' },
 };
 
-/** Undefined where its type has none, or it is not known. */
+/** Undefined if the type has no due date, or if it is unknown. */
 export function dueOf({ type, metrics }: Measured): Due | undefined {
   const due = DUES[type];
   const value = due && metrics[due.metric];
@@ -149,12 +149,12 @@ export function dueOf({ type, metrics }: Measured): Due | undefined {
   return { kind: due.kind, label: due.label, value };
 }
 
-/** The soonest first; what is due at no known time last, the longest open first. */
+/** Compares by due date, the soonest first. Exceptions without one come last, the longest open first. */
 export function byDue(one: ShipmentException, other: ShipmentException): number {
   return dueEnd(one) - dueEnd(other) || one.opened_at.localeCompare(other.opened_at);
 }
 
-/** Of a day its end, in UTC: where the place is, is not said. */
+/** Uses the end of a day in UTC, since the zone of the place is unknown. */
 function dueEnd(exception: Measured): number {
   const due = dueOf(exception);
   if (due === undefined) return Number.MAX_SAFE_INTEGER;
@@ -162,8 +162,8 @@ function dueEnd(exception: Measured): number {
 }
 
 /**
- * Whether that is past. When a day is over at its place the service says, by its severity; settings may have it be that grave
- * from the beginning, but no day is over before it is so anywhere.
+ * Whether the due date has passed. The service reports by the severity that a day has ended at its place. Settings may use that
+ * severity from the beginning, so a day is never over before it is over somewhere.
  */
 export function isOverdue(exception: Measured & Pick<ShipmentException, 'severity'>, now: number): boolean {
   const due = dueOf(exception);
@@ -172,7 +172,7 @@ export function isOverdue(exception: Measured & Pick<ShipmentException, 'severit
   return due.kind === 'moment' ? at < now : exception.severity === 'critical' && at + FIRST_END_MS <= now;
 }
 
-/** "3 d" of how long it is open. */
+/** Formats how long an exception has been open, such as "3 d". */
 export function ageLabel(openedAt: string, now: number): string {
   const minutes = Math.max(0, Math.floor((now - Date.parse(openedAt)) / 60_000));
   if (minutes < 60) return `${minutes} min`;

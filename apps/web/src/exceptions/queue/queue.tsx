@@ -18,11 +18,11 @@ const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).ActDia
 
 interface Props {
   readonly search: QueueSearch;
-  /** How the reader is called as an assignee. */
+  /** The name of the user as an assignee. */
   readonly me: string;
 }
 
-/** A list with one of it opened beside; by key of what is asked for, so that nothing of another list is left over. */
+/** The list with the opened exception beside it. Its key is the search, so that no state of another list remains. */
 export function Queue({ search, me }: Props) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const mayWrite = useMay('exceptions:write') && search.view !== 'resolved';
@@ -43,7 +43,7 @@ export function Queue({ search, me }: Props) {
   };
   const close = () => {
     setAct(undefined);
-    // Keys go on where they were.
+    // Returns the focus to where it was.
     requestAnimationFrame(() => before.current instanceof HTMLElement && before.current.focus());
   };
   const toggle = (ids: readonly string[], on: boolean) =>
@@ -128,14 +128,14 @@ export function Queue({ search, me }: Props) {
 }
 
 interface BesideProps {
-  /** Of what is opened. */
+  /** The id of the opened exception. */
   readonly id: string | undefined;
   readonly pane: (id: string) => ReactNode;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** What is opened, beside the list where there is room, else before it. */
+/** Shows the opened exception beside the list if there is room, otherwise in a drawer. */
 function Beside({ id, pane, onClose, children }: BesideProps) {
   const isWide = useMediaQuery('(min-width: 1150px)', undefined, { getInitialValueInEffect: false }) ?? true;
   return (
@@ -192,7 +192,7 @@ interface QueueSelectionProps {
   readonly onClear: () => void;
 }
 
-/** What can be done with those that are selected; where none is, how many there are. */
+/** The actions on the selected exceptions, or the number of all if none is selected. */
 function QueueSelection({ chosen, count, more, isDue, onAct, onClear }: QueueSelectionProps) {
   if (chosen.length === 0) {
     return (
@@ -226,7 +226,7 @@ function QueueSelection({ chosen, count, more, isDue, onAct, onClear }: QueueSel
 
 interface Parts {
   readonly rows: readonly ShipmentException[];
-  /** Which one is opened. */
+  /** The id of the opened exception. */
   readonly at: string | undefined;
   readonly me: string;
   readonly selected: ReadonlySet<string>;
@@ -235,7 +235,7 @@ interface Parts {
   readonly ask: (act: Act, exceptions: readonly ShipmentException[]) => void;
 }
 
-/** Keys of the queue: they work where it has the focus, and never while somebody types. */
+/** Keyboard shortcuts of the queue. They work while it has the focus and nobody types. */
 function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
   const mayWrite = useMay('exceptions:write');
   const { acknowledge } = useActs();
@@ -262,14 +262,14 @@ function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
     const current = target.closest<HTMLElement>('[data-exception]')?.dataset['exception'] ?? at;
     const exception = rows.find(({ id, status }) => id === current && status !== 'resolved');
     if (!mayWrite || exception === undefined || ofEach[event.key] === undefined) return;
-    // What opens by a key does not get it typed into its first field.
+    // Keeps the key from being typed into the first field of the dialog.
     event.preventDefault();
     ofEach[event.key]?.(exception);
   };
   return { move, onKeyDown };
 }
 
-/** Neither of the browser nor of a field that somebody types into. */
+/** Whether the key belongs neither to the browser nor to a field. */
 function isShortcut({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   const isTyping = (target as HTMLElement).closest('form, textarea, select, input:not([type="checkbox"])') !== null;
   return !ctrlKey && !metaKey && !altKey && !isTyping;

@@ -108,7 +108,7 @@ function ChangePassword() {
     validate: { new_password: passwordFault },
   });
   const change = useWrite({
-    // Where it is refused for a while, the person is told at once.
+    // A rate limit is shown at once, instead of a silent retry.
     write: (passwords: typeof form.values) => client.session.changePassword(passwords, { retries: 0 }),
     done: 'Your password is changed. You are signed out everywhere else.',
     touches: [['sessions']],
@@ -128,7 +128,7 @@ function ChangePassword() {
         {(wait > 0 || !(change.error instanceof RateLimitError)) && (
           <Refused error={change.error} fields={['current_password', 'new_password']} title="Not changed" />
         )}
-        {/* For password managers, which then know whose it is. */}
+        {/* Tells password managers whose password it is. */}
         <input type="email" autoComplete="username" value={user?.email ?? ''} readOnly hidden />
         <PasswordInput
           {...form.getInputProps('current_password')}
@@ -153,7 +153,7 @@ function ChangePassword() {
   );
 }
 
-/** Where one is signed in. */
+/** The sessions of the user. */
 function Sessions() {
   const [client, sessions] = [useApi(), useQuery(sessionsQuery(useEnvironment()))];
   const end = useWrite({
@@ -247,7 +247,7 @@ function Sessions() {
   );
 }
 
-/** One's own, which are of both environments. */
+/** The user's own sessions, which cover both environments. */
 const sessionsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['sessions', environment],

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { type Environment, api } from '../../session/api.ts';
 
-/** Of the workspace, whichever environment one looks at. */
+/** The keys of the workspace, the same in both environments. */
 export const keysQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['api-keys', environment],
@@ -30,18 +30,18 @@ export function stateOf({ revoked_at, expires_at }: ApiKey, now: number): KeySta
   return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'active';
 }
 
-/** A key of another person is theirs to hold: it can be revoked, but nobody else is given one in its place. */
+/** A key of another person can be revoked, but not replaced: nobody else may hold the new one. */
 export function mayRotate({ owner }: Pick<ApiKey, 'owner'>, userId: string | undefined): boolean {
   return owner.type === 'service_account' || owner.id === userId;
 }
 
-/** Whether keys can be made for it, by who manages keys. */
+/** Whether a user who manages keys can make keys for the account. */
 export function mayHaveKeys({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
   return status === 'active' && (role !== 'admin' || isAdmin);
 }
 
 interface AccountSearch {
-  /** The one whose keys are shown. */
+  /** The account whose keys are shown. */
   readonly account?: string | undefined;
 }
 

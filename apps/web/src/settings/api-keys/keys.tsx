@@ -119,7 +119,7 @@ export function Keys({ keys, onRotate }: Props) {
   );
 }
 
-/** What owners of keys are called, as far as whoever looks may know it. */
+/** The names of key owners, as far as the user may know them. */
 function useOwnerNames(): (owner: ApiKey['owner']) => string {
   const [environment, { user }] = [useEnvironment(), useSession()];
   const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useMay('keys:manage') });
@@ -132,12 +132,12 @@ function useOwnerNames(): (owner: ApiKey['owner']) => string {
   };
 }
 
-/** Stands for oneself among the accounts. */
+/** The value for the user's own account in the select. */
 const OWN = '';
 
 interface CreateKeyProps {
   readonly onClose: () => void;
-  /** Whose key it is to be, where that is settled already. */
+  /** The owner of the key, if that is settled. */
   readonly account?: ServiceAccount;
 }
 

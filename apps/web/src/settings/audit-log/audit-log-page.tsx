@@ -80,7 +80,7 @@ function AuditLog() {
 
 const TYPES = Object.entries(AUDIT_TYPE_LABELS).map(([value, label]) => ({ value, label }));
 
-/** What the log is narrowed by: all of it stands in the address. */
+/** The filters of the log, all of which are in the address. */
 function AuditFilters({ search }: { readonly search: AuditSearch }) {
   const navigate = useNavigate({ from: '/settings/audit-log' });
   const change = (changes: AuditSearch) => void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
@@ -127,7 +127,7 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
   );
 }
 
-/** Everybody who may have changed something; the one of the address too, where nobody is known by it. */
+/** All users and accounts that may have changed something, and the one in the address even if it is unknown. */
 function useActors(chosen: string | undefined) {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
@@ -207,7 +207,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
   );
 }
 
-/** Of something that was there before: what became of its fields, in a line. */
+/** What changed in a resource that existed before, in one line. */
 function Summary({ entry }: { readonly entry: AuditEntry }) {
   const changed = changesIn(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
   if (changed.length === 0) return null;
@@ -264,7 +264,7 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** What everything that the log is about is called now. Without it entries are readable too, by ids. */
+/** The current names of all that the log mentions. Without them entries show ids. */
 function useTargetNames(): NameOf {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));

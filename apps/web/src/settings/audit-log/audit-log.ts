@@ -5,7 +5,7 @@ import { type AuditSearch, auditQueryOf, type AuditEntry, type AuditType } from 
 
 const PAGE = 50;
 
-/** Of the workspace, page by page, the newest first. */
+/** The audit log of the workspace in pages, the newest first. */
 export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
   infiniteQueryOptions({
     queryKey: ['audit-log', environment, search],
@@ -17,7 +17,7 @@ export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
 
-/** Endpoints of both environments, which the one log names. */
+/** The endpoints of both environments: the log covers both. */
 export const endpointNamesQuery = queryOptions({
   queryKey: ['endpoint-names'],
   queryFn: async ({ signal }) => {
@@ -28,10 +28,10 @@ export const endpointNamesQuery = queryOptions({
   },
 });
 
-/** What something is called now, by its id; undefined where nobody knows any more. */
+/** Returns the current name of an id; undefined if it is unknown. */
 export type NameOf = (id: string) => string | undefined;
 
-/** Where a change says what it is about, what it is called. */
+/** Fields of a change that name its target. */
 const NAMING_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
 export const COMMAND_LINE = 'administration';
 const SYSTEMS: Readonly<Record<string, string>> = {
@@ -39,13 +39,13 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   first_admin: 'The first start',
 };
 
-/** Who did it, by the name of now. */
+/** The current name of the actor. */
 export function actorOf({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameOf): string {
   if (actor.type === 'system') return SYSTEMS[actor.id] ?? 'The system';
   return actor.name ?? nameOf(actor.id) ?? actor.id;
 }
 
-/** What they did, as in "revoked the key “Nightly import”". */
+/** What the actor did, such as "revoked the key “Nightly import”". */
 export function deedOf(entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>, nameOf: NameOf): string {
   const { type, target, actor } = entry;
   if (type === 'user.changed' && target.id === actor.id) return 'changed their own name';
@@ -62,12 +62,12 @@ function targetOf({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, n
 
 interface FieldChange {
   readonly field: string;
-  /** Undefined where there was nothing, or is nothing any more. */
+  /** Undefined if the field was, or is now, empty. */
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** What changed, field by field, in words. */
+/** The changed fields in words. */
 export function changesIn({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
   return Object.entries(changes).map(([field, { from, to }]) => ({
     field: fieldLabel(field),
@@ -89,7 +89,7 @@ function inWords(field: string, value: unknown): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What is done to the target, which stands in the place of the dots. */
+/** Sentences with an ellipsis in place of the target. */
 export const AUDIT_SENTENCES: Readonly<Record<AuditType, string>> = {
   'api_key.created': 'made the key …',
   'api_key.rotated': 'rotated the key …',

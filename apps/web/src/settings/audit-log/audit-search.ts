@@ -1,18 +1,18 @@
 import type { TrackingClient } from '@tracking/client';
 
-/** What of the log stands in the address. */
+/** The filters of the log as the address holds them. */
 export interface AuditSearch {
   /** Id of a user or service account, or `administration`. */
   readonly actor?: string | undefined;
   readonly type?: AuditType | undefined;
-  /** The first day and the last one, as 2026-11-23, in the reader's zone. */
+  /** The first and the last day, for example 2026-11-23, in the user's time zone. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What an address says; what it says wrongly counts as not said. */
+/** Reads an address; invalid parts are ignored. */
 export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   const { actor, type } = raw;
   const day = (value: unknown) =>
@@ -26,7 +26,7 @@ export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   };
 }
 
-/** As the API is asked: from the first moment of a day to the last of another. */
+/** The filters of the API: from the start of the first day to the end of the last. */
 export function auditQueryOf({ from, to, ...filters }: AuditSearch) {
   return {
     ...filters,

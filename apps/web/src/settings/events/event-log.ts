@@ -9,7 +9,7 @@ export interface EventSearch {
   readonly shipment_id?: string | undefined;
 }
 
-/** What an address says; what it says wrongly counts as not said. */
+/** Reads an address; invalid parts are ignored. */
 export function readEventSearch(raw: Record<string, unknown>): EventSearch {
   const { type, shipment_id: shipment } = raw;
   return {
@@ -18,7 +18,7 @@ export function readEventSearch(raw: Record<string, unknown>): EventSearch {
   };
 }
 
-/** What happened, the newest first, page by page. */
+/** The events in pages, the newest first. */
 export function eventsQuery(environment: Environment, search: EventSearch) {
   return infiniteQueryOptions({
     queryKey: ['event-log', environment, search],
@@ -39,20 +39,20 @@ export function eventsQuery(environment: Environment, search: EventSearch) {
   });
 }
 
-/** Kept of those that came while the page is open: it does not grow all day. */
+/** Live events that are kept at most, so that memory does not grow all day. */
 export const MOST_LIVE = 500;
 
 /**
- * In the order of publication, the newest first, none twice.
- * @param live those that came meanwhile, as they came
- * @param read those of the log, the newest first
+ * Merges live events and the log by publication, the newest first, without duplicates.
+ * @param live events that arrived since the page was opened, in their order
+ * @param read events of the log, the newest first
  */
 export function newestFirst(live: readonly TrackingEvent[], read: readonly TrackingEvent[]): readonly TrackingEvent[] {
   const byId = new Map([...live.toReversed(), ...read].map((event) => [event.id, event]));
   return [...byId.values()];
 }
 
-/** Those that there are, of a text with commas between them. */
+/** The known event types in a comma-separated text. */
 export function typesOf(text: unknown) {
   const named = typeof text === 'string' ? text.split(',') : [];
   return SHIPMENT_EVENT_TYPES.filter((type) => named.includes(type));
@@ -66,7 +66,7 @@ export function isAskedFor({ type, data }: TrackingEvent, search: EventSearch): 
   );
 }
 
-/** What it is about, in a line. */
+/** The subject of an event, in one line. */
 export function summaryOf({ data }: TrackingEvent): string {
   if ('exception' in data) return data.exception.title;
   if ('milestone' in data) return [data.milestone.label, data.milestone.location].filter(Boolean).join(' · ');

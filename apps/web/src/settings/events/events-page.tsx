@@ -13,7 +13,7 @@ import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { Time } from '../../values/time.tsx';
 import { newestFirst, typesOf, eventsQuery, type EventSearch, summaryOf, MOST_LIVE, isAskedFor } from './event-log.ts';
 
-/** What clients are told, as it happens. */
+/** The events that clients receive, as they happen. */
 export function EventsPage() {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/settings/events' });
   const environment = useEnvironment();
@@ -39,7 +39,7 @@ function EventFilters({ search }: { readonly search: EventSearch }) {
       <SearchMultiSelect
         label="Type"
         placeholder={search.type === undefined ? 'Any' : ''}
-        // What happens to endpoints is not in the log.
+        // The log holds no events of webhook endpoints.
         data={EVENT_TYPE_OPTIONS.filter(({ group }) => group !== 'Webhooks')}
         value={typesOf(search.type)}
         onChange={(types) => change({ type: types.length === 0 ? undefined : types.join(',') })}
@@ -111,7 +111,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
   );
 }
 
-/** The newest first; one is opened at a time, with all that it says. */
+/** Events, the newest first. One at a time is opened and shows its payload. */
 function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
   const [opened, setOpened] = useState<string | null>(null);
   if (events.length === 0)
@@ -160,10 +160,10 @@ function Opened({ event }: { readonly event: TrackingEvent }) {
   );
 }
 
-/** Shown at once so often. */
+/** Interval at which events are shown. */
 const SHOW_MS = 200;
 
-/** What comes while the page is open, the oldest first; while it is paused it waits to be shown. */
+/** The events that arrive while the page is open, the oldest first. They wait while the page is paused. */
 function useLiveLog(search: EventSearch, isPaused: boolean) {
   const [state, setState] = useState<{
     readonly shown: readonly TrackingEvent[];

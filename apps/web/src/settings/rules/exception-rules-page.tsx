@@ -12,7 +12,7 @@ import { LastChange, settingsQuery } from './settings-change.tsx';
 import { type Rule, type RuleType, differences, RULE_WORDS } from './rule-changes.ts';
 import { RuleForm } from './rule-form.tsx';
 
-/** By which exceptions open by themselves, and how grave they are. */
+/** The rules by which exceptions open by themselves, and their severities. */
 export function ExceptionRulesPage() {
   return (
     <OnlyWith permission="workspace:admin">

@@ -11,7 +11,7 @@ import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { type Required, changedModes, requiredPatch } from './rule-changes.ts';
 import { LastChange, settingsQuery, NotChanged, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
 
-/** Which documents a shipment needs, by its mode. */
+/** The documents that a shipment needs, by mode. */
 export function RequiredDocumentsPage() {
   return (
     <OnlyWith permission="workspace:admin">
@@ -44,7 +44,7 @@ const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 const OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
 function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
-  /** As it was when somebody began to change it. */
+  /** The settings when the user began to change them. */
   const [known, setKnown] = useState(settings);
   const [required, setRequired] = useState<Required>(settings.required_documents);
   const begin = (now: WorkspaceSettings) => {
@@ -53,7 +53,7 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
   };
   const write = useSettingsWrite(known, 'Required documents are changed.', begin);
   const isChanged = changedModes(known.required_documents, required).length > 0;
-  // What others changed is shown at once where nothing is lost by it.
+  // Takes over changes of others while nothing is entered.
   if (!isChanged && settings.version > known.version) begin(settings);
 
   const save = (over: WorkspaceSettings) => {

@@ -5,7 +5,7 @@ type Rules = WorkspaceSettings['exceptions'];
 export type RuleType = keyof Rules;
 export type Rule = Rules[RuleType];
 
-/** As a form has it: hours that are left empty are the default's. */
+/** The values of the form. Empty hours mean the default. */
 export interface RuleValues {
   readonly enabled: boolean;
   readonly severity: Rule['severity'];
@@ -14,7 +14,7 @@ export interface RuleValues {
   readonly by_mode: Readonly<Partial<Record<Mode, number | ''>>>;
 }
 
-/** What a merge patch of a type holds; null brings back the default. */
+/** A type's part of the merge patch; null restores the default. */
 interface RulePatch {
   enabled?: boolean;
   severity?: Rule['severity'];
@@ -29,7 +29,7 @@ export function valuesOf({ enabled, severity, after_hours, before_hours, by_mode
   return { enabled, severity, after_hours: after_hours ?? '', before_hours: before_hours ?? '', by_mode };
 }
 
-/** What differs; undefined where nothing does. */
+/** The patch of what differs; undefined if nothing does. */
 export function patchOf(rule: Rule, values: RuleValues): RulePatch | undefined {
   const patch: RulePatch = {};
   if (values.enabled !== rule.enabled) patch.enabled = values.enabled;
@@ -45,13 +45,13 @@ export function patchOf(rule: Rule, values: RuleValues): RulePatch | undefined {
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/** What is wrong with hours; null where nothing is. */
+/** The fault of a number of hours; null if there is none. */
 export function hoursFault(hours: number | string): string | null {
   if (hours === '') return null;
   return typeof hours === 'number' && hours > 0 && hours <= MOST_HOURS ? null : `More than 0, at most ${MOST_HOURS}`;
 }
 
-/** Names of what is otherwise in one than in the other, `by_mode.air` each by itself. */
+/** The names of settings that differ; `by_mode.air` and the like count one by one. */
 export function differences(one: Rule, other: Rule): readonly string[] {
   const [flat, otherFlat] = [leavesOf(one), leavesOf(other)];
   return [...new Set([...Object.keys(flat), ...Object.keys(otherFlat)])].filter(
@@ -67,9 +67,9 @@ export function leavesOf({ by_mode, ...plain }: Rule): Readonly<Record<string, u
 const orDefault = (hours: number | '') => (hours === '' ? null : hours);
 
 interface RuleWords {
-  /** When it opens. */
+  /** When the exception opens. */
   readonly about: string;
-  /** What the hours count from, where it has such. */
+  /** The event from which the hours count, if the rule has hours. */
   readonly after?: string;
   readonly before?: string;
 }
@@ -102,7 +102,7 @@ export const RULE_WORDS: Readonly<Record<RuleType, RuleWords>> = {
   invalid_container_number: { about: 'The check digit of a container number is wrong.' },
 };
 
-/** Of one value of a rule, as people read it. */
+/** The label of a setting of a rule. */
 export function settingLabel(name: string): string {
   const labels: Readonly<Record<string, string>> = {
     enabled: 'Opens by itself',
@@ -122,13 +122,13 @@ export function settingValue(value: unknown): string {
 export type Required = WorkspaceSettings['required_documents'];
 type Types = readonly string[];
 
-/** Modes of which other documents are required than before. */
+/** The modes whose required documents differ. */
 export function changedModes(before: Required, after: Required): readonly Mode[] {
   const modes = [...new Set([...Object.keys(before), ...Object.keys(after)])] as Mode[];
   return modes.filter((mode) => !isSame(before[mode] ?? [], after[mode] ?? []));
 }
 
-/** As a merge patch; a mode that has its default again is null. Undefined where nothing differs. */
+/** The merge patch: null for a mode that has its default again; undefined if nothing differs. */
 export function requiredPatch(
   before: Required,
   after: Required,
@@ -141,7 +141,7 @@ export function requiredPatch(
   );
 }
 
-/** Whatever the order. */
+/** Compares without regard to order. */
 function isSame(one: Types, other: Types): boolean {
   return one.length === other.length && one.every((type) => other.includes(type));
 }

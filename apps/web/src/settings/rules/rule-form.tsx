@@ -21,14 +21,14 @@ import { NotChanged, useSettingsWrite, SettingsConflict } from './settings-chang
 
 interface Props {
   readonly type: RuleType;
-  /** As they were when the form was opened. */
+  /** The settings when the form was opened. */
   readonly settings: WorkspaceSettings;
   readonly onClose: () => void;
 }
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
-/** One rule: what is left empty is the default's. */
+/** The form of one rule. Empty fields mean the default. */
 export function RuleForm({ type, settings, onClose }: Props) {
   const [rule, standard] = [settings.exceptions[type], settings.defaults.exceptions[type]];
   const write = useSettingsWrite(settings, `“${EXCEPTION_LABELS[type]}” is changed.`, onClose);
@@ -166,7 +166,7 @@ function modeDefault(byMode: Readonly<Record<string, number>>, mode: Mode): stri
 
 interface RuleConflictProps {
   readonly type: RuleType;
-  /** As it was when the form was opened. */
+  /** The rule when the form was opened. */
   readonly known: Rule;
   readonly meanwhile: WorkspaceSettings;
   readonly mine: RuleValues;

@@ -11,7 +11,7 @@ import { calledOf, usersQuery } from '../team/team.ts';
 
 const FOLLOW_MS = 2_000;
 
-/** Of live and test alike. While shipments are checked by what changed, it is asked again how far that is. */
+/** The settings of the workspace, the same in both environments. Polled while open shipments are checked against a change. */
 export const settingsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['settings', environment],
@@ -26,8 +26,8 @@ function isChecking(recheck: WorkspaceSettings['recheck'] | undefined): boolean 
 type SettingsPatch = Parameters<ReturnType<typeof useApi>['settings']['patch']>[0];
 
 /**
- * Changes settings as they were when the form was opened: where somebody changed them since, nothing is written, and `meanwhile`
- * is what holds now.
+ * Writes settings unless somebody changed them since the form was opened. Then nothing is written, and `meanwhile` holds the
+ * current settings.
  */
 export function useSettingsWrite(
   known: WorkspaceSettings,
@@ -52,11 +52,11 @@ export function useSettingsWrite(
   });
   return {
     meanwhile,
-    /** Why nothing was written, where it is not that somebody else was faster. */
+    /** The failure, unless it is a conflict. */
     error: isOutdated(write.error) ? null : write.error,
     isPending: write.isPending,
     forgetError: write.reset,
-    /** @param over what is written: what the form knew, or what holds now */
+    /** @param over the version to replace: the form's, or the current one */
     save: (patch: SettingsPatch, over = known) => write.mutate({ patch, version: over.version }),
   };
 }
@@ -68,19 +68,19 @@ interface Differing {
 }
 interface Props {
   readonly meanwhile: WorkspaceSettings;
-  /** What the rows are of: "Mode". */
+  /** The header of the first column, such as "Mode". */
   readonly of: string;
   readonly differing: readonly Differing[];
-  /** Said where what the form is about was not changed. */
+  /** Shown if others changed only other settings. */
   readonly elsewhere: string;
   readonly isPending: boolean;
-  /** Why neither was written yet. */
+  /** Why the user's choice is not written yet. */
   readonly error: Error | null;
   readonly onMine: () => void;
   readonly onTheirs: () => void;
 }
 
-/** Somebody changed the settings while the form was open: nothing was written. */
+/** Lets the user resolve a conflict: somebody changed the settings while the form was open, and nothing was written. */
 export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPending, error, onMine, onTheirs }: Props) {
   const by = useChangedBy(meanwhile);
   return (
@@ -125,7 +125,7 @@ export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPendin
   );
 }
 
-/** Why settings stay as they were; nothing where there is no error. */
+/** Why the settings were not changed; nothing without an error. */
 export function NotChanged({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
@@ -135,7 +135,7 @@ export function NotChanged({ error }: { readonly error: Error | null }) {
   );
 }
 
-/** When settings changed, by whom, and how far the open shipments are checked by them. */
+/** When and by whom the settings were changed, and the progress of checking open shipments. */
 export function LastChange({ settings }: { readonly settings: WorkspaceSettings }) {
   const by = useChangedBy(settings);
   const { updated_at, recheck } = settings;
@@ -169,7 +169,7 @@ export function LastChange({ settings }: { readonly settings: WorkspaceSettings 
   );
 }
 
-/** Who changed the settings last. */
+/** The name of whoever changed the settings last. */
 function useChangedBy({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): string {
   const { user } = useSession();
   const users = useQuery(usersQuery(useEnvironment()));

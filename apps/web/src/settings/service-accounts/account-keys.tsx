@@ -9,7 +9,7 @@ import { CreateKey, Keys, RotateKey } from '../api-keys/keys.tsx';
 import { type ApiKey, type ServiceAccount, keysQuery, mayHaveKeys, stateOf } from '../api-keys/key-queries.ts';
 
 interface Props {
-  /** The one whose keys are shown; none: nothing is. */
+  /** The account whose keys are shown; the dialog is closed without one. */
   readonly account: ServiceAccount | undefined;
   readonly onClose: () => void;
 }

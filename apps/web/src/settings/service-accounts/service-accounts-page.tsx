@@ -43,7 +43,7 @@ function ServiceAccounts() {
   const { account: shownId } = useSearch({ from: '/signed-in/settings/service-accounts' });
   const navigate = useNavigate({ from: '/settings/service-accounts' });
   const show = (account?: string) => void navigate({ search: (now) => ({ ...now, account }) });
-  /** The one that is changed, or none: a new one. */
+  /** The account to change; a new one if left out. */
   const [form, setForm] = useState<{ readonly account?: ServiceAccount }>();
   const closeForm = () => setForm(undefined);
   return (
@@ -108,7 +108,7 @@ function Accounts({ accounts, onKeys, onChange }: Props) {
   const keys = useQuery(keysQuery(useEnvironment()));
   const mayChange = useMay('workspace:admin');
   const keysOf = (account: ServiceAccount) => {
-    // Keys of administrators are not told to others.
+    // Only those who may change administrators see their keys.
     if (keys.data === undefined || (account.role === 'admin' && !mayChange)) return '—';
     return keys.data.filter((key) => key.owner.id === account.id && stateOf(key, Date.now()) === 'active').length;
   };
@@ -210,7 +210,7 @@ function Actions({ account, onChange }: ActionsProps) {
 }
 
 interface AccountFormProps {
-  /** The one to change; none: a new one. */
+  /** The account to change; a new one if left out. */
   readonly account?: ServiceAccount;
   readonly onClose: () => void;
   readonly onMade: (account: ServiceAccount) => void;

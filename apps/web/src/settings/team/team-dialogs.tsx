@@ -52,7 +52,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
 export function ChangeRole({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const [role, setRole] = useState(member.role);
-  // As they were last seen: what another administrator made of them meanwhile is told before it is overwritten.
+  // The member as last read. A change by another administrator is shown before it is overwritten.
   const [known, setKnown] = useState(member);
   const change = useWrite({
     write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),
@@ -95,7 +95,7 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
   );
 }
 
-/** Another invitation for who has not come yet, and a way to a new password for everybody else. */
+/** Makes a new invitation for a member who has not joined, or a link to a new password for any other. */
 export function NewLink({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const make = useWrite({ write: () => client.users.resetPassword(member.id), touches: [['users']] });
@@ -124,12 +124,12 @@ export function NewLink({ member, onClose }: { readonly member: Member; readonly
 interface Props {
   readonly email: string;
   readonly url: string;
-  /** Until when it is good. */
+  /** When the link expires. */
   readonly until: string;
   readonly onClose: () => void;
 }
 
-/** A one-time link, to be handed to whom it is for. */
+/** Shows a one-time link to be sent to the member. */
 export function LinkShown({ email, url, until, onClose }: Props) {
   return (
     <Stack>

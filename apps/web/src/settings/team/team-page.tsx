@@ -163,7 +163,7 @@ function Members({ members, onAsk }: Props) {
   );
 }
 
-/** Nobody locks themselves out. */
+/** Administrators cannot change or remove themselves. */
 function Oneself() {
   const why = 'That is you: another administrator changes your role or removes you.';
   return (
@@ -191,7 +191,7 @@ function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: P
     touches,
     onDone: ({ invitation_url: url, invitation_expires_at: until }) => {
       if (url !== null && until !== null) onAsk({ kind: 'invited', member, url, until });
-      // The link is shown once; nothing here keeps it.
+      // The link is shown once, so it is not kept here.
       bringBack.reset();
     },
   });

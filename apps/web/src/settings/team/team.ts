@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { type Environment, api } from '../../session/api.ts';
 
-/** Of the workspace, whichever environment one looks at. */
+/** The users of the workspace, the same in both environments. */
 export const usersQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['users', environment],
@@ -11,9 +11,9 @@ export const usersQuery = (environment: Environment) =>
 export type Member = Awaited<ReturnType<ReturnType<typeof api>['users']['get']>>;
 
 export interface TeamSearch {
-  /** Part of a name or e-mail. */
+  /** A part of a name or e-mail address. */
   readonly q?: string | undefined;
-  /** Those who were removed too. */
+  /** Whether to show removed members. */
   readonly removed?: boolean | undefined;
 }
 
@@ -31,7 +31,7 @@ export const MEMBER_STATUS_LABELS: Readonly<Record<Member['status'], string>> = 
   deactivated: 'Removed',
 };
 
-/** Those that a search is about, by their names. */
+/** The members that match the search, ordered by name. */
 export function membersFound(members: readonly Member[], { q = '', removed = false }: TeamSearch): readonly Member[] {
   const part = q.trim().toLowerCase();
   return members
@@ -40,7 +40,7 @@ export function membersFound(members: readonly Member[], { q = '', removed = fal
     .toSorted((one, other) => calledOf(one).localeCompare(calledOf(other)));
 }
 
-/** Who has not come yet has no name. */
+/** A member who has not joined has no name. */
 export function calledOf({ name, email }: Pick<Member, 'name' | 'email'>): string {
   return name ?? email;
 }

@@ -30,12 +30,12 @@ export function EndpointBadge({ status }: Pick<WebhookEndpoint, 'status'>) {
   return <WordsBadge words={ENDPOINT_STATUSES[status]} />;
 }
 
-/** Several, side by side where there is room. */
+/** Facts side by side if there is room. */
 export function Facts({ children }: { readonly children: ReactNode }) {
   return <div className={classes['facts']}>{children}</div>;
 }
 
-/** A value under what it is. */
+/** A value below its label. */
 export function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <div className={classes['fact']}>
@@ -59,7 +59,7 @@ interface Props {
   readonly refetch: () => unknown;
 }
 
-/** How old is what is shown of what nothing tells the changes of. It is read again while the tab is seen. */
+/** The age of polled data, with a button to read it again. */
 export function Polled({ at, isFetching, everyMs, refetch }: Props) {
   if (at === 0) return null;
   return (
@@ -91,7 +91,7 @@ export function DeliveryLink({ delivery }: { readonly delivery: Pick<WebhookDeli
   );
 }
 
-/** What came of the last challenge, and what the endpoint answered where that was wrong. */
+/** The result of the last challenge, with the endpoint's response if it was wrong. */
 export function ChallengeOutcome({ verification }: { readonly verification: WebhookEndpoint['last_verification'] }) {
   if (verification === null) return null;
   const { at, ok, error } = verification;
@@ -113,5 +113,5 @@ export function ChallengeOutcome({ verification }: { readonly verification: Webh
   );
 }
 
-/** Of a table that holds nothing to be focused: it is scrolled by key all the same. */
+/** Makes a table without focusable content scrollable by keys. */
 export const SCROLLED_BY_KEY = { viewportProps: { tabIndex: 0 } };

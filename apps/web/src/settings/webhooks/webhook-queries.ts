@@ -4,12 +4,12 @@ import { type Environment, api } from '../../session/api.ts';
 import { statsSince } from './endpoints/stats-series.ts';
 import { type DeliverySearch, statusesOf, type StatsWindow } from './webhook-search.ts';
 
-/** Nothing tells of deliveries and endpoints as they change: they are read again so often, while the tab is seen. */
+/** Polling interval of deliveries and endpoints, which have no events. Stops while the tab is hidden. */
 export const POLL_MS = 5_000;
 const STATS_POLL_MS = 30_000;
 const PAGE = 50;
 
-/** What a write to an endpoint makes old. */
+/** The queries that a write to an endpoint changes. */
 export const TOUCHED_BY_ENDPOINTS = [['webhook-endpoints'], ['webhook-endpoint'], ['webhook-stats']];
 export const TOUCHED_BY_DELIVERIES = [
   ...['webhook-deliveries', 'webhook-deliveries-newest', 'webhook-delivery', 'webhook-dead-letters'].map((kind) => [
@@ -18,7 +18,7 @@ export const TOUCHED_BY_DELIVERIES = [
   ...[['webhook-stats'], ['webhook-replays']],
 ];
 
-/** At most 50 of an environment. */
+/** An environment has at most 50 endpoints. */
 export const endpointsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['webhook-endpoints', environment],
@@ -47,7 +47,7 @@ const deliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listWeb
   ...(status !== undefined && { status: statusesOf(status) }),
 });
 
-/** As they were when they were read, page by page; {@link newestDeliveriesQuery} has what changes. */
+/** Deliveries in pages as they were read; {@link newestDeliveriesQuery} has later changes. */
 export function deliveriesQuery(environment: Environment, search: DeliverySearch) {
   return infiniteQueryOptions({
     queryKey: ['webhook-deliveries', environment, search],
@@ -55,7 +55,7 @@ export function deliveriesQuery(environment: Environment, search: DeliverySearch
       api(environment).webhookDeliveries.list(deliveryFilter(search), { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    // Rows that were read come in under no pointer by themselves.
+    // Rows never appear under the pointer by themselves.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -83,7 +83,7 @@ export const deadLettersQuery = (environment: Environment, search: QueryOf<'summ
     refetchInterval: POLL_MS,
   });
 
-/** Of an endpoint, or all; the newest fifty. */
+/** The newest 50 replays of one endpoint, or of all. */
 export const replaysQuery = (environment: Environment, endpointId: string | undefined) =>
   queryOptions({
     queryKey: ['webhook-replays', environment, endpointId ?? 'all'],
@@ -97,11 +97,11 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
 
 interface Shown {
   readonly rows: readonly WebhookDelivery[];
-  /** Those that are not among the rows yet. */
+  /** Number of deliveries that the rows lack. */
   readonly newer: number;
 }
 
-/** What was read page by page, with what changed of it since, each where it stands: rows never move under the pointer. */
+/** Updates the rows in place with the newest deliveries: no row moves under the pointer. */
 export function withNewest(read: readonly WebhookDelivery[], newest: readonly WebhookDelivery[]): Shown {
   const now = new Map(newest.map((delivery) => [delivery.id, delivery]));
   const known = new Set(read.map(({ id }) => id));

@@ -2,7 +2,7 @@ import type { BodyOf, QueryOf, WebhookDelivery } from '@tracking/client';
 import { EVENT_TYPES, type EventType } from '../../values/event-types.ts';
 import { readTime } from '../../values/zones.ts';
 
-/** What of a list of deliveries stands in the address. */
+/** The filters of a list of deliveries as the address holds them. */
 export interface DeliverySearch {
   readonly endpoint_id?: string | undefined;
   readonly event_id?: string | undefined;
@@ -10,7 +10,7 @@ export interface DeliverySearch {
   /** Separated by commas. */
   readonly status?: string | undefined;
   readonly reason?: FailureReason | undefined;
-  /** ISO 8601, of the events' creation. */
+  /** ISO 8601; when the events were created. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -19,13 +19,13 @@ const idOf = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
 const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
 
-/** Those that are named, separated by commas. */
+/** The known statuses in a comma-separated text. */
 export function statusesOf(named: unknown): readonly DeliveryStatus[] {
   const names = typeof named === 'string' ? named.split(',') : [];
   return DELIVERY_STATUS_NAMES.filter((known) => names.includes(known));
 }
 
-/** What an address says; what it says wrongly counts as not said. */
+/** Reads an address; invalid parts are ignored. */
 export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch {
   const status = statusesOf(raw['status']);
   const said: DeliverySearch = {
@@ -40,7 +40,7 @@ export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 }
 
-/** What of the page of dead letters stands in the address. */
+/** The filters of the dead letters as the address holds them. */
 export type DeadLetterSearch = Omit<DeliverySearch, 'status' | 'event_id'>;
 
 export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSearch {
@@ -48,10 +48,10 @@ export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSe
   return search;
 }
 
-/** As the summary is asked for. */
+/** The query of the summary. */
 export const summaryQuery = (search: DeadLetterSearch): QueryOf<'summarizeWebhookDeadLetters'> => search;
 
-/** Those that a person chose, or all that fit. */
+/** The selected deliveries, or all that match. */
 export function whichOf(search: DeadLetterSearch, chosen: ReadonlySet<string>): BodyOf<'replayWebhookDeadLetters'> {
   if (chosen.size > 0) return { delivery_ids: [...chosen] };
   const { event_type, reason, ...same } = search;
@@ -65,11 +65,11 @@ export function whichOf(search: DeadLetterSearch, chosen: ReadonlySet<string>): 
 const ENDPOINT_TABS = ['overview', 'deliveries', 'replays', 'configuration'] as const;
 export type EndpointTab = (typeof ENDPOINT_TABS)[number];
 
-/** What of the page of an endpoint stands in the address: where one is on it, and what its deliveries are narrowed by. */
+/** The state of an endpoint's page as the address holds it: the tab and the filters of its deliveries. */
 export interface EndpointSearch extends Omit<DeliverySearch, 'endpoint_id'> {
-  /** The overview, unless told. */
+  /** The overview if left out. */
   readonly tab?: EndpointTab | undefined;
-  /** A day, unless told. */
+  /** A day if left out. */
   readonly window?: StatsWindow | undefined;
 }
 
@@ -80,7 +80,7 @@ export function readEndpointSearch(raw: Record<string, unknown>): EndpointSearch
   return { ...deliveries, ...(tab && { tab }), ...(window && { window }) };
 }
 
-/** How far back, and how many hours stand together in one column. */
+/** The length of each window and the hours of a column. */
 export const WINDOWS = {
   day: { label: '24 hours', hours: 24, together: 1 },
   week: { label: '7 days', hours: 168, together: 6 },
@@ -95,7 +95,7 @@ export const STATS_WINDOWS = (Object.keys(WINDOWS) as StatsWindow[]).map((value)
 export type DeliveryStatus = WebhookDelivery['status'];
 export type FailureReason = Extract<NonNullable<QueryOf<'listWebhookDeliveries'>['reason']>, string>;
 
-/** What addresses may name: each page reads them, so what they are called in words stands elsewhere. */
+/** The statuses that addresses may name. Every page loads this list, so labels are kept elsewhere. */
 export const DELIVERY_STATUS_NAMES: readonly DeliveryStatus[] = [
   'pending',
   'retrying',

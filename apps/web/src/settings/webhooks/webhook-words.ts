@@ -41,7 +41,7 @@ export const FAILURE_REASONS: Readonly<Record<FailureReason, string>> = {
   invalid_response: 'Answer not understood',
 };
 
-/** Those of a challenge, and of dead letters of which none is known. */
+/** Reasons of challenges, and of dead letters whose reason is unknown. */
 const OTHER_REASONS: Readonly<Record<string, string>> = {
   challenge_mismatch: 'Answered without the token',
   unknown: 'Not known',
@@ -64,7 +64,7 @@ export const REPLAYED_STATUSES: Readonly<Record<WebhookReplay['statuses'][number
   succeeded: 'Succeeded: sent there once more',
 };
 
-/** For a field that chooses among them. */
+/** Options of a select. */
 export const optionsOf = <Value extends string>(words: Readonly<Record<Value, Words | string>>) =>
   (Object.entries(words) as [Value, Words | string][]).map(([value, said]) => ({
     value,
@@ -73,7 +73,7 @@ export const optionsOf = <Value extends string>(words: Readonly<Record<Value, Wo
 
 export type ReplayedStatus = WebhookReplay['statuses'][number];
 
-/** What a person asks to be replayed; empty lists are all. */
+/** The values of the replay form; empty lists mean all. */
 export interface ReplayValues {
   since: string | undefined;
   until: string | undefined;
@@ -97,7 +97,7 @@ export function replayBody({ since, until, event_types, statuses }: ReplayValues
   };
 }
 
-/** Shares of what was found, 0 to 100, for a bar; all of nothing is done once it is completed. */
+/** Percentages for a progress bar. A completed replay of nothing is done. */
 export function progressOf({ status, matched, done, failed }: WebhookReplay): { done: number; failed: number } {
   if (matched === 0) return { done: status === 'completed' ? 100 : 0, failed: 0 };
   return { done: (100 * done) / matched, failed: (100 * failed) / matched };
@@ -111,7 +111,7 @@ const ENDS: Readonly<Record<ReplayedStatus, string>> = {
   succeeded: 'succeeded',
 };
 
-/** "dead letters, missed; from 1 Nov" */
+/** Describes a replay, such as "dead letters, missed; from 1 Nov". */
 export function replayAbout(replay: WebhookReplay): string {
   const { since, until, event_types, statuses, reasons, delivery_ids } = replay;
   if (delivery_ids !== null) return `${delivery_ids.length} chosen`;

@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { OnlyWith } from '../../session/permissions.tsx';
 
-/** Everything about webhooks, for those who may manage them. */
+/** The webhook pages, for users who may manage webhooks. */
 export function WebhooksSection() {
   return (
     <OnlyWith permission="webhooks:manage">

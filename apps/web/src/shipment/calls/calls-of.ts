@@ -2,11 +2,11 @@ import type { Shipment, TrackingClient } from '@tracking/client';
 
 export interface NamedCall extends HttpCall {
   readonly label: string;
-  /** The same by the client, of calls that change nothing. */
+  /** The same call by the client, for reads. */
   readonly read?: (client: TrackingClient) => PromiseLike<unknown>;
 }
 
-/** The calls by which a system of one's own does what this page does. */
+/** The API calls that do what this page does. */
 export function callsOf({ id, containers, container_numbers }: Shipment): NamedCall[] {
   const shipment = `/v1/shipments/${id}`;
   const [number] = container_numbers;
@@ -60,18 +60,18 @@ export function callsOf({ id, containers, container_numbers }: Shipment): NamedC
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly body?: object | undefined;
 }
 
-/** Stands for a key: none is ever put into a page. */
+/** A placeholder: no key is ever put into a page. */
 const KEY = '$API_KEY';
 
-/** Of a path: what whoever runs the command sets before. */
+/** Placeholders in a path that the reader replaces. */
 const TO_BE_SET = /\$[A-Z_]+/g;
 
-/** The call as a command of a shell. */
+/** The call as a shell command. */
 export function curlOf({ method, path, body }: HttpCall, base: string): string {
   const lines = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(base + path).replaceAll(TO_BE_SET, `'"$&"'`)}`,
@@ -81,7 +81,7 @@ export function curlOf({ method, path, body }: HttpCall, base: string): string {
   return lines.join(' \\\n  ');
 }
 
-/** Nothing in it means anything to the shell. */
+/** Quotes a text for the shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

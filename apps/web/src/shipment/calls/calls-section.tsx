@@ -8,7 +8,7 @@ import { useShipment } from '../shipment-queries.ts';
 import { type NamedCall, callsOf } from './calls-of.ts';
 import { Curl, Snippet } from './snippet.tsx';
 
-/** The shipment as the API answers it, and each call as a command. */
+/** The shipment as the API returns it, and the calls that use it as commands. */
 export function CallsSection() {
   const shipment = useShipment();
   return (
@@ -50,7 +50,7 @@ interface AnswerProps {
   readonly read: NonNullable<NamedCall['read']>;
 }
 
-/** What it answers now, to whoever is signed in. */
+/** The current response to a call. */
 function Answer({ path, read }: AnswerProps) {
   const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
   const [asks, setAsks] = useState(false);

@@ -10,11 +10,11 @@ interface Props {
   readonly what: string;
 }
 
-/** Text of a machine, to be read and copied. */
+/** A code block with a copy button. */
 export function Snippet({ text, what }: Props) {
   return (
     <div className={classes['snippet']}>
-      {/* Scrolled by keys too. */}
+      {/* Scrollable by keys. */}
       <pre tabIndex={0} role="region" aria-label={what}>
         {text}
       </pre>
@@ -35,7 +35,7 @@ export function Snippet({ text, what }: Props) {
   );
 }
 
-/** A call as a command to copy; its key is a placeholder. */
+/** An API call as a curl command. Its key is a placeholder. */
 export function Curl(call: HttpCall) {
   return <Snippet text={curlOf(call, globalThis.location.origin)} what="the command" />;
 }

@@ -21,7 +21,7 @@ export interface DocumentActions {
   readonly onDelete: (document: ShipmentDocument) => void;
 }
 
-/** A document with what can be done with it, and those that it took the place of. */
+/** A document with its actions and earlier versions. */
 export function DocumentRow({ versions, actions }: { readonly versions: Versions; readonly actions: DocumentActions }) {
   const [showsEarlier, setShowsEarlier] = useState(false);
   const { current, earlier } = versions;
@@ -132,7 +132,7 @@ export function Verdict({ document, actions }: VerdictProps) {
   );
 }
 
-/** What is seldom done; what one may not do is left out. */
+/** The less frequent actions. Those without permission are left out. */
 function More({ document, actions }: { readonly document: ShipmentDocument; readonly actions: DocumentActions }) {
   const [queries, environment] = [useQueryClient(), useEnvironment()];
   const [mayWrite, mayApprove] = [useMay('documents:write'), useMay('documents:approve')];

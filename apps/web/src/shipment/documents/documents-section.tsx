@@ -146,7 +146,7 @@ function MayOnlyLook() {
   );
 }
 
-/** The document that is looked at: it stands in the address. */
+/** The opened document, which the address names. */
 function useOpened(all: readonly ShipmentDocument[]) {
   const { document: id } = useSearch({ from: '/signed-in/shipments/$id/documents' });
   const navigate = useNavigate({ from: '/shipments/$id/documents' });
@@ -166,11 +166,11 @@ const STATES = {
 interface Props {
   readonly documents: readonly ShipmentDocument[];
   readonly onOpen: (id: string) => void;
-  /** Lets a person choose the file of a type; undefined for who may not send any. */
+  /** Lets the user choose a file of a type; undefined without the permission to upload. */
   readonly onChoose: ((type: DocumentType) => void) | undefined;
 }
 
-/** What the workspace requires for shipments of this mode, and how far it is there. */
+/** The documents that the workspace requires for this mode, and their state. */
 function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
   const { mode } = useShipment();
   const required = useQuery(requiredQuery(useEnvironment()));

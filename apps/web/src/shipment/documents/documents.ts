@@ -5,7 +5,7 @@ import { useApi, useEnvironment } from '../../session/session.ts';
 import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
 import { versionIn, shipmentQuery } from '../shipment-queries.ts';
 
-/** Those of a shipment, whatever became of them, and the shipment's version of which they are at least. */
+/** All documents of a shipment, and a version of the shipment that they are at least as new as. */
 export function documentsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['documents', environment, id],
@@ -21,7 +21,7 @@ async function readDocument(environment: Environment, id: string): Promise<Seen<
   return { thing, version: versionIn(etag) };
 }
 
-/** What a shipment of each mode needs. */
+/** The documents that shipments require, by mode. */
 export function requiredQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['required-documents', environment],
@@ -42,14 +42,14 @@ const KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], PreviewKi
   'application/xml': 'text',
 };
 
-/** How a document is shown; undefined for what browsers cannot show, which can be saved. */
+/** How a document is previewed; undefined for types that browsers cannot show. */
 export function previewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
   return KINDS[content_type];
 }
 
 /**
- * The bytes of a document, kept while they are shown and no longer. They are asked for by the client and not by an address in
- * the page: that could not say which environment it is about.
+ * The bytes of a document, kept only while they are shown. Read by the client, since a URL in the page could not name the
+ * environment.
  */
 export function contentQuery(environment: Environment, id: string) {
   return queryOptions({
@@ -60,15 +60,15 @@ export function contentQuery(environment: Environment, id: string) {
   });
 }
 
-/** What can be decided about a document. */
+/** A decision about a document. */
 type Decision =
   { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'delete' };
 
 const DONE = { approve: 'Approved.', reject: 'Rejected.', delete: 'The file is deleted.' } as const;
-/** What somebody decides by: when one of these is another, they would look again. */
+/** The fields on which a decision depends. A change of one is a conflict. */
 export const DECIDED_BY = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
 
-/** Approves, rejects and deletes documents, as they were seen. */
+/** Approves, rejects and deletes documents, guarded by the state that the user saw. */
 export function useReview(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
   return useGuardedWrite<ShipmentDocument, Decision, Decision>({
@@ -88,23 +88,23 @@ export function useReview(onEnd: () => void) {
   });
 }
 
-/** A document and those that it took the place of, the newest first. */
+/** A document and its earlier versions, the newest first. */
 export interface Versions {
   readonly current: ShipmentDocument;
   readonly earlier: readonly ShipmentDocument[];
 }
 
-/** There is nothing to be seen of it any more. */
+/** Whether the document has no content any longer. */
 export function isGone({ status }: ShipmentDocument): boolean {
   return status === 'deleted' || status === 'expired';
 }
 
-/** Every document once: as the newest of its kind, or among the earlier ones of that. In the order of the list. */
+/** The documents as chains of versions, in the order of the list. */
 export function versionsOf(all: readonly ShipmentDocument[]): readonly Versions[] {
   const byId = new Map(all.map((document) => [document.id, document]));
   const earlierThan = (document: ShipmentDocument): readonly ShipmentDocument[] => {
     const before = byId.get(document.replaces_document_id ?? '');
-    // One that was pending while another took that place replaces nothing.
+    // A document that was still pending when another replaced the former one replaces nothing.
     return before?.replaced_by_document_id === document.id ? [before, ...earlierThan(before)] : [];
   };
   return all
@@ -116,14 +116,14 @@ export type Fulfilment = 'missing' | 'rejected' | 'uploaded' | 'approved';
 interface Requirement {
   readonly type: DocumentType;
   readonly state: Fulfilment;
-  /** The one that fulfils it best. */
+  /** The best document for the requirement. */
   readonly document?: ShipmentDocument;
 }
 
 /** The best last. */
 const STATES: readonly string[] = ['rejected', 'uploaded', 'approved'];
 
-/** How far what is required is there. One that was replaced, or has no bytes, counts for nothing. */
+/** The state of each requirement. Replaced documents and those without content do not count. */
 export function checklist(required: readonly DocumentType[], all: readonly ShipmentDocument[]): readonly Requirement[] {
   return required.map((type) => {
     const [document] = all

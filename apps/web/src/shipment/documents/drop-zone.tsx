@@ -29,11 +29,11 @@ interface About {
 }
 
 export interface DropZoneHandle {
-  /** Has the person choose one file, which is to be so. */
+  /** Opens the file chooser for a document with these properties. */
   readonly choose: (about: About) => void;
 }
 
-/** Where files are dropped or chosen, and how far they are. */
+/** Accepts dropped or chosen files and shows their progress. */
 export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const uploads = useUploads();
   const openFiles = useRef<() => void>(null);
@@ -58,7 +58,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const choose = (files: readonly File[]) => {
     const of = about.current;
     about.current = {};
-    // What is told of one file holds for one.
+    // The properties apply to a single file only.
     uploads.choose(files, files.length === 1 ? of : {});
   };
   return (
@@ -88,7 +88,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
 
 const TYPES = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
-/** Files that were chosen: what each of them is, how far it is sent, and why it was not. */
+/** The chosen files: type, progress and failures. */
 function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads }) {
   const waiting = uploads.filter(({ state }) => state === 'chosen');
   const isSending = uploads.some(({ state }) => state === 'sending');

@@ -10,7 +10,7 @@ interface Props {
   readonly name: string;
 }
 
-/** A PDF, page by page, drawn as a picture with its text beside for those who cannot see it. */
+/** A PDF, page by page: each is drawn as an image, with its text for screen readers. */
 export function Pdf({ blob, name }: Props) {
   const [pdf, setPdf] = useState<PDFDocumentProxy>();
   const [isBroken, setIsBroken] = useState(false);
@@ -87,7 +87,7 @@ async function wordsOf(pdf: PDFDocumentProxy, number: number): Promise<string> {
   return items.map((item) => ('str' in item ? item.str : '')).join(' ');
 }
 
-/** Pixels across, on a screen of one for each point; drawn as fine as the screen is. */
+/** Width of a page in CSS pixels. */
 const WIDTH = 900;
 
 function draw(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
@@ -114,12 +114,12 @@ function draw(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLC
   };
 }
 
-/** What few PDFs need beside: see vite.config.ts. */
+/** Rarely needed parts of pdf.js; see vite.config.ts. */
 const PARTS = `/assets/pdfjs-${version}/`;
 
 /**
- * Reads a PDF in a worker. Nothing in it is run or followed: no script, no form, no link, no file inside it. WebAssembly would
- * need a wider policy of the page; what it is used for is done by scripts of the same library.
+ * Reads a PDF in a worker. Scripts, forms, links and embedded files are ignored. WebAssembly would need a weaker content
+ * security policy, so scripts of the same library are used.
  */
 async function openPdf(blob: Blob): Promise<PDFDocumentProxy> {
   GlobalWorkerOptions.workerPort ??= new PdfWorker();

@@ -13,16 +13,16 @@ import { fileSize, save } from '../../values/files.ts';
 import { contentQuery, previewKind } from './documents.ts';
 import classes from './preview.module.css';
 
-/** Large, and seldom needed: loaded where it is shown. */
+/** Large and rarely needed, so it is loaded on demand. */
 const Pdf = late(async () => ({ default: (await import('./pdf.tsx')).Pdf }));
 
-/** Files of more are saved, not shown: a page that holds them becomes slow. */
+/** Larger files can be saved, but are not shown, since they would slow down the page. */
 const MOST_BYTES = 50 * 2 ** 20;
 
 interface Props {
   readonly document: ShipmentDocument | undefined;
   readonly onClose: () => void;
-  /** What can be done with it, beside saving it. */
+  /** Actions besides saving. */
   readonly actions?: React.ReactNode;
 }
 
@@ -100,7 +100,7 @@ function Picture({ blob, name }: { readonly blob: Blob; readonly name: string })
   return <img ref={picture} className={classes['picture']} alt={name} onError={() => setIsBroken(true)} />;
 }
 
-/** A page with more stands still. */
+/** More text would freeze the page. */
 const PLAIN_TEXT_MOST_BYTES = 200_000;
 
 function PlainText({ blob, name }: { readonly blob: Blob; readonly name: string }) {

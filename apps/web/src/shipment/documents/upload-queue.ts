@@ -111,7 +111,7 @@ export class UploadQueue {
   }
 }
 
-/** By the ending of its name: what browsers call the same file differs from system to system. */
+/** By file extension, since browsers report different types on different systems. */
 const CONTENT_TYPES: Readonly<Record<string, DocumentContentType>> = {
   pdf: 'application/pdf',
   png: 'image/png',
@@ -133,7 +133,7 @@ export function contentTypeOf(name: string): DocumentContentType | undefined {
   return CONTENT_TYPES[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
 }
 
-/** Why the service would refuse a file, known before it is sent; undefined where it would not. */
+/** The reason for which the service would refuse a file; undefined if there is none. */
 export function faultOf({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
   if (contentTypeOf(name) === undefined) return `Only ${TAKEN_ENDINGS.join(', ')} are taken.`;
   if (size === 0) return 'The file is empty.';
@@ -141,7 +141,7 @@ export function faultOf({ name, size }: Pick<File, 'name' | 'size'>): string | u
   return undefined;
 }
 
-/** What the name of a file lets suppose; the more special first. */
+/** Guesses of the type from the file name, the more specific first. */
 const HINTS: readonly (readonly [RegExp, DocumentType])[] = [
   [/house.?(bill|b.?l)|\bhbl\b/, 'house_bill'],
   [/sea.?way.?bill|\bswb\b/, 'sea_waybill'],
@@ -164,7 +164,7 @@ const HINTS: readonly (readonly [RegExp, DocumentType])[] = [
   [/insurance/, 'insurance_certificate'],
 ];
 
-/** The type that is offered for a file: a person sees and changes it before it is sent. */
+/** The type that is suggested for a file. The user can change it before it is sent. */
 export function supposedType(name: string): DocumentType {
   const plain = name.toLowerCase().replaceAll(/[_\s]+/g, ' ');
   const [, type] = HINTS.find(([hint]) => hint.test(plain)) ?? [];

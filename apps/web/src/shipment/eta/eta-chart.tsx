@@ -8,14 +8,14 @@ const DAY_MS = 86_400_000;
 const DAY = { day: 'numeric', month: 'short' } as const;
 const days = new Intl.DateTimeFormat(undefined, DAY);
 const hours = new Intl.DateTimeFormat(undefined, { ...DAY, hour: '2-digit', minute: '2-digit' });
-/** Days alone tell ticks apart only where they are days from each other. */
+/** Dates distinguish ticks only if they are days apart. */
 const ticks = (times: readonly number[]) => {
   const { format } = Math.max(...times) - Math.min(...times) > 6 * DAY_MS ? days : hours;
   return (time: number) => format(time);
 };
 const moment = (time: unknown) => (typeof time === 'number' ? momentIn(new Date(time).toISOString(), OWN_ZONE) : '—');
 
-/** A step for each estimate. The table below says the same: those who do not see it miss nothing. */
+/** A step chart of the estimates. The table below it holds the same values. */
 export default function EtaChart({ changes }: { readonly changes: readonly EtaChange[] }) {
   const [now] = useState(() => Date.now());
   const { original_eta } = useShipment();

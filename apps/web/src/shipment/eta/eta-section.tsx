@@ -12,10 +12,10 @@ import { useShipment, etaHistoryQuery, type EtaChange } from '../shipment-querie
 import { SOURCE_LABELS, reasonLabel } from '../labels.ts';
 import { late } from '../../app/lazy.tsx';
 
-/** The library that draws is loaded where there is something to draw. */
+/** Loads recharts only when a chart is shown. */
 const EtaChart = late(() => import('./eta-chart.tsx'));
 
-/** Every estimate of the arrival: drawn, and as a table with the same. */
+/** The estimates of the arrival as a chart and a table. */
 export function EtaSection() {
   const history = useQuery(etaHistoryQuery(useEnvironment(), useShipment().id));
   return (

@@ -16,7 +16,7 @@ const TITLES: Readonly<Record<Dealing['kind'], string>> = {
 interface Props {
   readonly exception: ShipmentException;
   readonly kind: Dealing['kind'];
-  /** Whom others of the shipment are with. */
+  /** Assignees of other exceptions of the shipment. */
   readonly known: readonly string[];
   readonly isPending: boolean;
   readonly onDeal: (dealing: Dealing) => void;

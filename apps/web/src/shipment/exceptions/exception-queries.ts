@@ -7,7 +7,7 @@ import type { HistoryEntry } from '../history/history-sentences.ts';
 import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
 import { versionIn, shipmentQuery } from '../shipment-queries.ts';
 
-/** Those of a shipment, whatever became of them, and the shipment's version of which they are at least. */
+/** All exceptions of a shipment, and a version of the shipment that they are at least as new as. */
 export function seenExceptionsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['exceptions-seen', environment, id],
@@ -23,7 +23,7 @@ async function readException(environment: Environment, id: string): Promise<Seen
   return { thing, version: versionIn(etag) };
 }
 
-/** What happened to an exception and what was said of it, the newest first. */
+/** The history of an exception, with notes, the newest first. */
 export function exceptionStoryQuery(environment: Environment, { id, shipment_id, opened_at }: ShipmentException) {
   return queryOptions({
     queryKey: ['exception-story', environment, shipment_id, id],
@@ -44,7 +44,7 @@ function isAbout({ changes: { exception } }: HistoryEntry, id: string): boolean 
   );
 }
 
-/** What can be done about an exception. */
+/** An action on an exception. */
 export type Dealing =
   | { readonly kind: 'acknowledge' | 'assign'; readonly assignee: string | null; readonly note?: string }
   | { readonly kind: 'remark'; readonly note: string }
@@ -56,11 +56,11 @@ const DONE: Readonly<Record<Dealing['kind'], string>> = {
   remark: 'The note is kept.',
   resolve: 'Resolved.',
 };
-/** What somebody decides by: when one of these is another, they would look again. */
+/** The fields on which a decision depends. A change of one is a conflict. */
 export const DECIDED_BY = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
 const DECISIVE = ['status', 'severity', 'assignee', 'detail'] as const;
 
-/** Acknowledges, assigns, remarks on and resolves exceptions, as they were seen. */
+/** Acknowledges, assigns, resolves and adds notes to exceptions, guarded by the state that the user saw. */
 export function useDealing(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
   return useGuardedWrite<ShipmentException, Dealing, Dealing>({

@@ -64,7 +64,7 @@ interface Under {
 }
 
 function Exceptions({ seen: { thing: all, version } }: { readonly seen: Seen<readonly ShipmentException[]> }) {
-  // As it was when somebody began to decide: what comes meanwhile is told when they write.
+  // The exception when the user began to decide. Later changes are reported when the decision is written.
   const [under, setUnder] = useState<Under>();
   const [showsOver, setShowsOver] = useState(false);
   const end = () => setUnder(undefined);
@@ -203,7 +203,7 @@ function Actions({ exception: { status, title }, onDeal }: Props) {
   );
 }
 
-/** What was done about it and said of it, read when somebody asks. */
+/** The history of the exception, read on demand. */
 function Story({ exception }: Pick<Props, 'exception'>) {
   const [isShown, setIsShown] = useState(false);
   const story = useQuery({ ...exceptionStoryQuery(useEnvironment(), exception), enabled: isShown });
@@ -250,7 +250,7 @@ function Story({ exception }: Pick<Props, 'exception'>) {
 
 const GRAVEST_FIRST = Object.keys(SEVERITY_LABELS);
 
-/** What is to be dealt with, the gravest first and of these the oldest; and what is over, the last first. */
+/** Open exceptions first, the gravest and then the oldest first; then resolved ones, the latest first. */
 function inOrder(all: readonly ShipmentException[]) {
   const toDo = all.filter(({ status }) => status !== 'resolved');
   const over = all.filter(({ status }) => status === 'resolved');

@@ -26,7 +26,7 @@ import {
   type ExplainedException,
 } from './rules.ts';
 
-/** Why status, times and exceptions are what they are, in words. */
+/** Explains status, times and exceptions in words. */
 export function ExplanationSection() {
   const environment = useEnvironment();
   const explanation = useQuery(explanationQuery(environment, useShipment().id));
@@ -111,7 +111,7 @@ function Values({ explained, labels }: ValuesProps) {
   );
 }
 
-/** Rows that are shown before somebody asks for more. */
+/** Rows that are shown at first. */
 const FIRST = 100;
 const COLORS: Readonly<Record<MilestoneResult, string>> = {
   counted: 'green',
@@ -265,7 +265,7 @@ function Explained({ exception, labels }: { readonly exception: ExplainedExcepti
   );
 }
 
-/** To where a milestone can be looked at. */
+/** Links to a milestone in the timeline. */
 function MilestoneLink({ id, label }: { readonly id: string; readonly label: string }) {
   const shipment = useShipment();
   return (

@@ -63,7 +63,7 @@ export const MILESTONE_RULE_LABELS: Readonly<Record<MilestoneRule, string>> = {
   retracted: 'it was retracted',
 };
 
-/** "ETA of leg 2" of `legs[1].eta`. */
+/** Turns `legs[1].eta` into "ETA of leg 2". */
 export function fieldLabel(field: string): string {
   const [, leg, name = field] = /^legs\[(\d+)\]\.(.+)$/.exec(field) ?? [];
   const label = FIELD_LABELS[name] ?? name.replaceAll('_', ' ');
@@ -75,10 +75,10 @@ const FIELD_LABELS: Readonly<Partial<Record<string, string>>> = {
   ...{ last_free_day: 'last free day', empty_return_by: 'day of empty return' },
 };
 
-/** How codes of milestones are called; those that are not known as they are. */
+/** Labels of milestone codes. Unknown codes are shown as they are. */
 export type CodeLabels = ReadonlyMap<string, string>;
 
-/** What resolves an exception, in words. */
+/** Explains what resolves an exception. */
 export function resolvedByLabel({ by, codes, fields, document_types }: ResolvedBy, labels: CodeLabels): string {
   const milestones = any(codes.map((code) => labels.get(code) ?? code));
   const types = document_types.map((type) => DOCUMENT_LABELS[type]).join(' and ');

@@ -40,10 +40,10 @@ export function HistorySection() {
   );
 }
 
-/** More of them, as of a shipment that was just created, are shown when asked for. */
+/** Entries of a group that are shown at first. */
 const SHOWN = 6;
 
-/** One entry: a sentence, what became another, and as it was stored. */
+/** One entry: a sentence, the changed values, and the stored form. */
 function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   const [showsRaw, setShowsRaw] = useState(false);
   const { did, details, note } = told(entry);

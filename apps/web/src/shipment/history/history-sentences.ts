@@ -9,13 +9,13 @@ import { type Difference, differences, fieldWords, momentWords, valueWords, word
 export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An entry of the history as people read it. */
+/** An entry of the history in words. */
 interface Told {
-  /** Follows on who it was: "changed ETA". */
+  /** Follows the name of the actor: "changed ETA". */
   readonly did: string;
-  /** What became another, where the sentence does not say it. */
+  /** The changed values that the sentence does not mention. */
   readonly details: readonly Difference[];
-  /** What somebody said with it. */
+  /** The actor's note. */
   readonly note?: string;
 }
 
@@ -30,9 +30,9 @@ export function whoOf({ type, id, name }: HistoryEntry['actor']): string {
   return name ?? (type === 'user' ? 'A person' : 'A service account');
 }
 
-/** How a thing that is changed in its whole is told of. */
+/** The kinds of resources that change as a whole. */
 const KINDS = ['milestone', 'exception', 'document'] as const;
-/** Of no interest to who reads what changed: they follow from it. */
+/** Derived fields, which readers of the history do not need. */
 const SILENT: ReadonlySet<string> = new Set([
   'revision',
   'recorded_at',
@@ -99,7 +99,7 @@ const ofException: OfThing = ({ type, actor, changes }, thing, changed) => {
   return { did: resolved(actor, thing), details: [] };
 };
 
-/** What a rule did at somebody's write stands under their name. */
+/** An exception that a rule opened is listed under whoever made the write. */
 function opened({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
   return type === 'system' || detected_by !== 'system' ? 'opened' : 'thereby opened';
 }
@@ -198,7 +198,7 @@ function textOf(value: unknown): string | undefined {
 
 const PAGE = 50;
 
-/** What happened to a shipment, the newest first. */
+/** The history of a shipment in pages, the newest first. */
 export function historyQuery(environment: Environment, id: string) {
   return infiniteQueryOptions({
     queryKey: ['history', environment, id],
@@ -209,7 +209,7 @@ export function historyQuery(environment: Environment, id: string) {
   });
 }
 
-/** What happened since a version, the newest first. */
+/** The history since a version, the newest first. */
 export async function historySince(environment: Environment, id: string, version: number): Promise<HistoryEntry[]> {
   const entries: HistoryEntry[] = [];
   for await (const entry of api(environment).shipments.history(id, { limit: PAGE })) {
@@ -219,7 +219,7 @@ export async function historySince(environment: Environment, id: string, version
   return entries;
 }
 
-/** What actors are called, as far as the history that was read tells; oneself is "you". */
+/** Returns the names of actors, as far as the history that was read has them; "you" for the user. */
 export function useActorName(shipmentId: string): (actor: Pick<HistoryEntry['actor'], 'type' | 'id'>) => string {
   const { user } = useSession();
   const { data } = useInfiniteQuery(historyQuery(useEnvironment(), shipmentId));

@@ -6,13 +6,13 @@ import {
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
 
-/** "Free days left" of `free_days_left`. */
+/** Turns `free_days_left` into "Free days left". */
 export function words(name: string): string {
   const spaced = name.replaceAll('_', ' ');
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
-/** Where a name with its first letter raised would not do. */
+/** Labels of fields whose names do not read well. */
 const FIELDS: Readonly<Record<string, string>> = {
   eta: 'ETA',
   etd: 'ETD',
@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, string>> = {
   metadata: 'Metadata',
 };
 
-/** "Container CSQU3054383, last free day" of a path. */
+/** Turns a path into "Container CSQU3054383, last free day". */
 export function fieldWords(path: readonly string[]): string {
   const [first = '', ...rest] = path;
   const part = PARTS[first];
@@ -53,7 +53,7 @@ const LABELS: Readonly<Record<string, string>> = {
   ...EXCEPTION_LABELS,
   ...CONTENT_LABELS,
 };
-/** Fields whose values are of an enumeration. */
+/** Fields with enumerated values. */
 const ENUMERATED: ReadonlySet<string> = new Set([
   'status',
   'severity',
@@ -72,7 +72,7 @@ const ENUMERATED: ReadonlySet<string> = new Set([
 const MOMENT = /^\d{4}-\d\d-\d\dT/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** A stored value for people, in the reader's zone and language. */
+/** A stored value in words, in the user's time zone and language. */
 export function valueWords(value: unknown, field = ''): string {
   if (value === null || value === undefined || value === '') return 'nothing';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -94,7 +94,7 @@ export function momentWords(value: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(value));
 }
 
-/** One value that became another. `path` names it from the outside in, as `legs 2 eta`. */
+/** A changed value. `path` names it from the outside in, such as `legs 2 eta`. */
 export interface Difference {
   readonly path: readonly string[];
   readonly from: unknown;
@@ -103,10 +103,10 @@ export interface Difference {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What makes items of a list the same one, whatever their place. */
+/** Fields that identify the items of a list, whatever their position. */
 const NAMES = ['number', 'container_number', 'id'] as const;
 
-/** Every single value that differs. Items of lists are told apart by what they are called, else by their place. */
+/** The values that differ. Items of lists are matched by the fields that identify them, otherwise by position. */
 export function differences(from: unknown, to: unknown, path: readonly string[] = []): readonly Difference[] {
   const [before, after] = [fieldsOf(from), fieldsOf(to)];
   if (before === undefined && after === undefined) return isSame(from, to) ? [] : [{ path, from, to }];
@@ -114,7 +114,7 @@ export function differences(from: unknown, to: unknown, path: readonly string[] 
   return names.flatMap((name) => differences(before?.[name] ?? null, after?.[name] ?? null, [...path, name]));
 }
 
-/** The parts of a value, by name; undefined for one that stands for itself. */
+/** The fields of a value; undefined for a scalar. */
 function fieldsOf(value: unknown): Fields | undefined {
   if (Array.isArray(value)) return value.some(isObject) ? Object.fromEntries(value.map(named)) : undefined;
   return isObject(value) ? value : undefined;
@@ -131,7 +131,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Nothing, whichever way it is said, is nothing. */
+/** Null, undefined and empty values are equal. */
 function isSame(from: unknown, to: unknown): boolean {
   const [before, after] = [from, to].map((value) =>
     Array.isArray(value) && value.length === 0 ? null : (value ?? null),

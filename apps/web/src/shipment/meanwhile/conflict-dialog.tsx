@@ -8,18 +8,18 @@ interface Props<Thing> {
   readonly conflict: Conflict<Thing> | undefined;
   /** "the document" */
   readonly what: string;
-  /** The fields that somebody decides by. */
+  /** The fields on which the decision depends. */
   readonly fields: readonly (keyof Thing & string)[];
 }
 
-/** What somebody else changed meanwhile, and the choice between theirs and one's own. */
+/** Shows another user's change and lets the user choose between both. */
 export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) {
   return (
     <Modal
       opened={conflict !== undefined}
       onClose={() => conflict?.keepTheirs()}
       title={`Somebody else changed ${what} meanwhile`}
-      // Which of the two it is to be nobody decides by a click beside it.
+      // A click beside the dialog is no decision.
       closeOnClickOutside={false}
       size="lg"
     >

@@ -7,30 +7,30 @@ import { useEnvironment } from '../../session/session.ts';
 import { historySince, type HistoryEntry } from '../history/history-sentences.ts';
 import { useShipment } from '../shipment-queries.ts';
 
-/** Somebody else changed what one was about to change. */
+/** Another user's change of the resource that the user was about to change. */
 export interface Conflict<Thing> {
   readonly seen: Seen<Thing>;
   readonly now: Seen<Thing>;
-  /** Who did what to it since, the newest first; empty where that could not be read. */
+  /** The history since then, the newest first; empty if it could not be read. */
   readonly since: readonly HistoryEntry[];
-  /** Does what one was about to do, to what it is now; undefined where it cannot be done any more. */
+  /** Repeats the user's write on the current state; undefined if that is no longer possible. */
   readonly keepMine: (() => void) | undefined;
   readonly keepTheirs: () => void;
 }
 
 interface Parts<Thing, Input, Output> extends Pick<WriteParts<Input, Output>, 'done' | 'onDone'> {
-  /** What is written: the shipment as a whole, or a part of it. */
+  /** The part of the shipment that is written. */
   readonly kind: 'shipment' | 'document' | 'exception' | 'milestone';
   readonly write: (thing: Thing, input: Input, ifMatch: string) => Promise<Output>;
   readonly read: (thing: Thing) => Promise<Seen<Thing>>;
   readonly isSame: (seen: Thing, now: Thing) => boolean;
-  /** Whether it can be done to what it is now. */
+  /** Whether the write is still possible. */
   readonly canStill: (now: Thing, input: Input) => boolean;
-  /** When it was left as somebody else made it. */
+  /** Called when the user accepts the other change. */
   readonly onLeft?: () => void;
 }
 
-/** What is read of a shipment, and made old by a write to any part of it. */
+/** Query kinds of a shipment that a write to any part of it changes. */
 const KINDS = [
   ...(['shipment', 'milestones', 'milestone-history', 'eta-history', 'documents', 'exceptions'] as const),
   ...(['exceptions-seen', 'exception-story', 'history', 'explanation'] as const),
@@ -41,7 +41,7 @@ export function useShipmentTouches() {
   return KINDS.map((kind) => [kind, environment, id] as const);
 }
 
-/** A write to the shipment or a part of it, refused if somebody else changed that since it was seen. */
+/** A write to a shipment or a part of it that is refused if somebody else changed that part since it was read. */
 export function useGuardedWrite<Thing extends { readonly id: string }, Input = void, Output = unknown>(
   parts: Parts<Thing, Input, Output>,
 ) {
@@ -97,13 +97,13 @@ function isAbout(change: HistoryEntry['changes'][string] | undefined, id: string
   return [change?.from, change?.to].some((thing) => (thing as { readonly id?: string } | null | undefined)?.id === id);
 }
 
-/** A thing as it is, or as somebody saw it, and the version of its shipment then. */
+/** A resource, and the version of its shipment when it was read. */
 export interface Seen<Thing> {
   readonly thing: Thing;
   readonly version: number;
 }
 
-/** What somebody decided about is not as they saw it any more. Nothing was written. */
+/** Thrown when the resource differs from what the user saw. Nothing was written. */
 export class ChangedMeanwhile<Thing> extends Error {
   constructor(
     readonly seen: Seen<Thing>,
@@ -117,17 +117,17 @@ export class ChangedMeanwhile<Thing> extends Error {
 interface GuardedParts<Thing, Output> {
   readonly write: (ifMatch: string) => Promise<Output>;
   readonly read: () => Promise<Seen<Thing>>;
-  /** Whether somebody would decide the same about both. */
+  /** Whether the user would decide the same about both. */
   readonly isSame: (seen: Thing, now: Thing) => boolean;
 }
 
-/** A shipment of which so much is told that another change comes before each try. */
+/** Attempts before giving up on a shipment that changes before each of them. */
 const TRIES = 6;
 
 /**
- * Writes where the thing is as it was seen. A write changes the version of the whole shipment, and most changes of that are of
- * other things, as a milestone that came: then it is written by the version of now.
- * @throws ChangedMeanwhile where the thing itself is another
+ * Writes if the resource is as the user saw it. A version covers the whole shipment, and most of its changes concern other
+ * parts, such as a new milestone: then the write is repeated with the current version.
+ * @throws ChangedMeanwhile if the resource itself has changed
  */
 export async function guarded<Thing, Output>(
   seen: Seen<Thing>,
@@ -141,7 +141,7 @@ export async function guarded<Thing, Output>(
       if (!(error instanceof ConflictError)) throw error;
       const now = await read();
       if (!isSame(seen.thing, now.thing)) throw new ChangedMeanwhile(seen, now);
-      // Refused for another reason, which no other version mends.
+      // Another version would not help.
       if (!isOutdated(error) || left === 1) throw error;
       ({ version } = now);
     }

@@ -26,7 +26,7 @@ import {
   type MilestoneChanges,
 } from './milestone-values.ts';
 
-/** As it is when the form is opened: what happens meanwhile must not change the form under its reader's hands. */
+/** The milestone when the form was opened. Later changes must not alter the form while it is used. */
 function seenQuery(environment: Environment, shipmentId: string, milestoneId: string) {
   return queryOptions({
     queryKey: ['milestone-seen', environment, milestoneId],
@@ -131,7 +131,7 @@ interface MilestoneChangedProps {
   readonly onClose: () => void;
 }
 
-/** Somebody else corrected or retracted the milestone while one corrected it. */
+/** Resolves a conflict: somebody else corrected or retracted the milestone meanwhile. */
 function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: MilestoneChangedProps) {
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipment().id, theirs));
   const who = history.data?.[0]?.actor.name;

@@ -24,7 +24,7 @@ import {
 } from './milestone-values.ts';
 import { useGuardedWrite } from '../meanwhile/guarded-write.ts';
 
-/** The form is loaded when somebody opens it. */
+/** Loaded when the form is opened. */
 const CorrectMilestone = late(() => import('./correct-milestone.tsx'));
 
 const ConflictDialog = onDemand(
@@ -35,7 +35,7 @@ const ConflictDialog = onDemand(
 /** Fields that the dialog compares if the milestone was corrected before it is retracted. */
 const SHOWN_FIELDS = Object.keys(FIELD_LABELS) as (keyof typeof FIELD_LABELS)[];
 
-/** Everything that is known of a milestone, what became of it, and what one may do with it. */
+/** The details of a milestone, its corrections, and the actions on it. */
 export function MilestoneDetails({ milestone }: { readonly milestone: Milestone }) {
   const [corrects, setCorrects] = useState(false);
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), milestone.shipment_id, milestone));

@@ -21,14 +21,14 @@ export type MilestoneForm = UseFormReturnType<MilestoneValues>;
 
 interface Props {
   readonly form: MilestoneForm;
-  /** By whose clocks its time is said. */
+  /** The time zone in which the time is entered. */
   readonly zone: string;
   readonly onZone: (zone: string) => void;
-  /** Who says so is no matter of correction. */
+  /** The milestone to correct. Its source cannot be corrected. */
   readonly corrects?: Milestone;
 }
 
-/** What is said of a milestone. */
+/** The fields of a milestone. */
 export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
   const shipment = useShipment();
   const codes = useQuery(milestoneCodesQuery(useEnvironment()));
@@ -92,7 +92,7 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
   );
 }
 
-/** One that was taken off the shipment too, where the milestone names it. */
+/** Includes a container that the milestone names but the shipment no longer has. */
 function containersOf(numbers: readonly string[], corrects: Milestone | undefined): string[] {
   return [...new Set([...numbers, corrects?.container_number ?? ''])].filter((number) => number !== '');
 }
@@ -128,7 +128,7 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   );
 }
 
-/** Free text; ports and airports are found by their names. A time that nobody touched is told by the clocks of the place. */
+/** The location: free text, or a place found by name. An untouched time is converted to the time zone of the place. */
 function Where({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   const environment = useEnvironment();
   const followPlace = (there: string) => {

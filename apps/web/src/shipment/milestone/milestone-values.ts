@@ -6,11 +6,11 @@ import { type Classifier, type Reason, type Source, CLASSIFIER_LABELS, SOURCE_LA
 import type { Seen } from '../meanwhile/guarded-write.ts';
 import { versionIn } from '../shipment-queries.ts';
 
-/** What a form of a milestone holds: everything as its inputs do, empty where nothing is said. */
+/** The values of the milestone form; empty for none. */
 export interface MilestoneValues {
   readonly code: string;
   readonly classifier: Classifier;
-  /** By the clocks of the zone that was chosen. */
+  /** In the time zone that was chosen. */
   readonly occurred_at: string;
   readonly location: string;
   readonly container_number: string | null;
@@ -23,7 +23,7 @@ export interface MilestoneValues {
 }
 export type MilestoneChanges = BodyOf<'correctMilestone'>;
 
-/** All but what its time is. */
+/** All fields except the time. */
 const SAID = [
   ...(['code', 'classifier', 'location', 'container_number', 'reason_code'] as const),
   ...(['vessel', 'voyage', 'note', 'external_id'] as const),
@@ -49,7 +49,7 @@ export function valuesOf(milestone: Milestone, zone: string): MilestoneValues {
   };
 }
 
-/** What is sent to record it. */
+/** The body of a request that records the milestone. */
 export function bodyOf(values: MilestoneValues, zone: string): MilestoneFields {
   const said = Object.entries({ ...values, occurred_at: instantIfAny(values.occurred_at, zone) });
   return Object.fromEntries(
@@ -57,7 +57,7 @@ export function bodyOf(values: MilestoneValues, zone: string): MilestoneFields {
   ) as unknown as MilestoneFields;
 }
 
-/** What is sent to correct it: what differs, null where it was cleared. The seconds of a time that nobody touched stay. */
+/** The corrections: changed fields, null for a cleared one. The seconds of an untouched time are kept. */
 export function changesOf(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
   const changed = SAID.map((name) => [name, trimmed(values[name]) || null] as const).filter(
     ([name, value]) => value !== before[name],
@@ -71,12 +71,12 @@ function trimmed(value: string | null): string | null {
   return typeof value === 'string' ? value.trim() : value;
 }
 
-/** What is no time goes as it is: the service says what is wrong with it. */
+/** An invalid time is sent as it is, so that the service reports the fault. */
 function instantIfAny(wallClock: string, zone: string): string {
   return instantOf(wallClock, zone) ?? wallClock;
 }
 
-/** What may be corrected of a milestone, as people call it. */
+/** Labels of the fields that can be corrected. */
 export const FIELD_LABELS = {
   code: 'What happened',
   classifier: 'Kind',
@@ -95,12 +95,12 @@ type Said = Pick<Milestone, MilestoneField>;
 
 const FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
 
-/** In which of its fields it differs. */
+/** The fields in which two milestones differ. */
 export function differences(from: Said, to: Said): MilestoneField[] {
   return FIELDS.filter((field) => from[field] !== to[field]);
 }
 
-/** What a field says, for people; times are shown by whoever shows it. */
+/** The value of a field in words. Times are formatted by the caller. */
 export function sayingOf(milestone: Said & Pick<Milestone, 'label'>, field: MilestoneField): string {
   const value = milestone[field];
   if (value === null) return '—';
@@ -120,7 +120,7 @@ export function isSameRevision(one: Milestone, other: Milestone): boolean {
 
 type MilestoneCode = components['schemas']['MilestoneCode'];
 
-/** The catalog: it changes with the release. */
+/** The catalog of milestones, which changes with releases only. */
 export function milestoneCodesQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['milestone-codes', environment],
@@ -129,7 +129,7 @@ export function milestoneCodesQuery(environment: Environment) {
   });
 }
 
-/** For a select, in the usual course: those usual for the mode before the others. */
+/** Options of a select: the codes that are usual for the mode first, in their usual order. */
 export function codeOptions(codes: readonly MilestoneCode[], mode: Shipment['mode']) {
   const isUsual = ({ modes }: MilestoneCode) => mode === null || modes.includes(mode);
   const items = (some: readonly MilestoneCode[]) => some.map(({ code, label }) => ({ value: code, label }));
@@ -151,7 +151,7 @@ export async function readMilestone(
 
 type HistoryEntry = ItemOf<'listShipmentHistory'>;
 
-/** What became of a milestone in one write; `from` is null when it was recorded, `to` when it was retracted. */
+/** A change of a milestone in one write; `from` is null when it was recorded, `to` when it was retracted. */
 export interface MilestoneChange {
   readonly at: string;
   readonly actor: HistoryEntry['actor'];
@@ -159,13 +159,13 @@ export interface MilestoneChange {
   readonly to: Milestone | null;
 }
 
-/** What an entry of the history of a shipment tells of one of its milestones; undefined where that is nothing. */
+/** The change of a milestone in an entry of the shipment's history; undefined if there is none. */
 function changeOf({ at, actor, changes }: HistoryEntry, milestoneId: string): MilestoneChange | undefined {
   const { from = null, to = null } = (changes['milestone'] ?? {}) as { from?: Milestone | null; to?: Milestone | null };
   return [from?.id, to?.id].includes(milestoneId) ? { at, actor, from, to } : undefined;
 }
 
-/** The corrections and the retraction of a milestone, the newest first; read back to where it was recorded. */
+/** The corrections and the retraction of a milestone, the newest first, back to its recording. */
 export function milestoneHistoryQuery(environment: Environment, shipmentId: string, { id, revision }: Milestone) {
   return queryOptions({
     queryKey: ['milestone-history', environment, shipmentId, id, revision],

@@ -12,7 +12,7 @@ import { MilestoneInputs } from './milestone-form.tsx';
 import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
 import { blankMilestone, bodyOf } from './milestone-values.ts';
 
-/** Posts what happened, or is expected. What several say at once adds up: there is no conflict to handle. */
+/** Records an actual or expected milestone. Concurrent records do not conflict. */
 export default function RecordMilestone({ onClose }: { readonly onClose: () => void }) {
   const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
   const [zone, setZone] = useState(OWN_ZONE);

@@ -13,12 +13,12 @@ import { useShipment, milestonesQuery } from '../shipment-queries.ts';
 import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './overview-values.ts';
 import { late } from '../../app/lazy.tsx';
 
-/** The form is loaded when somebody opens it. */
+/** Loaded when the form is opened. */
 const EditContainer = late(() => import('./edit-container.tsx'));
 
 const KINDS = { demurrage: 'At the terminal', detention: 'Until it is back empty' } as const;
 
-/** Each container with what is known of it; those whose free time runs out first come first. */
+/** The containers, ordered by the end of their free time, the soonest first. */
 export function ContainersTable() {
   const [shipment, environment] = [useShipment(), useEnvironment()];
   const { id, containers, destination_port } = shipment;

@@ -24,7 +24,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** What no milestone tells of a container: size, seal, and until when it is free. */
+/** The facts of a container that no milestone reports: size, seal and free days. */
 export default function EditContainer({ number, onClose }: Props) {
   const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
   const read = async () => {

@@ -10,7 +10,7 @@ import classes from './overview-section.module.css';
 import { type Expected, type Leg, type Stop, stopsOf } from './overview-values.ts';
 import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../../shipments/plain-fields.ts';
 
-/** What there is to know of a shipment beside what happened. */
+/** The facts of a shipment: journey, containers and parties. */
 export function OverviewSection() {
   return (
     <Stack gap="sm">
@@ -34,7 +34,7 @@ export function OverviewSection() {
 
 const STATES = { left: 'Left', here: 'Here now', ahead: 'Ahead' } as const;
 
-/** The places of the journey in order, each with its times by its own clocks and the reader's. */
+/** The places of the journey in order, with times in the time zone of the place and of the user. */
 function LegsStrip() {
   const { legs } = useShipment();
   const stops = stopsOf(legs);

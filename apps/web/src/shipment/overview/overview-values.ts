@@ -4,7 +4,7 @@ import { stands } from '../timeline/timeline-rows.ts';
 
 export type Leg = Shipment['legs'][number];
 
-/** When something is expected, or has happened. */
+/** An expected or actual time. */
 export interface Expected {
   readonly estimated: string | null;
   readonly actual: string | null;
@@ -13,19 +13,19 @@ export interface Expected {
 /** A place where goods arrive, change or leave. */
 export interface Stop {
   readonly place: string | null;
-  /** Undefined where the journey begins. */
+  /** Undefined at the origin. */
   readonly arrival: Expected | undefined;
-  /** Undefined where it ends. */
+  /** Undefined at the destination. */
   readonly departure: Expected | undefined;
-  /** By which they go on. */
+  /** The next leg. */
   readonly onward: Leg | undefined;
-  /** Goods have left it, are there, or have not come yet. */
+  /** Whether the goods have left, are there, or have not arrived. */
   readonly state: 'left' | 'here' | 'ahead';
 }
 
 type Where = Omit<Stop, 'state'>;
 
-/** The places of a journey in order: where one leg ends and the next begins somewhere else, both. */
+/** The places of a journey in order. If a leg ends at one place and the next begins at another, both are listed. */
 export function stopsOf(legs: readonly Leg[]): Stop[] {
   const stops = legs.flatMap((leg, index): Where[] => {
     const before = legs[index - 1];
@@ -59,15 +59,15 @@ function withStates(stops: readonly Where[]): Stop[] {
 
 export type Container = Shipment['containers'][number];
 
-/** The free days of a container that run now: until it leaves the terminal, or until it is back empty. */
+/** The free days of a container that currently run: until it leaves the terminal, or until it is returned empty. */
 interface RunningFreeTime {
   readonly kind: 'demurrage' | 'detention';
-  /** The last free day, local to the place. */
+  /** The last free day, in the time zone of the place. */
   readonly until: string;
 }
 
 export interface FreeTime extends RunningFreeTime {
-  /** Whole days after today that are free; 0 on the last one, negative after it. */
+  /** Whole free days after today; 0 on the last one, negative after it. */
   readonly daysLeft: number;
 }
 
@@ -93,9 +93,9 @@ export function freeTimeFacts(
 }
 
 /**
- * Follows the rules of the exceptions `demurrage_risk` and `detention_risk`: feeds skip steps, so a container has left the
- * terminal by its status, not by its gate-out alone. Part loads and cancelled shipments have no free time.
- * @returns null if no free days run, or their last day is not known
+ * Follows the rules of the exceptions `demurrage_risk` and `detention_risk`. Feeds skip steps, so a container has left the
+ * terminal by its status, not only by its gate-out. Part loads and cancelled shipments have no free time.
+ * @returns null if no free days run, or if their last day is unknown
  */
 export function runningFreeTime(container: Dated, facts: FreeTimeFacts): RunningFreeTime | null {
   const { number, status, last_free_day, empty_return_by } = container;
@@ -107,7 +107,7 @@ export function runningFreeTime(container: Dated, facts: FreeTimeFacts): Running
   return until === null ? null : { kind, until };
 }
 
-/** @param today at the place, as "2026-11-24" */
+/** @param today the date at the place, such as "2026-11-24" */
 export function freeTimeOf(container: Dated, facts: FreeTimeFacts, today: string): FreeTime | null {
   const running = runningFreeTime(container, facts);
   return running && { ...running, daysLeft: daysBetween(today, running.until) };
@@ -120,7 +120,7 @@ export function freeTimeLabel({ daysLeft }: FreeTime): string {
   return daysLeft > 0 ? `${days} left` : `${days} over`;
 }
 
-/** What may be said of a container, as people call it. */
+/** Labels of the fields that can be edited. */
 export const CONTAINER_FIELDS = {
   size_type: 'Size and type',
   seal_number: 'Seal',
@@ -128,7 +128,7 @@ export const CONTAINER_FIELDS = {
   empty_return_by: 'Empty return by',
 } as const;
 export type ContainerField = keyof typeof CONTAINER_FIELDS;
-/** As a form holds it: empty where nothing is said. */
+/** The values of the form; empty for none. */
 export type ContainerValues = Readonly<Record<ContainerField, string>>;
 
 const FIELDS = Object.keys(CONTAINER_FIELDS) as ContainerField[];
@@ -137,13 +137,13 @@ export function containerValues(container: Container | undefined): ContainerValu
   return Object.fromEntries(FIELDS.map((field) => [field, container?.[field] ?? ''])) as ContainerValues;
 }
 
-/** What differs, null where it was cleared. */
+/** The changed fields; null for a cleared one. */
 export function containerChanges(before: Container | undefined, values: ContainerValues): BodyOf<'changeContainer'> {
   const said = FIELDS.map((field) => [field, values[field].trim() || null] as const);
   return Object.fromEntries(said.filter(([field, value]) => value !== (before?.[field] ?? null)));
 }
 
-/** In what may be said of it; what milestones tell may be another. */
+/** Compares the fields that can be edited; milestones may differ. */
 export function isSameContainer(one: Container | undefined, other: Container | undefined): boolean {
   return FIELDS.every((field) => one?.[field] === other?.[field]);
 }

@@ -1,24 +1,24 @@
 import type { Milestone } from '@tracking/client';
 
-/** One step of the journey: what was planned, is expected and happened of the same event at the same place. */
+/** A step of the journey: the planned, estimated and actual milestone of an event at a place. */
 export interface TimelineRow {
   readonly key: string;
   readonly code: Milestone['code'];
   readonly label: string;
   readonly location: string | null;
-  /** IANA zone of the place, where a milestone tells it. */
+  /** IANA time zone of the place, if a milestone has it. */
   readonly zone: string | null;
   readonly container: string | null;
-  /** Each in order of their times. */
+  /** Each list is ordered by time. */
   readonly planned: readonly Milestone[];
   readonly estimated: readonly Milestone[];
   readonly actual: readonly Milestone[];
 }
 
 export interface TimelineFilter {
-  /** What names it, and what names none: that counts for all. */
+  /** Keeps the container's milestones, and those that name no container and so apply to all. */
   readonly container?: string | undefined;
-  /** Also what was taken back, and estimates that newer ones replaced. */
+  /** Includes retracted milestones and replaced estimates. */
   readonly past: boolean;
 }
 
@@ -26,7 +26,7 @@ export function stands({ retracted_at, superseded_at }: Milestone): boolean {
   return retracted_at === null && superseded_at === null;
 }
 
-/** The steps in the order in which they happened, or are to. */
+/** The steps in the order of their times. */
 export function timelineRows(milestones: readonly Milestone[], { container, past }: TimelineFilter): TimelineRow[] {
   const shown = milestones
     .filter((milestone) => past || stands(milestone))
@@ -38,7 +38,7 @@ export function timelineRows(milestones: readonly Milestone[], { container, past
   return [...steps].flatMap(([key, step]) => rowsOf(key, step)).toSorted(byTime);
 }
 
-/** What happened more than once has a row for each time; what was expected of it stands in the first. */
+/** An event that happened several times has a row for each; its plan and estimate belong to the first. */
 function rowsOf(key: string, step: readonly Milestone[]): TimelineRow[] {
   const of = (classifier: Milestone['classifier']) => step.filter((milestone) => milestone.classifier === classifier);
   const [planned, estimated, actual] = [of('planned'), of('estimated'), of('actual')];
@@ -56,7 +56,10 @@ function rowsOf(key: string, step: readonly Milestone[]): TimelineRow[] {
 
 const only = (actual: Milestone) => ({ planned: [], estimated: [], actual: [actual] });
 
-/** When it happened, else when it is expected, else planned; what was only taken back at its own time. */
+/**
+ * The actual milestone, otherwise the estimate, otherwise the plan. A step that has only retracted ones is placed by their
+ * time.
+ */
 export function timeOf({ actual, estimated, planned }: TimelineRow): Milestone {
   const newest = estimated.filter(stands).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
   const all = [...actual.filter(stands), ...newest, ...planned.filter(stands), ...actual, ...estimated, ...planned];
@@ -68,7 +71,7 @@ function byTime(one: TimelineRow, other: TimelineRow): number {
   return a.occurred_at.localeCompare(b.occurred_at) || a.sequence - b.sequence || one.key.localeCompare(other.key);
 }
 
-/** Hours by which what happened, or is expected now, is after the plan; undefined without both. */
+/** Hours by which the actual or estimated time is later than the plan; undefined without both. */
 export function slipOf(row: TimelineRow): number | undefined {
   const plan = row.planned.find(stands);
   const latest = row.actual.find(stands) ?? row.estimated.findLast(stands);

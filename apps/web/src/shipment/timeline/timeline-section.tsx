@@ -15,7 +15,7 @@ import classes from './timeline-section.module.css';
 
 const MilestoneDetails = onDemand(async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails);
 
-/** What was planned, is expected and happened, step by step; what is looked at stands in the address. */
+/** Planned, estimated and actual milestones, step by step. The address names the opened milestone. */
 export function TimelineSection() {
   const shipment = useShipment();
   const search = useSearch({ from: '/signed-in/shipments/$id/timeline' });
@@ -79,7 +79,7 @@ function Looked({ milestone }: { readonly milestone: Milestone | undefined }) {
   return <MilestoneDetails milestone={milestone} key={milestone.id} />;
 }
 
-/** Rows that are shown before somebody asks for more. */
+/** Rows that are shown at first. */
 const FIRST = 200;
 
 function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
@@ -132,7 +132,7 @@ interface SaidProps {
   readonly 'data-label': string;
   readonly milestones: readonly Milestone[];
   readonly zone: string | null | undefined;
-  /** Hours after the plan. */
+  /** Hours later than the plan. */
   readonly slip?: number | undefined;
 }
 
@@ -166,7 +166,7 @@ function Said({ milestones, zone, slip, ...cell }: SaidProps) {
   );
 }
 
-/** What became of it since it was recorded. */
+/** Marks corrected, retracted and replaced milestones. */
 function Marks({ milestone }: { readonly milestone: Milestone }) {
   const mark = markOf(milestone);
   if (mark === undefined) return null;

@@ -3,10 +3,12 @@ import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../
 import { type ShipmentValues, FIELD_LABELS, type ShipmentField } from './form-values.ts';
 
 const NUMBERS = /^(?:[A-Z]{4}\d{7}){2,}$/;
-/** What the API takes at most. */
+/** The limit of the API. */
 const MOST_CONTAINERS = 200;
 
-/** Container numbers of what was typed or pasted, normalised, each once: also such as stand together without a comma. */
+/**
+ * Container numbers in typed or pasted texts, normalised and without duplicates. They may follow each other without a comma.
+ */
 export function containerNumbersIn(texts: readonly string[]): readonly string[] {
   const numbers = texts
     .map(normaliseCode)
@@ -14,7 +16,7 @@ export function containerNumbersIn(texts: readonly string[]): readonly string[] 
   return [...new Set(numbers.filter((number) => number !== ''))];
 }
 
-/** What is wrong with a form before it is sent, by the path of its field. */
+/** The faults of a form by field path, found before it is sent. */
 export function checkValues(values: ShipmentValues): Record<string, string> {
   const errors: Record<string, string> = {};
   const check = (path: string, isWrong: boolean, message: string) => {
@@ -57,13 +59,13 @@ function checkJourney(prefix: string, journey: Journey, mode: ShipmentValues['mo
 }
 
 interface RefusedForm {
-  /** By the path of the field in the form. */
+  /** By field path. */
   readonly errors: Readonly<Record<string, string>>;
-  /** What is of no field. */
+  /** Errors that belong to no field. */
   readonly others: readonly string[];
 }
 
-/** What the API found wrong, at the fields that it is about. */
+/** The errors of the API by field of the form. */
 export function refusedForm(details: readonly FieldError[], values: ShipmentValues): RefusedForm {
   const errors: Record<string, string> = {};
   const others: string[] = [];
@@ -75,7 +77,7 @@ export function refusedForm(details: readonly FieldError[], values: ShipmentValu
   return { errors, others };
 }
 
-/** `legs.0.etd` of `legs[0].etd`; undefined for what is no field of the form. */
+/** Turns `legs[0].etd` into `legs.0.etd`; undefined for a field that the form does not have. */
 function pathOf(param: string, { metadata }: ShipmentValues): string | undefined {
   const path = param.replaceAll(/\[(\d+)\]/g, '.$1');
   const [field = '', ...rest] = path.split('.');
@@ -86,7 +88,7 @@ function pathOf(param: string, { metadata }: ShipmentValues): string | undefined
   return index < 0 ? field : `metadata.${index}.value`;
 }
 
-/** "Legs, 2" of `legs[1].etd`: what a warning is about. */
+/** The label of the field of a warning: "Legs, 2" for `legs[1].etd`. */
 export function labelOf(param: string | null): string | undefined {
   const [field = '', index] = (param ?? '').split(/[.[\]]+/);
   if (!Object.hasOwn(FIELD_LABELS, field)) return undefined;

@@ -14,7 +14,7 @@ interface Props {
   readonly onBack: (values: ShipmentValues) => void;
 }
 
-/** Somebody else saved first: what they changed, and whose value is kept of what both did. */
+/** Resolves a conflict: shows what others saved first and lets the user choose the values that both changed. */
 export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
   const [choices, setChoices] = useState<Partial<Record<ShipmentField, Choice>>>({});
   const heading = useRef<HTMLHeadingElement>(null);
@@ -96,7 +96,7 @@ function By({ by }: Pick<FieldChange, 'by'>) {
   );
 }
 
-/** "Ann Visser and Nightly import" */
+/** Lists the users, such as "Ann Visser and Nightly import". */
 function namesOf({ both, others }: Conflict): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [actorName(by.actor)]));
   const each = [...new Set(names)];
@@ -106,7 +106,7 @@ function namesOf({ both, others }: Conflict): string {
 const NOTHING = '—';
 
 type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentValues[Field]) => string };
-/** Texts are shown as they are. */
+/** Fields that are not listed are shown as they are. */
 const SHOWN: Shown = {
   mode: (mode) => (mode === null ? '' : MODE_LABELS[mode]),
   load_type: (type) => (type === null ? '' : LOAD_TYPE_LABELS[type]),
@@ -120,7 +120,7 @@ const SHOWN: Shown = {
   legs: (legs) => legs.map(legText).join('; '),
 };
 
-/** A field in one line, to be compared with another state of it. */
+/** The value of a field in one line, for comparison. */
 function shownValue(values: ShipmentValues, field: ShipmentField): string {
   const show = SHOWN[field] as ((value: unknown) => string) | undefined;
   const text = show === undefined ? (values[field] as string | null) : show(values[field]);
@@ -141,7 +141,7 @@ function joined(parts: readonly string[], between = ', '): string {
   return parts.filter((part) => part !== '').join(between);
 }
 
-/** To the second: two times of one minute are not the same. */
+/** Shows seconds, since two times may differ by seconds only. */
 function momentOf(instant: string | null): string {
   if (instant === null) return '';
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));

@@ -34,7 +34,7 @@ export function EditShipmentPage() {
   );
 }
 
-/** @param shipment as it is now; the form is about what it was when it was opened */
+/** @param shipment the current state; the form keeps the state in which it was opened */
 function EditShipment({ shipment }: { readonly shipment: Shipment }) {
   const [client, navigate] = [useApi(), useNavigate()];
   const [base, setBase] = useState(shipment);
@@ -68,7 +68,7 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
     if (changedFields(valuesOf(from), values).length === 0) return done();
     save.mutate({ from, values }, { onError: (error) => refusal.tell(error, values) });
   };
-  /** The form goes on from what others made of the shipment. */
+  /** Continues with the state that others saved. */
   const goOn = (from: Shipment, values: ShipmentValues) => {
     setBase(from);
     form.setValues(values);
@@ -117,7 +117,7 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** Whether it differs by now in what the form is about. */
+/** Whether a field of the form has changed since it was opened. */
 function isChangedMeanwhile(base: Shipment, now: Shipment, values: ShipmentValues): boolean {
   if (now.version <= base.version) return false;
   const { both, others } = conflictOf(base, values, now, []);

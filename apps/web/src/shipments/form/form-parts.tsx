@@ -13,7 +13,7 @@ interface Told {
   readonly others: readonly string[];
 }
 
-/** Why the API refused a form: at its fields where it is about those, else above its button. */
+/** Shows why the API refused a form: at the fields if they are named, otherwise above the button. */
 export function useRefusal(form: ShipmentForm) {
   const [told, setTold] = useState<Told>();
   return {
@@ -33,13 +33,13 @@ export function useRefusal(form: ShipmentForm) {
 
 interface Props {
   readonly error: unknown;
-  /** What is of no field of the form. */
+  /** Errors that belong to no field of the form. */
   readonly others: readonly string[];
-  /** Whether it waits for the connection, and goes on by itself. */
+  /** Whether the request waits for the connection and continues by itself. */
   readonly isPaused: boolean;
 }
 
-/** Why a form could not be saved, where that is said at no field. */
+/** The failure of a form beyond the errors at its fields. */
 function FormFailure({ error, others, isPaused }: Props) {
   if (isPaused) {
     return (
@@ -72,7 +72,7 @@ function FormFailure({ error, others, isPaused }: Props) {
   );
 }
 
-/** Tells that something was saved, and what the service found odd about it. */
+/** Reports that something was saved, with the warnings of the service. */
 export function tellSaved(message: string, warnings: readonly Warning[]): void {
   if (warnings.length === 0) {
     notifications.show({ message, color: 'green' });
@@ -94,7 +94,7 @@ export function tellSaved(message: string, warnings: readonly Warning[]): void {
   });
 }
 
-/** Asks before a page is left on which something was entered and not saved. */
+/** Asks before leaving a page with unsaved input. */
 export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
   const leaving = useBlocker({ shouldBlockFn: isDirty, enableBeforeUnload: isDirty, withResolver: true });
   return (
@@ -114,7 +114,7 @@ export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
   );
 }
 
-/** What only those see who may write shipments; others are told why not. */
+/** Shows its content to users who may write shipments, and the reason to others. */
 export function WritersOnly({ children }: { readonly children: ReactNode }) {
   const { role } = useSession();
   if (useMay('shipments:write')) return children;

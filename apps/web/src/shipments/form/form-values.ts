@@ -3,7 +3,7 @@ import type { BodyOf, Shipment } from '@tracking/client';
 import type { LoadType, Mode } from '../../values/codes.ts';
 import { type PlainFieldName, eachPlainField } from '../plain-fields.ts';
 
-/** A leg as it stands in the form: texts are empty where nothing is said. */
+/** A leg in the form; texts are empty if unknown. */
 export interface LegValues {
   readonly mode: Mode | null;
   readonly carrier_scac: string;
@@ -22,7 +22,7 @@ export interface Named {
   readonly name: string;
   readonly value: string;
 }
-/** A shipment as it stands in the form. */
+/** The values of the shipment form. */
 export interface ShipmentValues extends Readonly<Record<PlainFieldName, string>> {
   readonly external_id: string;
   readonly mode: Mode | null;
@@ -74,7 +74,7 @@ export const EMPTY_VALUES: ShipmentValues = {
 };
 export const SHIPMENT_FIELDS = Object.keys(EMPTY_VALUES) as readonly ShipmentField[];
 
-/** Plain words for what the API calls so, in the form and in what went wrong with it. */
+/** Labels of fields in the form and in error messages. */
 export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   external_id: 'Your reference',
   mode: 'Mode',
@@ -126,14 +126,14 @@ function partyOf(party: Shipment['shipper']): PartyValues {
   return { name: party?.name ?? '', external_id: party?.external_id ?? '' };
 }
 
-/** What is said, and nothing of what is not. */
+/** The body of a request, without empty fields. */
 export function bodyOf(values: ShipmentValues): ShipmentBody {
   const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, sentOf(values, field)]));
   const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isSaid(value)));
 }
 
-/** As the API takes it: null, or an empty list, where nothing is said. */
+/** The value of a field as the API takes it: null or an empty list if the form has none. */
 function sentOf(values: ShipmentValues, field: ShipmentField): unknown {
   const value = values[field];
   if (typeof value === 'string' || value === null) return textOf(value);
@@ -162,12 +162,12 @@ function sentLeg(leg: LegValues) {
   return { ...leg, carrier_scac: textOf(carrier_scac), vessel: textOf(vessel), voyage: textOf(voyage) };
 }
 
-/** Fields in which two states of the form differ, as they would be sent. */
+/** The fields whose values to be sent differ between two states of the form. */
 export function changedFields(from: ShipmentValues, to: ShipmentValues): readonly ShipmentField[] {
   return SHIPMENT_FIELDS.filter((field) => JSON.stringify(sentOf(from, field)) !== JSON.stringify(sentOf(to, field)));
 }
 
-/** The merge patch that makes `to` of `from`: strings of the client's own that are gone are named as null. */
+/** The merge patch from one state of the form to another. Removed keys of `metadata` become null. */
 export function patchOf(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
   return Object.fromEntries(
     changedFields(from, to).map((field) => {

@@ -8,11 +8,11 @@ import classes from './shipment-form.module.css';
 
 interface Props {
   readonly form: ShipmentForm;
-  /** Of one leg; of the shipment in all where absent. */
+  /** The index of the leg; the whole shipment if left out. */
   readonly leg?: number;
 }
 
-/** How goods go from one place to another: in all, and on one leg. */
+/** The route of a shipment or of one leg. */
 export function JourneyFields({ form, leg }: Props) {
   const prefix = leg === undefined ? '' : `legs.${leg}.`;
   const values = leg === undefined ? form.values : form.values.legs[leg];
@@ -54,11 +54,11 @@ export function JourneyFields({ form, leg }: Props) {
 
 const MOST_LEGS = 50;
 
-/** The legs in their order. */
+/** The legs in order. */
 export function LegFields({ form }: { readonly form: ShipmentForm }) {
   const { legs } = form.values;
   const add = () => {
-    // A leg begins where the one before it ended.
+    // A leg begins where the previous one ends.
     const origin_port = legs.at(-1)?.destination_port ?? (legs.length === 0 ? form.values.origin_port : null);
     form.setFieldValue('legs', [...legs, { ...EMPTY_LEG, origin_port }]);
   };
@@ -70,7 +70,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
         </Text>
       )}
       {legs.map((_, index) => (
-        // Nothing but its place tells a leg from the others.
+        // Legs have no identity but their position.
         <Leg key={index} form={form} index={index} />
       ))}
       <Button

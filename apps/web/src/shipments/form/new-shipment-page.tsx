@@ -27,7 +27,7 @@ function NewShipment() {
   const isSaved = useRef(false);
   const sent = useRef<{ readonly body: string; readonly key: string }>(undefined);
 
-  /** The same form sent again makes no second shipment, also where an answer was lost. */
+  /** Repeating the same form creates no second shipment, even after a lost response. */
   const keyOf = (body: ShipmentBody) => {
     const text = JSON.stringify(body);
     if (sent.current?.body !== text) sent.current = { body: text, key: randomId() };
@@ -46,7 +46,7 @@ function NewShipment() {
   const create = useWrite({
     write: (values: ShipmentValues) => {
       const body = bodyOf(values);
-      // Not to change one that is there: that is what editing is for.
+      // Creates only: an existing shipment is changed by editing it.
       const isNew = body.external_id === undefined ? {} : { ifNoneMatch: '*' as const };
       return client.shipments.upsert(body, { idempotencyKey: keyOf(body), ...isNew });
     },

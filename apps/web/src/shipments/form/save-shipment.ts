@@ -9,10 +9,10 @@ import {
   changedFields,
 } from './form-values.ts';
 
-/** Versions that may come in between, of which none is about the form, before that counts as a failure. */
+/** Unrelated versions that may be written meanwhile before the save fails. */
 const MOST_TRIES = 5;
 const HISTORY = 200;
-/** Between reads, until one shows the version that stood in the way: reads of others' writes may be a moment behind. */
+/** Pause between reads until one shows the conflicting version: reads of other users' writes may lag. */
 const BEHIND_MS = 200;
 const MOST_READS = 25;
 
@@ -23,9 +23,9 @@ type Saved =
 type Api = Pick<TrackingClient, 'shipments'>;
 
 /**
- * Saves what a form changed of a shipment, if nobody changed it since. What happened to it that is of no field of the form, as a
- * milestone, stands in nobody's way.
- * @throws what the API answers otherwise
+ * Saves the changes of a form, unless another user changed the same fields since. Changes of other parts, such as a new
+ * milestone, do not conflict.
+ * @throws the error of the API
  */
 export async function saveShipment(api: Api, base: Shipment, values: ShipmentValues): Promise<Saved> {
   const changes = patchOf(valuesOf(base), values);
@@ -38,7 +38,7 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
       if (!(error instanceof ConflictError) || !isOutdated(error)) throw error;
       const conflict = await readConflict(api, base, values, versionOf(error.headers['etag']));
       const { both, others, own, theirs } = conflict;
-      // As where the answer to the first try was lost.
+      // The first attempt was saved, but its response was lost.
       if (both.length + own.length === 0) return { kind: 'saved', warnings: [] };
       if (both.length + others.length > 0) return { kind: 'conflict', conflict };
       if (tries === MOST_TRIES) throw error;
@@ -47,7 +47,7 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
   }
 }
 
-/** What others did to it since. @param least the version that is known to be there */
+/** Reads the changes of other users. @param least the version that must be visible */
 export async function readConflict(api: Api, base: Shipment, values: ShipmentValues, least: number): Promise<Conflict> {
   let theirs = await api.shipments.get(base.id);
   for (let reads = 1; theirs.version < least && reads < MOST_READS; reads += 1) {
@@ -68,25 +68,25 @@ export type Choice = 'mine' | 'theirs';
 
 export interface FieldChange {
   readonly field: ShipmentField;
-  /** Who changed it last, and when; undefined where the history does not tell. */
+  /** The author and time of the last change; undefined if the history does not show it. */
   readonly by: Pick<HistoryEntry, 'actor' | 'at'> | undefined;
 }
 
-/** What happened to a shipment while somebody filled in a form about it. */
+/** The changes by other users while the form was filled in. */
 export interface Conflict {
-  /** As it is now: what is saved next is a change of this. */
+  /** The current shipment, to which the next save applies. */
   readonly theirs: Shipment;
-  /** Fields that both changed, each to something else: somebody has to choose. */
+  /** Fields that both changed to different values: the user has to choose. */
   readonly both: readonly FieldChange[];
-  /** Fields that only others changed: they stay as they are now. */
+  /** Fields that only others changed, which keep their current values. */
   readonly others: readonly FieldChange[];
   /** Fields that only the form changes. */
   readonly own: readonly ShipmentField[];
 }
 
 /**
- * @param base the shipment as it was when the form was opened
- * @param mine the form as it is filled in
+ * @param base the shipment when the form was opened
+ * @param mine the form as filled in
  * @param history of the shipment, the newest first
  */
 export function conflictOf(
@@ -111,7 +111,7 @@ export function conflictOf(
   };
 }
 
-/** The form as it is to be saved on top of what others did. */
+/** The form merged with the changes of others. */
 export function merged(
   mine: ShipmentValues,
   { theirs, both, own }: Conflict,
@@ -123,7 +123,7 @@ export function merged(
   return Object.fromEntries(entries) as ShipmentValues;
 }
 
-/** Who did it, in words. */
+/** The name of an actor. */
 export function actorName({ type, name }: HistoryEntry['actor']): string {
   return name ?? { user: 'Somebody', service_account: 'A system', system: 'The platform' }[type];
 }

@@ -22,7 +22,7 @@ import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../plain-fie
 import { JourneyFields, LegFields } from './journey-fields.tsx';
 import classes from './shipment-form.module.css';
 
-/** The state of a form about a shipment: checked when it is sent, and after that as it is changed. */
+/** The state of the shipment form. It is validated when it is sent, and from then on at each change. */
 export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
   return useForm({ mode: 'controlled', initialValues, validate: checkValues });
 }
@@ -31,13 +31,13 @@ interface Props {
   readonly form: ShipmentForm;
   /** "Create the shipment" */
   readonly submit: string;
-  /** Of a shipment that is there: its own reference never changes. */
+  /** Whether the shipment exists: its own reference cannot be changed. */
   readonly isThere?: boolean;
   readonly isPending: boolean;
-  /** What went wrong that is of no field. */
+  /** A failure that belongs to no field. */
   readonly failure: ReactNode;
   readonly onSubmit: (values: ShipmentValues) => void;
-  /** Where to go instead. */
+  /** The page of the cancel link. */
   readonly cancel: { readonly to: '/shipments' } | { readonly to: '/shipments/$id'; readonly params: { id: string } };
 }
 
@@ -141,9 +141,9 @@ function PlainFieldInput({ form, name }: { readonly form: ShipmentForm; readonly
   );
 }
 
-/** Goes to the first field that is wrong. */
+/** Focuses the first faulty field. */
 function showFirst(form: HTMLFormElement | null | undefined): void {
-  // They say so only after the page is drawn anew.
+  // Fields show their faults only after the next rendering.
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }
 
@@ -169,7 +169,7 @@ function Section({ title, about, children }: SectionProps) {
   );
 }
 
-/** Numbers of containers, typed or pasted, each with its check digit looked at at once. */
+/** Container numbers, typed or pasted, whose check digits are validated at once. */
 function ContainerField({ form }: { readonly form: ShipmentForm }) {
   const { onChange: _onChange, ...input } = form.getInputProps('container_numbers');
   const doubtful = form.values.container_numbers.filter((number) => withRightCheckDigit(number) !== undefined);
@@ -202,7 +202,7 @@ const MOST = 50;
 interface PairRowsProps {
   readonly form: ShipmentForm;
   readonly field: 'references' | 'metadata';
-  /** "Kind": what the first of the two is. */
+  /** The label of the first column, such as "Kind". */
   readonly first: string;
   readonly firstExample: string;
   /** "a reference" */
@@ -220,7 +220,7 @@ function PairRows({ form, field, first, firstExample, one }: PairRowsProps) {
   return (
     <Stack gap="xs">
       {rows.map((_, index) => (
-        // Nothing but its place tells a row from the others.
+        // Rows have no identity but their position.
         <div key={index} className={classes['row']}>
           <TextInput
             {...form.getInputProps(`${field}.${index}.${key}`)}

@@ -15,26 +15,26 @@ import { type Sheet, saysSomething } from './read-file.ts';
 import { type PlainFieldName, eachPlainField, plainField, plainValue } from '../plain-fields.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
-/** Where clocks show times that have no offset. */
+/** The time zone of times without an offset. */
 export type ZoneChoice = 'port' | 'own' | 'utc';
 
 export interface Reading {
   readonly mapping: Mapping;
   readonly dayOrder: DayOrder;
   readonly zone: ZoneChoice;
-  /** Zone of a port; undefined where it is not known. */
+  /** The time zone of a port; undefined if it is unknown. */
   readonly zoneOf: (port: string) => string | undefined;
 }
-/** What is wrong with a row. */
+/** A fault of a row. */
 export interface RowError {
-  /** Number of the row as spreadsheets count: the headers are the first. */
+  /** The row number as spreadsheets count: the headers are row 1. */
   readonly row: number;
-  /** Header of the column; empty where it is of the whole row. */
+  /** The header of the column; empty for the whole row. */
   readonly column: string;
   readonly value: string;
   readonly message: string;
 }
-/** One shipment of one row or, with a container each, of several. */
+/** A shipment of one row, or of several rows with a container each. */
 export interface Item {
   readonly rows: readonly number[];
   readonly body: Body;
@@ -54,7 +54,7 @@ const MODES: ReadonlyMap<string, Mode> = new Map([
 ]);
 const SEVERAL = /[,;|\n]+/;
 
-/** A row on its way to a shipment. */
+/** A row while it is read into a shipment. */
 class Row {
   readonly errors: RowError[] = [];
   readonly containers: string[] = [];
@@ -78,7 +78,7 @@ class Row {
     });
   }
 
-  /** What a cell says as `read` understands it; undefined where it says nothing, or something wrong. */
+  /** The value of a cell as `read` understands it; undefined if the cell is empty or faulty. */
   read<T>(target: Target, read: (value: string) => T): T | undefined {
     const cell = this.cells.get(target);
     if (cell === undefined) return undefined;
@@ -101,18 +101,18 @@ class Row {
   private addContainers(value: string, column: string): void {
     const mode = this.text('mode')?.toLowerCase() ?? '';
     for (const number of containerNumbersIn(value.split(SEVERAL))) {
-      // Columns to the left are known by now; what a later one says of the mode only the service looks at.
+      // The columns to the left are read by now. If a later column sets the mode, the service checks the number.
       if (isContainerNumber(number, MODES.get(mode) ?? 'multimodal')) this.containers.push(number);
       else this.refuse('is no container number', column, number);
     }
   }
 }
 
-/** The shipments of a file, and what is wrong with its rows. A shipment is not imported where any of its rows is wrong. */
+/** The shipments of a file and the faults of its rows. A shipment with a faulty row is not imported. */
 export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, reading: Reading): Checked {
   const errors: RowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
-  /** The first wrong row of each shipment that has one, by its reference. */
+  /** The first faulty row of each shipment by reference. */
   const wrong = new Map<string, number>();
   rows.forEach((cells, index) => {
     if (!saysSomething(cells)) return;
@@ -148,7 +148,7 @@ function addContainers(to: Body, { container_numbers }: Body): void {
   if (all.length > 0) to.container_numbers = all;
 }
 
-/** A field other than containers in which rows of one shipment are not the same. */
+/** A field, other than containers, in which rows of a shipment differ. */
 function differingField(one: Body, other: Body): string | undefined {
   const fields = new Set([...Object.keys(one), ...Object.keys(other)] as (keyof Body)[]);
   fields.delete('container_numbers');
@@ -162,7 +162,7 @@ function bodyOf(row: Row, reading: Reading): Body {
   const [origin_port, destination_port] = [readPort(row, 'origin_port', mode), readPort(row, 'destination_port', mode)];
   const carrier_scac = row.read('carrier_scac', (value) => readCarrier(value, mode));
   const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
-    // What is wrong with the port is said already: of which zone the time is nobody can tell.
+    // The fault of the port is reported already; without it the time zone is unknown.
     const isOfWrongPort = reading.zone === 'port' && port === undefined && row.text(at) !== undefined;
     const zone = isOfWrongPort ? 'UTC' : zoneFor(reading, port);
     return row.read(target, (value) => readMoment(value, reading.dayOrder, zone));
@@ -237,7 +237,7 @@ function readCarrier(value: string, mode: Mode | undefined): string {
   return code;
 }
 
-/** `purchase_order` of "Purchase order". */
+/** Turns "Purchase order" into `purchase_order`. */
 function typeOf(header: string): string {
   return (
     header
@@ -247,7 +247,7 @@ function typeOf(header: string): string {
   );
 }
 
-/** Codes of ports of which the zones are to be known. */
+/** The codes of ports whose time zones are needed. */
 export function portsIn({ rows }: Pick<Sheet, 'rows'>, mapping: Mapping): readonly string[] {
   const columns = mapping.flatMap((target, index) =>
     target === 'origin_port' || target === 'destination_port' ? [index] : [],

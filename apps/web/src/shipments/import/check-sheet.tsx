@@ -32,12 +32,12 @@ interface Props {
   readonly onStart: (checked: Checked) => Promise<void>;
 }
 
-/** A file before it is imported: what its columns are, what comes of its rows, and what is wrong with them. */
+/** The check of a file before its import: the columns, the resulting shipments and the faults. */
 export function CheckSheet(props: Props) {
   const owner = ownerOf(useSession());
   const remembered = useQuery({
     queryKey: ['import-columns', owner],
-    // A browser that keeps nothing still imports.
+    // A browser without storage can import all the same.
     queryFn: () => importStore.remembered(owner).catch(() => ({})),
     staleTime: Infinity,
     networkMode: 'always',
@@ -73,7 +73,7 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
     () => checkRows(sheet, { mapping, dayOrder, zone, zoneOf: (port) => zones.known.get(port) }),
     [sheet, mapping, dayOrder, zone, zones.known],
   );
-  // Until the zones are read, each row would be refused because its zone is not known.
+  // Until the zones are read, each row would be refused because its zone is unknown.
   const isChecked = isNamed && zones.areRead;
   const wrong = new Set(checked.errors.map(({ row }) => row)).size;
   const replaced = replacedWhole(mapping);
@@ -203,7 +203,7 @@ interface MapColumnsProps {
   readonly onChange: (mapping: Mapping) => void;
 }
 
-/** What each column of the file is. */
+/** Assigns a meaning to each column of the file. */
 function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
   return (
     <Table.ScrollContainer minWidth={340}>
@@ -217,7 +217,7 @@ function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
         </Table.Thead>
         <Table.Tbody>
           {sheet.headers.map((header, index) => (
-            // Two columns may have one name.
+            // Two columns may have the same name.
             <Table.Tr key={index}>
               <Table.Td>{header}</Table.Td>
               <Table.Td className={classes['sample']}>{samplesOf(sheet, index)}</Table.Td>
@@ -253,7 +253,7 @@ function samplesOf({ rows }: Sheet, column: number): string {
 
 const SHOWN = 5;
 
-/** What comes of the first rows. */
+/** A preview of the first shipments. */
 function PreviewShipments({ items }: { readonly items: readonly Item[] }) {
   if (items.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import { instantOf } from '../../values/zones.ts';
 import { eachPlainField } from '../plain-fields.ts';
 
-/** What a column of a file may be. */
+/** The meanings that a column can have. */
 export const TARGETS = {
   external_id: 'Your reference',
   mode: 'Mode',
@@ -23,12 +23,12 @@ export const TARGETS = {
   metadata: 'Own data',
 } as const;
 export type Target = keyof typeof TARGETS;
-/** For each column what it is; null for what is left out. */
+/** The meaning of each column; null for an ignored one. */
 export type Mapping = readonly (Target | null)[];
 
-/** Several columns may be these: each is named after its header. */
+/** Several columns may have these meanings; each is named after its header. */
 const REPEATED: readonly Target[] = ['reference', 'metadata', 'container_numbers'];
-/** What headers say, in small letters and digits alone. */
+/** Headers of each meaning, in lower-case letters and digits. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   external_id: [
     'externalid',
@@ -94,7 +94,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What of a shipment a file says whole: what the shipment has beside it does not stay. */
+/** Parts of a shipment that a row replaces as a whole. */
 const SAID_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[] = [
   ['containers', 'container_numbers'],
   ['legs', 'vessel', 'voyage'],
@@ -104,19 +104,19 @@ const SAID_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[] = [
   ['own data', 'metadata'],
 ];
 
-/** What of shipments that are there already is replaced whole by a row that says something of it. */
+/** The parts of existing shipments that a row with a value for them replaces as a whole. */
 export function replacedWhole(mapping: Mapping): readonly string[] {
   return SAID_WHOLE.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
     ([what]) => what,
   );
 }
 
-/** A header as it is remembered: however it is written. */
+/** Normalises a header, however it is written. */
 function headerKey(header: string): string {
   return header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** What columns probably are: as they were the last time, else as their headers say. */
+/** Guesses the meaning of columns: as in the last file, otherwise by their headers. */
 export function guessMapping(headers: readonly string[], remembered: Readonly<Record<string, Target | null>>): Mapping {
   const taken = new Set<Target>();
   return headers.map((header) => {
@@ -132,7 +132,7 @@ function targetOf(key: string): Target | undefined {
   return (Object.keys(TARGETS) as Target[]).find((target) => WORDS[target]?.includes(key));
 }
 
-/** The mapping with one column changed: what may be there once is taken from the column that had it. */
+/** Changes one column. A meaning that may occur once is taken from the column that had it. */
 export function withTarget(mapping: Mapping, column: number, target: Target | null): Mapping {
   const isOnce = target !== null && !REPEATED.includes(target);
   return mapping.map((now, index) => {
@@ -141,18 +141,18 @@ export function withTarget(mapping: Mapping, column: number, target: Target | nu
   });
 }
 
-/** What of a mapping is remembered for the next file. */
+/** The part of a mapping that is remembered for the next file. */
 export function toRemember(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
   return Object.fromEntries(headers.map((header, index) => [headerKey(header), mapping[index] ?? null]));
 }
 
-/** How a file writes days that begin with neither a year nor a name. */
+/** The order in dates that begin with neither a year nor a name. */
 export type DayOrder = 'day-first' | 'month-first';
 
 const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2}(?:\.\d+)?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i;
 const PARTS = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::\d{2})?)?$/;
 
-/** What a clock shows, and its offset where one is said. */
+/** A local time, with its offset if the cell has one. */
 interface Written {
   readonly date: string;
   readonly hour: string;
@@ -161,9 +161,9 @@ interface Written {
 }
 
 /**
- * The instant that a cell means.
- * @param zone in which clocks show what has no offset of its own; undefined where it is not known
- * @throws Error that says what is wrong with it
+ * The instant of a cell.
+ * @param zone of times without an offset; undefined if unknown
+ * @throws Error that describes the fault of the cell
  */
 export function readMoment(text: string, order: DayOrder, zone: string | undefined): string {
   const written = writtenIso(text) ?? writtenInParts(text, order);
@@ -208,7 +208,7 @@ function offsetOf(text: string): string {
   return text.includes(':') ? text : `${text.slice(0, 3)}:${text.slice(3)}`;
 }
 
-/** Which comes first, as far as days above 12 tell. */
+/** Guesses the order from days above 12. */
 export function guessDayOrder(texts: readonly string[]): DayOrder {
   const days = texts.map((text) => PARTS.exec(text.trim())).filter((found) => found !== null);
   return days.some(([, , second]) => Number(second) > 12) ? 'month-first' : 'day-first';

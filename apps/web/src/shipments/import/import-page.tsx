@@ -44,7 +44,7 @@ function Imports() {
   const kept = useQuery({
     queryKey,
     queryFn: () => importStore.list(owner, environment),
-    // Of this browser: also without a connection.
+    // The list is stored in this browser, so no connection is needed.
     networkMode: 'always',
   });
   const reload = () => void queries.invalidateQueries({ queryKey });
@@ -100,18 +100,18 @@ async function downloadExample(): Promise<void> {
   download('shipments-example.csv', await writeCsv(EXAMPLE.headers, EXAMPLE.rows));
 }
 
-/** Takes a file, chosen or dropped, and reads it. */
+/** Reads a chosen or dropped file. */
 function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
   const [problem, setProblem] = useState<string>();
   const example = useWrite({ write: downloadExample });
   const read = useMutation({
     mutationFn: async (file: File) => readSheet(file.name, new Uint8Array(await file.arrayBuffer())),
-    // Also without a connection.
+    // No connection is needed.
     networkMode: 'always',
   });
   const choose = (file: File) => {
     setProblem(undefined);
-    // Of several files chosen while one is read, only the last one is taken: these callbacks belong to the latest call.
+    // If another file is chosen while one is read, only the last one counts: these callbacks belong to the latest call.
     read.mutate(file, {
       onSuccess: onSheet,
       onError: (error) => setProblem(error.message),

@@ -21,14 +21,14 @@ const nothing = () => () => undefined;
 
 interface Props {
   readonly record: ImportRecord;
-  /** It was removed from the list of imports. */
+  /** Called after the import was removed from the list. */
   readonly onRemoved: () => void;
 }
 
-/** One import: how far it is, and what became of it. */
+/** The progress and result of an import. */
 export function ImportProgress({ record: kept, onRemoved }: Props) {
   const queries = useQueryClient();
-  // The run of this tab, which another takes the place of when it goes on.
+  // The run in this tab. Continuing starts another one.
   const [run, setRun] = useState(() => runOf(kept.id));
   const still = useMemo<RunState>(
     () => ({ record: kept, phase: kept.done === kept.batches ? 'done' : 'stopped' }),
@@ -142,7 +142,7 @@ function isUnderWay(phase: Phase): boolean {
   return phase === 'running' || phase === 'waiting';
 }
 
-/** Shown at once: all of them are in the file to be downloaded. */
+/** Errors that are shown; the downloaded file has all of them. */
 const SHOWN = 200;
 
 export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) {
@@ -159,7 +159,7 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
           </Table.Thead>
           <Table.Tbody>
             {errors.slice(0, SHOWN).map(({ row, column, value, message }, index) => (
-              // Two errors of one row may say the same of two containers.
+              // Two errors of a row may have the same text for two containers.
               <Table.Tr key={index}>
                 <Table.Td>{row}</Table.Td>
                 <Table.Td>{column === '' ? '—' : column}</Table.Td>
@@ -181,15 +181,15 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
   );
 }
 
-/** Imports of this tab: they go on while other pages are looked at. */
+/** The imports of this tab, which continue while other pages are shown. */
 const runs = new Map<string, ImportRun>();
 
-/** The run of an import in this tab, where there is one. */
+/** The run of an import in this tab, if there is one. */
 function runOf(id: string): ImportRun | undefined {
   return runs.get(id);
 }
 
-/** Begins it, or goes on with it. One tab at a time does. */
+/** Starts or continues an import. Only one tab at a time sends. */
 export function startRun(record: ImportRecord, environment: Environment): ImportRun {
   const client = api(environment);
   const sender = async () => ownerOf(await client.session.get());
@@ -199,7 +199,7 @@ export function startRun(record: ImportRecord, environment: Environment): Import
   return run;
 }
 
-/** Waits while another tab is at it. Pages without https have no locks: there the keys of requests suffice. */
+/** Waits while another tab runs the import. Pages without HTTPS have no locks; there the idempotency keys suffice. */
 async function alone(name: string, run: ImportRun): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined) return run.run();
@@ -209,7 +209,7 @@ async function alone(name: string, run: ImportRun): Promise<void> {
   });
   if (isRun) return;
   run.waitForOtherTab();
-  // Stopped while it waits, it does not begin.
+  // A run that is stopped while it waits does not begin.
   await locks.request(name, { signal: run.signal }, () => run.run()).catch(() => undefined);
 }
 

@@ -11,41 +11,42 @@ import {
 import { labelOf } from '../form/check-values.ts';
 import type { ImportRecord, ImportStore, OddRow, SentItem } from './import-store.ts';
 
-/** Before it is tried again where nobody says when. */
+/** Pause before a retry if the service names none. */
 const AGAIN_SECONDS = 3;
 const OF_ANOTHER = 'Somebody else is signed in with this browser now: it goes on when you are.';
 const REMOVED = 'This import was given up in another tab. What was sent until then stays; nothing more is sent.';
 const INCOMPLETE = 'This browser no longer has the rest of the file. Choose the file again to import what is missing.';
 const ELSEWHERE = 'Another tab of this browser is sending this import. It goes on here if that tab stops.';
-/** Warnings that are kept. */
+/** Warnings that are kept at most. */
 const MOST_WARNINGS = 500;
 
 export type Phase = 'running' | 'waiting' | 'stopped' | 'done';
 export interface RunState {
   readonly record: ImportRecord;
   readonly phase: Phase;
-  /** Why it waits or stopped. */
+  /** Why the run waits or has stopped. */
   readonly why?: string;
-  /** What is left of it is gone: it cannot go on. */
+  /** The unsent rows are gone, so the import cannot continue. */
   readonly isLost?: boolean;
 }
 type Answers = AnswerOf<'upsertShipments'>['data'];
 type Api = Pick<TrackingClient, 'shipments'>;
 export interface RunParts {
   readonly api: Api;
-  /** Whose requests the browser sends now: the session may have become another's, in another tab. */
+  /** The user whose session the browser sends now: it may have changed in another tab. */
   readonly sender: () => Promise<string>;
   readonly store: Pick<ImportStore, 'batch' | 'answered' | 'get'>;
-  /** Resolves after so long, or when it is ended. */
+  /** Resolves after the given time or when aborted. */
   readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** What is still to be sent is no longer there. */
+/** Thrown when the unsent rows are gone. */
 class Lost extends Error {}
 
 /**
- * Sends what is left of an import, batch by batch. Each goes under a key of its own, made of the import and its place: sent again
- * after an answer that was lost, or by another tab, it is carried out once; and shipments go by their own reference at last.
+ * Sends the remaining batches of an import. Each has an idempotency key made of the import and its position, so that a batch
+ * that is sent again, after a lost response or by another tab, is carried out once. Shipments are also identified by their own
+ * references.
  */
 export class ImportRun {
   private readonly ended = new AbortController();
@@ -66,7 +67,7 @@ export class ImportRun {
     return () => void this.listeners.delete(listener);
   };
 
-  /** What is under way is carried out by the service all the same, and found done when it goes on. */
+  /** The service completes the batch under way; the next run finds it done. */
   readonly stop = (): void => {
     this.ended.abort();
     this.show({ phase: 'stopped', why: 'It goes on when you say so.' });
@@ -77,15 +78,15 @@ export class ImportRun {
     return this.ended.signal;
   }
 
-  /** Shows that another tab is at it. */
+  /** Shows that another tab runs the import. */
   readonly waitForOtherTab = (): void => this.show({ phase: 'waiting', why: ELSEWHERE });
 
-  /** Resolves when nothing is left, or it had to stop. Never rejects. */
+  /** Resolves when nothing is left or the run had to stop. Never rejects. */
   async run(): Promise<void> {
     const { store } = this.parts;
     const { id } = this.now.record;
     try {
-      // Another tab may have come further than the list showed, or have removed the import.
+      // Another tab may have sent more than the list showed, or removed the import.
       let record = await store.get(id);
       while (record !== undefined && record.done < record.batches) {
         this.show({ record, phase: 'running' });
@@ -101,7 +102,7 @@ export class ImportRun {
     }
   }
 
-  /** Reads an import again whose next batch is missing: another tab may have sent or removed it. */
+  /** Rereads an import whose next batch is missing: another tab may have sent or removed it. */
   private async afterGap(index: number) {
     const { store } = this.parts;
     const record = await store.get(this.now.record.id);
@@ -144,7 +145,7 @@ export class ImportRun {
   }
 }
 
-/** Refused for what it holds: to send it again would change nothing. */
+/** Whether the batch was refused for its content, so that a retry is pointless. */
 function isOfTheBatch(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
     return false;
@@ -165,7 +166,7 @@ function stopReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** How far the import is once these items were answered. */
+/** The progress of the import after the responses to these items. */
 export function withAnswers(record: ImportRecord, items: readonly SentItem[], answers: Answers): ImportRecord {
   const answered = items.map((item, index) => ({ item, answer: answers[index] }));
   const refused = answered.filter(({ answer }) => answer === undefined || answer.status >= 300);

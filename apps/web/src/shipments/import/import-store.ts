@@ -3,7 +3,7 @@ import type { Item, RowError, Checked } from './check-rows.ts';
 import type { Target } from './columns.ts';
 import type { Sheet } from './read-file.ts';
 
-/** A shipment to be sent, with the cells that it was made of. */
+/** A shipment to send, with the cells that it was made from. */
 export interface SentItem extends Item {
   readonly cells: readonly (readonly string[])[];
 }
@@ -16,34 +16,34 @@ export interface OddRow extends Pick<Warning, 'code' | 'message'> {
   readonly row: number;
 }
 
-/** How far an import is. It is kept until somebody removes it; what is still to be sent is kept in batches beside it. */
+/** The progress of an import. It is kept until the user removes it; unsent rows are kept in batches beside it. */
 export interface ImportRecord {
   readonly id: string;
-  /** Whose it is: others who sign in to this browser do not see it. */
+  /** The owner: other users of this browser do not see the import. */
   readonly owner: string;
   readonly environment: 'live' | 'test';
   readonly name: string;
   readonly startedAt: string;
   readonly headers: readonly string[];
-  /** Shipments of it, and how many of them were answered. */
+  /** The number of shipments, and of those that were answered. */
   readonly shipments: number;
   readonly sent: number;
-  /** Batches of it, and how many of them were answered. */
+  /** The number of batches, and of those that were answered. */
   readonly batches: number;
   readonly done: number;
   readonly created: number;
   readonly changed: number;
   readonly errors: readonly RowError[];
   readonly wrong: readonly WrongRow[];
-  /** Warnings of what was imported, the first of them. */
+  /** The first warnings about imported rows. */
   readonly warnings: readonly OddRow[];
 }
 
 const NAME = 'shipment-imports';
-/** Columns of which it is known what they hold: the latest. */
+/** Columns whose meaning is remembered at most, the latest ones. */
 const MOST_REMEMBERED = 1_000;
 
-/** Imports under way, in this browser alone: what a closed tab leaves is there when the page is opened again. */
+/** Imports in progress, stored in this browser. An import that was interrupted by closing the tab can be continued. */
 export class ImportStore {
   private opened: Promise<IDBDatabase> | undefined;
 
@@ -61,7 +61,7 @@ export class ImportStore {
     return this.opened;
   }
 
-  /** Everything in one transaction: all of it is kept, or nothing. */
+  /** Writes everything in one transaction. */
   private async write(change: (store: (name: 'imports' | 'batches' | 'remembered') => IDBObjectStore) => void) {
     const database = await this.open();
     const transaction = database.transaction(['imports', 'batches', 'remembered'], 'readwrite', {
@@ -90,7 +90,7 @@ export class ImportStore {
     });
   }
 
-  /** All of one owner, the newest first. */
+  /** The imports of an owner, the newest first. */
   async list(owner: string, environment: string): Promise<readonly ImportRecord[]> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
     return all
@@ -107,9 +107,9 @@ export class ImportStore {
   }
 
   /**
-   * Keeps the record of an import after the answer to a batch, and drops the batch. Changes nothing if the import was removed,
-   * or if another tab has recorded this batch already.
-   * @returns the record that is kept; undefined if the import was removed
+   * Stores the record of an import after the response to a batch, and removes the batch. Changes nothing if the import was
+   * removed, or if another tab has recorded this batch already.
+   * @returns the stored record; undefined if the import was removed
    */
   async answered(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
     let kept: ImportRecord | undefined;
@@ -133,13 +133,13 @@ export class ImportStore {
     });
   }
 
-  /** Those of an owner that have nothing left to send. */
+  /** Removes the imports of an owner that have nothing left to send. */
   async removeEnded(owner: string): Promise<void> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
     for (const record of all) if (record.owner === owner && record.done === record.batches) await this.remove(record);
   }
 
-  /** What columns were in the files of an owner. */
+  /** The meanings of the columns in an owner's former files. */
   async remembered(owner: string): Promise<Readonly<Record<string, Target | null>>> {
     const ask = (store: IDBObjectStore) => store.get(owner);
     return (await this.read<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
@@ -153,7 +153,7 @@ export class ImportStore {
 
 export const importStore = new ImportStore();
 
-/** Shipments of one request: few enough that progress is seen and a broken one costs little. */
+/** Shipments per request: small enough to show progress and to repeat at little cost. */
 const BATCH = 100;
 
 interface ImportPlan {
@@ -162,7 +162,7 @@ interface ImportPlan {
 }
 type Whose = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 
-/** What is sent of a file, and what is known to be wrong with the rest. */
+/** Plans the requests of a file, and collects the faulty rows. */
 export function planImport(sheet: Sheet, { items, errors }: Checked, whose: Whose): ImportPlan {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
@@ -184,7 +184,7 @@ export function planImport(sheet: Sheet, { items, errors }: Checked, whose: Whos
   return { record, batches };
 }
 
-/** The rows that were not imported, with what is wrong with them, to be mended and imported. */
+/** The rows that were not imported with their faults, to be corrected and imported. */
 export function wrongRows({ headers, errors, wrong }: ImportRecord): {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -195,7 +195,7 @@ export function wrongRows({ headers, errors, wrong }: ImportRecord): {
     said.set(row, [...(said.get(row) ?? []), text]);
   }
   const sorted = wrong.toSorted((one, other) => one.row - other.row);
-  // Rows may have more cells than there are columns: that is what is wrong with them.
+  // A row may have more cells than there are columns, which is then its fault.
   const columns = sorted.reduce((most, { cells }) => Math.max(most, cells.length), headers.length);
   const padded = (cells: readonly string[]) => Array.from({ length: columns }, (_, index) => cells[index] ?? '');
   return {

@@ -2,21 +2,21 @@ import { unescaped } from '../../values/files.ts';
 
 export const MOST_ROWS = 50_000;
 const MOST_COLUMNS = 200;
-/** Rows by which it is told what stands between cells. */
+/** Rows from which the delimiter is guessed. */
 const GUESSED_ROWS = 100;
 export const MOST_BYTES = 30 * 1024 * 1024;
 
-/** A file of rows below headers. */
+/** The headers and rows of a file. */
 export interface Sheet {
   readonly name: string;
   readonly headers: readonly string[];
-  /** Cells of each row; more than there are headers only where the file has more that say something. */
+  /** The cells of each row; more than headers only if the surplus cells are not empty. */
   readonly rows: readonly (readonly string[])[];
-  /** Number of the first row, as spreadsheets count: 2 unless lines without anything stand above the headers. */
+  /** The number of the first row as spreadsheets count: 2, unless empty lines precede the headers. */
   readonly firstRow: number;
 }
 
-/** Text of bytes in UTF-8, UTF-16 with its mark, or else as older spreadsheets write it. */
+/** Decodes UTF-8, UTF-16 with a byte order mark, or the encoding of older spreadsheets. */
 export function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -28,13 +28,13 @@ export function decode(bytes: Uint8Array): string {
   }
 }
 
-/** @throws Error that says why it is no such file */
+/** @throws Error that describes the fault of the file */
 export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
   if (bytes.length > MOST_BYTES)
     throw new Error(`The file is larger than ${MOST_BYTES / 1024 / 1024} MB: import it in parts.`);
   const { parse } = (await import('papaparse')).default;
   const text = decode(bytes);
-  // Lines that say nothing count, or no row had the number that a spreadsheet shows; in the guess they mislead.
+  // Empty lines count, so that rows have the numbers that spreadsheets show; the guess ignores them.
   const { delimiter } = parse(text, { skipEmptyLines: 'greedy', preview: GUESSED_ROWS }).meta;
   const { data, errors } = parse<string[]>(text, { delimiter });
   const open = errors.find(({ code }) => code === 'MissingQuotes');

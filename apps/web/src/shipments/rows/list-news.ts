@@ -4,24 +4,24 @@ import { ENDED } from '../../values/codes.ts';
 import { type ListQuery, type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
 import { PLAIN_FIELD_NAMES } from '../plain-fields.ts';
 
-/** A list may be read just before the service has put into it what it told. */
+/** The service may publish an event just after the list was read with its effect. */
 const SLACK_MS = 2_000;
 
 interface ListedRows {
   readonly rows: readonly Shipment[];
-  /** Whether others follow that were not read. */
+  /** Whether there are further rows that were not read. */
   readonly more: boolean;
   readonly readAt: number;
   readonly query: ListQuery;
 }
 
-/** What a list would show otherwise, were it read anew. */
+/** The difference between the list and a reread of it. */
 interface ListNews {
-  /** Shipments that would come in. */
+  /** Number of shipments that a reread would add. */
   readonly fresh: number;
-  /** Ids of rows that would go. */
+  /** Ids of rows that a reread would remove. */
   readonly gone: ReadonlySet<string>;
-  /** More happened than was told. */
+  /** Whether there may be further changes that no event reported. */
   readonly missed: boolean;
 }
 
@@ -42,7 +42,7 @@ export function listNews({ rows, more, readAt, query }: ListedRows, news: Shipme
   };
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is no difference. */
 export function newsText({ fresh, gone, missed }: ListNews): string | undefined {
   const parts = [
     ...(fresh > 0 ? [`${fresh} new`] : []),
@@ -81,14 +81,12 @@ const CHECKS: readonly Check[] = [
   (shipment, { q }) => q === undefined || hasWords(shipment, q),
 ];
 
-/**
- * Whether the list that was asked for would hold it: the API alone knows for certain, but nobody asks it of each event.
- */
+/** Whether a shipment belongs to the list. Only the API knows for certain, but it cannot be asked about each event. */
 export function matches(shipment: Shipment, query: ListQuery): boolean {
   return CHECKS.every((check) => check(shipment, query));
 }
 
-/** Whether it stands before the other in a list of this order. Those without an ETA come last. */
+/** Whether a shipment comes before another in this order. Shipments without an ETA come last. */
 export function precedes(one: Shipment, other: Shipment, sort: ShipmentSort = USUAL_SORT): boolean {
   const field = sort.replace('-', '') as 'created_at' | 'updated_at' | 'eta';
   const [a, b] = [one[field], other[field]];

@@ -17,7 +17,7 @@ interface Props {
   readonly onHelp: () => void;
 }
 
-/** One line of one height above the rows, whatever it tells: rows never move by themselves. */
+/** A line of constant height above the rows, so that no row moves. */
 export function ListStatus({ list, query, look, onHelp }: Props) {
   const text = newsText(list.news);
   return (
@@ -66,7 +66,7 @@ function countText(count: number, more: boolean): string {
 
 const PAGE = 200;
 
-/** A file of all that match, beyond those that the page has read. */
+/** Exports all matching shipments, also those that the page has not read. */
 function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly disabled: boolean }) {
   const client = useApi();
   const [count, setCount] = useState<number>();
@@ -82,7 +82,7 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
         setCount(undefined);
       }
     },
-    // Whoever stopped it knows.
+    // The user who stopped the export needs no message.
     shows: () => stopped.current?.signal.aborted ?? false,
   });
   const stop = () => stopped.current?.abort();
@@ -117,7 +117,7 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
   );
 }
 
-/** An order in which no row moves while pages are read. */
+/** A sort that does not change while pages are read. */
 function fixedSort({ sort = USUAL_SORT }: ListQuery): ShipmentSort {
   return sort === 'created_at' || sort === '-created_at' ? sort : '-created_at';
 }

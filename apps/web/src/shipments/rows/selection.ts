@@ -3,32 +3,32 @@ import type { Shipment } from '@tracking/client';
 export type Selection = ReadonlySet<string>;
 export const NOTHING: Selection = new Set();
 
-/** With it, or without it where it was selected. */
+/** Adds the shipment, or removes it if it is selected. */
 export function toggled(selection: Selection, id: string): Selection {
   const next = new Set(selection);
   if (!next.delete(id)) next.add(id);
   return next;
 }
 
-/** Without these; all others stay selected. */
+/** Removes these shipments; all others stay selected. */
 export function without(selection: Selection, shipments: readonly Shipment[]): Selection {
   const next = new Set(selection);
   for (const { id } of shipments) next.delete(id);
   return next;
 }
 
-/** With all rows from one to the other, whichever comes first. */
+/** Adds all rows between two positions, in either order. */
 export function withRange(selection: Selection, rows: readonly Shipment[], from: number, to: number): Selection {
   const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1);
   return new Set([...selection, ...range.map(({ id }) => id)]);
 }
 
-/** Those that are there: what one cannot see any more, one does nothing to. */
+/** The selected shipments that the list still has: actions apply to nothing that is out of the list. */
 export function selectedOf(selection: Selection, rows: readonly Shipment[]): readonly Shipment[] {
   return selection.size === 0 ? [] : rows.filter(({ id }) => selection.has(id));
 }
 
-/** What a key asks of the list. */
+/** An action of a key on the list. */
 export type KeyAction =
   | { readonly kind: 'move'; readonly to: number; readonly selects: boolean }
   | { readonly kind: 'select' | 'select-none' | 'search' | 'help' };
@@ -38,14 +38,14 @@ interface KeyPress {
   readonly shiftKey: boolean;
 }
 export interface KeyPlace {
-  /** The row that keys are about; -1 before there is one. */
+  /** The index of the active row; -1 if there is none. */
   readonly active: number;
   readonly count: number;
-  /** Rows in view. */
+  /** Number of rows in view. */
   readonly page: number;
 }
 
-/** Undefined where it asks nothing. */
+/** Undefined if the key has no action. */
 export function actionOf({ key, shiftKey }: KeyPress, place: KeyPlace): KeyAction | undefined {
   switch (key) {
     case '/':

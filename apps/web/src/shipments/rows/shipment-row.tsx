@@ -11,19 +11,19 @@ import classes from './shipment-rows.module.css';
 export interface RowProps {
   readonly shipment: Shipment;
   readonly index: number;
-  /** Pixels from the top of all rows. */
+  /** Distance in pixels from the top of the list. */
   readonly start: number;
-  /** None where rows are cards. */
+  /** Undefined if rows are shown as cards. */
   readonly columns: readonly ColumnName[] | undefined;
   readonly isSelected: boolean;
-  /** The one row that Tab leads to. */
+  /** Whether Tab leads to this row. */
   readonly isTabbed: boolean;
-  /** It changed, and matches no more. */
+  /** Whether the shipment has changed and no longer matches. */
   readonly isGone: boolean;
   readonly onToggle: (index: number, isRange: boolean) => void;
 }
 
-/** Drawn anew only where something of it changed. */
+/** Rendered again only if its props change. */
 export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
   const { shipment, index, start, columns, isSelected, isTabbed, isGone } = props;
   const name = nameOf(shipment);
@@ -97,7 +97,7 @@ function Card({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** A row that changes while one looks at it lights up for a moment. */
+/** Highlights a row for a moment when it changes. */
 function Changed({ version }: { readonly version: number }) {
   const [first] = useState(version);
   return version === first ? null : <span key={version} aria-hidden className={classes['changed']} />;

@@ -17,11 +17,11 @@ const HEIGHTS = { comfortable: 44, compact: 32, card: 84 } as const;
 const HEAD = 37;
 const BAR = 72;
 const NARROW = '(max-width: 800px)';
-/** Rows before the end at which the next page is asked for. */
+/** Number of rows before the end at which the next page is read. */
 const AHEAD = 40;
-/** Of the boxes and the name, in rem. */
+/** Widths of the checkbox and the name, in rem. */
 const FIRST_COLUMNS = '1.25rem minmax(8rem, 12fr)';
-/** Of the first columns with what is between and beside them, in rem. */
+/** Minimum width of these columns with the gaps around them, in rem. */
 const LEAST = 11.25;
 const GAP = 0.5;
 
@@ -35,13 +35,13 @@ interface Props {
   readonly onHelp: () => void;
 }
 
-/** The row that had the focus last, for whoever comes back to the list. */
+/** The row that last had the focus, which returns to it when the user comes back. */
 let left: string | undefined;
 const placeLeft = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === left);
 
 const offsetOf = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
 
-/** Rows of which only those in view are in the page, however many there are. */
+/** The virtual list: only rows in view are rendered. */
 export function ShipmentRows(props: Props) {
   const { list, look, selection, onSelect } = props;
   const { rows: shipments, more, next: onEnd, isBack } = list;
@@ -55,7 +55,7 @@ export function ShipmentRows(props: Props) {
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 10,
-    // Rows begin below their head; the bar of what is selected lies over the last ones.
+    // The header covers the first rows, and the selection bar the last ones.
     scrollPaddingEnd: HEAD + (selection.size > 0 ? BAR : 0),
     initialOffset: offsetOf(isBack ? before : undefined),
   });
@@ -68,7 +68,7 @@ export function ShipmentRows(props: Props) {
 
   const [active, setActive] = useState(came);
   const toFocus = useRef(came === -1 ? undefined : came);
-  // A row that is moved to may come into the page only after it was scrolled to.
+  // The target row may be rendered only after scrolling to it.
   useEffect(() => {
     if (toFocus.current === undefined) return;
     const link = scroller.current?.querySelector<HTMLElement>(`a[data-index="${toFocus.current}"]`);
@@ -92,7 +92,7 @@ export function ShipmentRows(props: Props) {
   useEffect(() => {
     latest.current = toggle;
   });
-  // The same one for good: rows are drawn anew only where they differ.
+  // A stable callback, so that only changed rows are rendered.
   const onToggle = useCallback((index: number, isRange: boolean) => latest.current(index, isRange), []);
   const act = (action: KeyAction) => {
     if (action.kind === 'move') move(action);
@@ -103,7 +103,7 @@ export function ShipmentRows(props: Props) {
   };
   const page = Math.max(1, Math.floor((rows.scrollRect?.height ?? height) / height) - 1);
   useRowKeys(scroller, { active, count: shipments.length, page }, act);
-  // Of rows that are drawn only while in view, one is always there to be come to by Tab.
+  // Tab must always lead to a row, although only rows in view are rendered.
   const isDrawn = items.some(({ index }) => index === active);
   const tabbed = isDrawn ? active : (rows.range?.startIndex ?? 0);
   return (
@@ -160,7 +160,7 @@ export function ShipmentRows(props: Props) {
   );
 }
 
-/** Rows are cards, without columns, where the page is narrow. */
+/** On a narrow page rows are cards without columns. */
 function measuresOf(look: Look, isNarrow: boolean) {
   const widths = look.columns.map((name) => COLUMNS[name].width);
   const tracks = widths.map((width) => `minmax(${width}rem, ${width}fr)`).join(' ');
@@ -214,7 +214,7 @@ function ColumnHead({ name, sort, onSort }: ColumnHeadProps) {
   const { label, sort: field } = COLUMNS[name];
   if (field === undefined) return <div role="columnheader">{label}</div>;
   const [isUp, isDown] = [sort === field, sort === `-${field}`];
-  // Of ETAs the soonest are looked for first, of changes the latest.
+  // The first click sorts ETAs by the soonest, changes by the latest.
   const first: ShipmentSort = field === 'eta' ? 'eta' : `-${field}`;
   const second: ShipmentSort = field === 'eta' ? '-eta' : field;
   return (
@@ -228,13 +228,13 @@ function ColumnHead({ name, sort, onSort }: ColumnHeadProps) {
   );
 }
 
-/** Where keys mean something of their own. */
+/** Elements that use keys themselves. */
 const TYPED_INTO = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
 const OVER_THE_PAGE = '[role=dialog], [role=menu], [role=listbox], [role=radiogroup]';
-/** They scroll the page where nothing of the list has the focus. */
+/** Keys that scroll the page if nothing in the list has the focus. */
 const SCROLL = /^(Arrow|Page|Home|End)/;
 
-/** Keys of the list, wherever on its page the focus is. */
+/** Keyboard shortcuts of the list, wherever on its page the focus is. */
 function useRowKeys(list: React.RefObject<HTMLElement | null>, place: KeyPlace, act: (it: KeyAction) => void) {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { target } = event;
@@ -254,7 +254,7 @@ function useRowKeys(list: React.RefObject<HTMLElement | null>, place: KeyPlace, 
 
 function isForOthers({ defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent, target: Element): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey) return true;
-  // A dialog may have lost the focus to the page.
+  // An open dialog may have lost the focus to the page.
   if (target === document.body && document.querySelector('[role=dialog]') !== null) return true;
   return target.closest(TYPED_INTO) !== null || target.closest(OVER_THE_PAGE) !== null;
 }

@@ -14,7 +14,7 @@ import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
 import { listNews } from './list-news.ts';
 
-/** A list as far as it was read, and what it would show otherwise now. */
+/** The list as far as it was read, with the changes that a reread would show. */
 export function useShipmentList(query: ListQuery) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const list = useInfiniteQuery(shipmentsQuery(environment, query));
@@ -23,7 +23,7 @@ export function useShipmentList(query: ListQuery) {
   const rows = useMemo(() => rowsOf(list.data), [list.data]);
   const readAt = readAtOf(list.data);
   const news = useMemo(() => listNews({ rows, more, readAt, query }, told), [rows, more, readAt, query, told]);
-  // Read before its page was come to.
+  // The list was read before the page was opened.
   const [found] = useState(readAt);
 
   const next = useCallback(() => {
@@ -32,35 +32,36 @@ export function useShipmentList(query: ListQuery) {
   const readAnew = useCallback(() => void readListsAnew(queries, environment), [queries, environment]);
   const isRead = list.isSuccess && !isOld && rows.length === 0;
   const isEmpty = isRead && !more;
-  // Where nothing stands, nothing moves; the first steps of an empty workspace stand until they are left.
+  // An empty list may be read again by itself, since no row moves. The first steps of an empty workspace stay until the user
+  // leaves.
   const [isSearch, isBack] = [Object.keys(query).length > 0, readAt === found];
   useWhile(isEmpty && (isSearch || isBack) && news.fresh > 0, readAnew);
-  // A page may be empty while others follow.
+  // A page may be empty although others follow.
   const isGap = isRead && more;
   useWhile(isGap, next);
   return {
     rows,
     more,
-    /** Of another search, until this one is answered. */
+    /** Rows of the previous search, until this one is answered. */
     isOld,
     news,
     readAt,
-    /** Somebody comes back to rows that they have seen. */
+    /** The user returns to rows that were read before. */
     isBack,
     error: list.error,
     isPending: list.isPending || isGap,
     isReading: list.isRefetching,
     isEmpty,
-    /** Reads those that follow, once at a time. */
+    /** Reads the next page, once at a time. */
     next,
-    /** The same after that failed. */
+    /** Retries the next page after a failure. */
     nextAgain: isFetchNextPageError ? () => void fetchNextPage() : undefined,
     again: () => void list.refetch(),
     readAnew,
   };
 }
 
-/** Does it when it begins to be so, and again with each other one that it is given. */
+/** Calls `act` when the condition becomes true, and again when `act` changes. */
 function useWhile(isSo: boolean, act: () => void): void {
   useEffect(() => {
     if (isSo) act();
@@ -74,11 +75,11 @@ const PAGE = 100;
 interface ShipmentsPage {
   readonly data: Shipment[];
   readonly next_cursor: string | null;
-  /** When it was read. */
+  /** When the page was read. */
   readonly readAt: number;
 }
 
-/** A list of shipments, page by page. Never read anew by itself: its rows would move under the pointer. */
+/** A list of shipments in pages. Never read again by itself, since rows would move under the pointer. */
 function shipmentsQuery(environment: Environment, query: ListQuery) {
   return infiniteQueryOptions({
     queryKey: ['shipments', environment, query],
@@ -89,7 +90,7 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    // While another search is under way, what the last one found stays in view.
+    // The rows of the previous search stay in view while the next one loads.
     placeholderData: keepPreviousData,
     staleTime: Infinity,
     refetchOnWindowFocus: false,
@@ -97,12 +98,12 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
   });
 }
 
-/** When its beginning was read, as milliseconds; `Infinity` before that. */
+/** When the first page was read, in milliseconds; `Infinity` before that. */
 function readAtOf(list: InfiniteData<ShipmentsPage> | undefined): number {
   return list?.pages[0]?.readAt ?? Infinity;
 }
 
-/** Its rows, each once: one that changed meanwhile may be on two pages. */
+/** The rows without duplicates: a shipment that changed meanwhile may be on two pages. */
 function rowsOf(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
   const rows = new Map<string, Shipment>();
   for (const { data } of list?.pages ?? []) {

@@ -21,11 +21,11 @@ const FilterDrawer = onDemand(
   ({ opened }) => opened,
 );
 
-/** Where a key leads to. */
+/** The id of the search field, which a shortcut focuses. */
 export const SEARCH_BOX = 'shipment-search';
 const SORTS = SHIPMENT_SORTS.map((value) => ({ value, label: SORT_LABELS[value] }));
 const STATUS_OPTIONS = STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }));
-/** Between two keys of somebody who types on. */
+/** Pause in typing after which the search begins. */
 const TYPING_MS = 250;
 
 export function FilterBar({ state }: { readonly state: SearchState }) {
@@ -79,7 +79,7 @@ interface SearchBoxProps {
   readonly onSearch: (q: string | undefined) => void;
 }
 
-/** Searches as one types; what the address says meanwhile (back, a view) is taken over where nobody types. */
+/** Searches while the user types. A change of the address, by Back or a view, is taken over while nobody types. */
 function SearchBox({ q, onSearch }: SearchBoxProps) {
   const [typed, setTyped] = useState(q);
   const said = useRef(q);
@@ -108,7 +108,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
   );
 }
 
-/** What narrows the list and has no field of its own in view, each to be taken out. */
+/** The active filters without a field of their own in view. Each can be removed. */
 function FilterPills({ state: { search, change, replace } }: { readonly state: SearchState }) {
   const filters = filtersOf(search);
   const names = Object.keys(filters) as FilterName[];

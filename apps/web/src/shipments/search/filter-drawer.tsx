@@ -35,7 +35,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** All that the list can be narrowed by. Nothing happens before it is asked for. */
+/** All filters of the list. They apply when the user confirms. */
 export function FilterDrawer({ state, opened, onClose }: Props) {
   return (
     <Drawer opened={opened} onClose={onClose} title="Filters" position="right" size="sm">
@@ -46,7 +46,7 @@ export function FilterDrawer({ state, opened, onClose }: Props) {
 
 function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
   const [draft, setDraft] = useState<ShipmentFilters>(filtersOf(search));
-  // Clearing drops what is typed but not taken too.
+  // Clearing also drops text that is typed but not confirmed.
   const [clearings, setClearings] = useState(0);
   const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
   const show = () => {

@@ -18,14 +18,14 @@ import { eachPlainField } from '../plain-fields.ts';
 
 export interface SearchState {
   readonly search: ShipmentSearch;
-  /** What the API is asked for. */
+  /** The query of the API. */
   readonly query: ListQuery;
-  /** Changes part of it; undefined takes out. */
+  /** Changes part of the search; undefined removes a part. */
   readonly change: (changes: ShipmentSearch) => void;
   readonly replace: (search: ShipmentSearch) => void;
 }
 
-/** What the list is narrowed by: all of it stands in the address. */
+/** The search of the list, which is in the address. */
 export function useShipmentSearch(): SearchState {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/shipments' });
   const navigate = useNavigate({ from: '/shipments' });
@@ -41,7 +41,7 @@ export function useShipmentSearch(): SearchState {
   };
 }
 
-/** Milliseconds at which the reader's day begins; another one from midnight on. */
+/** The start of the user's day in milliseconds; changes at midnight. */
 function useToday(): number {
   const [today, setToday] = useState(() => new Date().setHours(0, 0, 0, 0));
   useEffect(() => {
@@ -83,7 +83,7 @@ export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
   '-eta': 'ETA, latest first',
 };
 
-/** What one filter asks for, in words; ports are named elsewhere. */
+/** The value of a filter in words. The names of ports are shown elsewhere. */
 export function filterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
   if (name === 'status') return String(value).split(',').map(statusOf).join(', ');
   if (name === 'mode') return MODE_LABELS[value as Mode];

@@ -21,7 +21,7 @@ export type DayFilter = (typeof DAY_FILTERS)[number];
 export const YES_NO_FILTERS = ['active', 'has_open_exceptions'] as const;
 export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
 
-/** What a list of shipments is narrowed by. */
+/** The filters of a list of shipments. */
 export type ShipmentFilters = {
   readonly [Name in TextFilter]?: string | undefined;
 } & { readonly [Name in PlainFieldName]?: NonNullable<Shipment[Name]> | undefined } & {
@@ -33,10 +33,10 @@ export type ShipmentFilters = {
 };
 export type FilterName = keyof ShipmentFilters;
 
-/** What of a list of shipments stands in the address, so that it can be shared and come back to. */
+/** The search of a list as the address holds it, so that it can be shared and bookmarked. */
 export type ShipmentSearch = ShipmentFilters & {
   readonly sort?: ShipmentSort | undefined;
-  /** Separated by commas; where absent, the reader's own choice. */
+  /** Separated by commas; the user's own choice if left out. */
   readonly columns?: string | undefined;
 };
 
@@ -44,7 +44,7 @@ export const SHIPMENT_SORTS = ['-created_at', 'created_at', '-updated_at', 'upda
 export type ShipmentSort = (typeof SHIPMENT_SORTS)[number];
 export const USUAL_SORT: ShipmentSort = '-created_at';
 
-/** What an address says; what it says wrongly counts as not said. */
+/** Reads an address; invalid parts are ignored. */
 export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch {
   const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
   const day = (value: unknown) => (typeof value === 'string' && isDay(value) ? value : undefined);
@@ -63,14 +63,14 @@ export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch
   });
 }
 
-/** Without what says nothing. */
+/** Removes empty parts. */
 export function withoutEmpty(search: ShipmentSearch): ShipmentSearch {
   return Object.fromEntries(
     Object.entries(search).filter(([name, value]) => value !== undefined && value !== '' && !isUsual(name, value)),
   );
 }
 
-/** What narrows the list alone. */
+/** The filters without sort and columns. */
 export function filtersOf({ sort: _sort, columns: _columns, ...filters }: ShipmentSearch): ShipmentFilters {
   return filters;
 }
@@ -83,20 +83,20 @@ function isUsual(name: string, value: unknown): boolean {
   return name === 'sort' && value === USUAL_SORT;
 }
 
-/** Addresses read what looks like a number or a truth as one. */
+/** The router parses values that look like numbers or booleans. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).trim()
     : undefined;
 }
 
-/** As the API is asked for a list: times in UTC where the address has days. */
+/** The query of the API, with UTC times in place of days. */
 export type ListQuery = Omit<ShipmentFilters, 'status'> & {
   readonly status?: readonly Status[];
   readonly sort?: ShipmentSort | undefined;
 };
 
-/** What the API is asked for: days are those of the reader's calendar. */
+/** Converts days of the user's calendar to times. */
 export function listQuery(search: ShipmentSearch, now: Date): ListQuery {
   const { status, eta_from, eta_to, created_from, created_to, updated_since, ...others } = filtersOf(search);
   const begins = (day: string | undefined) => (day === undefined ? undefined : startOf(day, now).toISOString());
@@ -114,7 +114,7 @@ export function listQuery(search: ShipmentSearch, now: Date): ListQuery {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
-/** A day of the reader's calendar: `2026-12-01`, or counted from today: `today`, `today+7`, `today-1`. */
+/** A day of the user's calendar: `2026-12-01`, or relative to today: `today`, `today+7`, `today-1`. */
 export type Day = string;
 
 const RELATIVE = /^today(?:([+-])(\d{1,3}))?$/;
@@ -125,7 +125,7 @@ export function isDay(text: string): boolean {
   return RELATIVE.test(text) || dateOf(text) !== undefined;
 }
 
-/** When it begins where the reader is. */
+/** The start of the day in the user's time zone. */
 export function startOf(day: Day, now: Date): Date {
   const relative = RELATIVE.exec(day);
   if (relative === null) return dateOf(day) ?? now;
@@ -133,14 +133,14 @@ export function startOf(day: Day, now: Date): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + Number(days) * (sign === '-' ? -1 : 1));
 }
 
-/** Its last millisecond. */
+/** The last millisecond of the day. */
 export function endOf(day: Day, now: Date): Date {
   const next = new Date(startOf(day, now));
   next.setDate(next.getDate() + 1);
   return new Date(next.getTime() - 1);
 }
 
-/** `2026-12-01`, as fields for dates take it. */
+/** The day as `2026-12-01`, for date fields. */
 export function isoDay(day: Day, now: Date): string {
   const date = startOf(day, now);
   const digits = (count: number, part: number) => String(part).padStart(count, '0');
@@ -157,12 +157,12 @@ export function dayLabel(day: Day): string {
   return sign === '-' ? `${size} days ago` : `in ${size} days`;
 }
 
-/** Undefined where there is no such day. */
+/** Undefined if there is no such day. */
 function dateOf(day: Day): Date | undefined {
   const [, year, month, date] = (ABSOLUTE.exec(day) ?? []).map(Number);
   if (year === undefined || month === undefined || date === undefined) return undefined;
   const found = new Date(2000, 0, 1);
-  // The constructor would take a year below 100 for one of the last century.
+  // The constructor reads a year below 100 as one of the 20th century.
   found.setFullYear(year, month - 1, date);
   return found.getMonth() === month - 1 && found.getDate() === date ? found : undefined;
 }

@@ -3,8 +3,8 @@ import { csvWriter } from '../../values/files.ts';
 import { eachPlainField } from '../plain-fields.ts';
 
 /**
- * Hands a file of these shipments to the reader, page by page as they come. What a spreadsheet would take for a formula is
- * written behind an apostrophe.
+ * Offers a CSV file of the shipments for download, written page by page as they are read. Cells that look like formulas get an
+ * apostrophe in front.
  */
 export async function exportCsv(
   pages: AsyncIterable<readonly Shipment[]> | Iterable<readonly Shipment[]>,
@@ -30,11 +30,11 @@ function download(file: Blob, name: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has taken it over by then.
+  // By then the browser has read the file.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** The fields of a row of an export, named as the API names them. */
+/** The columns of the export, named like the fields of the API. */
 const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | null | undefined>> = {
   id: ({ id }) => id,
   external_id: ({ external_id }) => external_id,
@@ -67,7 +67,7 @@ const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | 
 
 export const CSV_HEADER = Object.keys(FIELDS);
 
-/** The cells of a row; times are UTC. */
+/** The cells of a row; times are in UTC. */
 export function csvRow(shipment: Shipment): readonly string[] {
   return Object.values(FIELDS).map((field) => String(field(shipment) ?? ''));
 }

@@ -27,7 +27,7 @@ interface Props {
 
 type Dialog = { readonly kind: 'cancel' | 'exceptions'; readonly shipments: readonly Shipment[] };
 
-/** What can be done to those that are selected. It lies over the end of the list: no row moves. */
+/** The actions on the selected shipments. The bar lies over the end of the list, so that no row moves. */
 export function SelectionBar({ selected, onSelect }: Props) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
@@ -65,7 +65,7 @@ export function SelectionBar({ selected, onSelect }: Props) {
   );
 }
 
-/** Names that are told before the rest is only counted. */
+/** Shipments that are named; the rest is counted. */
 const NAMED = 5;
 
 interface SeveralProps {
@@ -125,7 +125,7 @@ interface Values {
   readonly assignee: string;
 }
 
-/** The same exception for each of several shipments. */
+/** Opens the same exception on several shipments. */
 function OpenExceptions({ shipments, ...props }: SeveralProps) {
   const client = useApi();
   const form = useForm<Values>({

@@ -7,7 +7,7 @@ import type { SearchState } from '../search/filters.ts';
 import { useViews, COMMON_VIEWS, isView, MOST_VIEWS, type View, withoutView, withView } from './views.ts';
 import classes from './views-bar.module.css';
 
-/** Views as links, since each is an address; the one that is shown is marked. */
+/** Views as links, since each is an address. The current one is marked. */
 export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {
   const [saved, setSaved] = useViews();
   const [isNaming, setNaming] = useState(false);

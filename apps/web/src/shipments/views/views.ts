@@ -2,13 +2,13 @@ import { useLocalStorage } from '@mantine/hooks';
 import { useSession } from '../../session/session.ts';
 import { readShipmentSearch, type ShipmentSearch } from '../search/shipment-search.ts';
 
-/** A list that somebody comes back to: its filters, its order, and its columns where it has some of its own. */
+/** A saved list: filters, sort and optionally columns. */
 export interface View {
   readonly name: string;
   readonly search: ShipmentSearch;
 }
 
-/** Those that everybody has. */
+/** Built-in views. */
 export const COMMON_VIEWS: readonly View[] = [
   { name: 'All', search: {} },
   { name: 'On the way', search: { active: true } },
@@ -20,16 +20,16 @@ export const COMMON_VIEWS: readonly View[] = [
   },
 ];
 
-/** Saved ones at most. */
+/** The maximum of saved views. */
 export const MOST_VIEWS = 50;
 
-/** Whether the list shown is this view. Columns count where the view has some. */
+/** Whether the list shows this view. Columns count only if the view has some. */
 export function isView(view: View, search: ShipmentSearch): boolean {
   const { columns: _columns, ...others } = search;
   return textOf(view.search) === textOf(view.search.columns === undefined ? others : search);
 }
 
-/** Saved under a name; in place of the one that had it. */
+/** Adds a view, or replaces the one with the same name. */
 export function withView(views: readonly View[], view: View): readonly View[] {
   const others = views.filter(({ name }) => name !== view.name);
   return others.length === views.length ? [...views, view] : views.map((one) => (one.name === view.name ? view : one));
@@ -39,7 +39,7 @@ export function withoutView(views: readonly View[], name: string): readonly View
   return views.filter((view) => view.name !== name);
 }
 
-/** What a browser kept; what is none of it is left out: somebody else may have written it, or an older page. */
+/** Reads stored views and ignores invalid ones, which an older release or another program may have written. */
 export function readViews(text: string | undefined): readonly View[] {
   try {
     const kept: unknown = JSON.parse(text ?? '[]');
@@ -60,7 +60,7 @@ function textOf(search: ShipmentSearch): string {
   return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Of one person in one workspace, kept by this browser. */
+/** The views of a user in a workspace, stored in this browser. */
 export function useViews() {
   const { workspace, user } = useSession();
   return useLocalStorage<readonly View[]>({

@@ -69,11 +69,11 @@ interface Kind {
   readonly label: string;
   readonly count: number;
   readonly isExact: boolean;
-  /** Absent where they cannot be asked for alone. */
+  /** The search for this kind alone; undefined if there is none. */
   readonly narrowed?: DeadLetterSearch;
 }
 
-/** How many there are of each kind; each is a way to see those alone. */
+/** The number of each kind, with a link to show that kind alone. */
 function DeadLetterSummary({ summary, search, onChange }: Props) {
   const endpoints = useQuery(endpointsQuery(useEnvironment()));
   const nameOf = (id: string) => {
@@ -133,7 +133,7 @@ function DeadLetterSummary({ summary, search, onChange }: Props) {
   );
 }
 
-/** For certain: where not all were counted, there may be some. */
+/** Whether there is none for certain: an incomplete count may miss some. */
 function isNone({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
   return count === 0 && is_exact;
 }
@@ -144,7 +144,7 @@ function countLabel(count: number, isExact: boolean): string {
 
 const BegunReplays = onDemand(async () => (await import('../replays/replays-page.tsx')).BegunReplays);
 
-/** Deliveries that may be named in one request. */
+/** Deliveries that one request may name. */
 const MOST_CHOSEN = 200;
 
 interface SettleDeadLettersProps {
@@ -154,7 +154,7 @@ interface SettleDeadLettersProps {
   readonly onDone: () => void;
 }
 
-/** Delivers them again, or gives them up: those that were chosen, or all that fit. Both go on by themselves, and are followed here. */
+/** Replays or discards the selected dead letters, or all that match. Both continue in the background and are followed here. */
 function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLettersProps) {
   const client = useApi();
   const parts = { touches: TOUCHED_BY_DELIVERIES, onDone };

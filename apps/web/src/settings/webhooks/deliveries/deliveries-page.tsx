@@ -43,11 +43,11 @@ export function DeliveriesPage() {
 interface Props {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
-  /** Those of one endpoint. */
+  /** Whether the list belongs to one endpoint. */
   readonly ofOne?: boolean;
 }
 
-/** The newest deliveries that fit, page by page. What changes does so in its place; what is new waits to be asked for. */
+/** The newest deliveries in pages. Changes appear in place; new deliveries wait until the user asks for them. */
 export function Deliveries({ search, onChange, ofOne = false }: Props) {
   const isNarrowed = Object.keys(search).length > (ofOne ? 1 : 0);
   const { list, newest, rows, newer, readAgain } = useDeliveries(search);
@@ -100,9 +100,9 @@ export function useDeliveries(search: DeliverySearch) {
   const list = useInfiniteQuery(deliveriesQuery(environment, search));
   const newest = useQuery(newestDeliveriesQuery(environment, search));
   const read = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  // What happens is mostly on its way to an endpoint a moment later.
+  // Most events are sent to an endpoint a moment later.
   useLiveRefetch(() => void newest.refetch());
-  // Where nothing is shown, nothing moves.
+  // An empty list may change by itself, since no row moves.
   const { rows, newer } = withNewest(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
   const readAgain = () => Promise.all([list.refetch(), newest.refetch()]);
   return { list, newest, rows, newer, readAgain };
@@ -116,7 +116,7 @@ export interface Selection {
 interface DeliveryRowsProps {
   readonly rows: readonly WebhookDelivery[];
   readonly showsEndpoint: boolean;
-  /** Where several may be chosen. */
+  /** Present if several rows can be selected. */
   readonly selection?: Selection;
 }
 

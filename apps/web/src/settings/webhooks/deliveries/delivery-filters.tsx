@@ -14,7 +14,7 @@ const REASONS = optionsOf(FAILURE_REASONS);
 interface Props {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
-  /** What is the same for all that are shown. */
+  /** Filters to leave out, since all rows have the same value. */
   readonly without?: readonly ('endpoint' | 'status' | 'event')[];
 }
 
@@ -57,7 +57,7 @@ export function DeliveryFilters({ search, onChange, without = [] }: Props) {
       />
       {!without.includes('event') && (
         <TextInput
-          // Another address, another text.
+          // Resets the text when the address changes.
           key={search.event_id ?? ''}
           size="xs"
           label="Event"
@@ -88,7 +88,7 @@ function EndpointSelect({ value, onChange }: EndpointSelectProps) {
       size="xs"
       label="Endpoint"
       placeholder="Any"
-      // The deliveries of a deleted one stay.
+      // Deliveries of deleted endpoints stay.
       data={isDeleted ? [...known, { value, label: value }] : known}
       value={value ?? null}
       onChange={(id) => onChange(id ?? undefined)}

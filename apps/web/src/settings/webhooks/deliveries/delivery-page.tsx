@@ -104,7 +104,7 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
   );
 }
 
-/** What a delivery is sent with. Those that differ at each attempt, and those that are secret, are told in words. */
+/** The headers of the request. Those that are secret or differ for each attempt are described. */
 function requestHeaders(
   { event_id, event_type }: Pick<WebhookDelivery, 'event_id' | 'event_type'>,
   endpoint: Pick<WebhookEndpoint, 'headers'> | undefined,

@@ -10,7 +10,7 @@ import { reasonLabel } from '../webhook-words.ts';
 
 type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
 
-/** Each attempt with what the endpoint answered, the latest first. */
+/** The attempts with the endpoint's responses, the latest first. */
 export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
   return (
     <Stack gap="md" component="ol" m={0} p={0} className="plain-list">
@@ -86,7 +86,7 @@ export function Headers({ headers }: { readonly headers: Readonly<Record<string,
   );
 }
 
-/** What was delivered can be neither; what is over cannot be discarded again. */
+/** A delivered delivery can be neither retried nor discarded; one that is over cannot be discarded again. */
 export const mayDiscard = ({ status }: Pick<WebhookDelivery, 'status'>) =>
   status !== 'succeeded' && status !== 'discarded';
 
@@ -117,7 +117,7 @@ export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelive
   );
 }
 
-/** One more attempt, or none any more. */
+/** Retries or discards a delivery. */
 export function useDeliveryWrites() {
   const client = useApi();
   const retry = useWrite({

@@ -98,7 +98,7 @@ interface Props {
 
 function EditEndpoint({ endpoint, onClose }: Props) {
   const client = useApi();
-  // What the form began with: the page goes on reading the endpoint meanwhile.
+  // The endpoint when the form was opened: the page keeps reading it.
   const [base, setBase] = useState(endpoint);
   const [theirs, setTheirs] = useState<WebhookEndpoint>();
   const form = useEndpointForm(valuesOf(base));
@@ -164,7 +164,7 @@ interface ConflictProps {
   readonly onTheirs: () => void;
 }
 
-/** Somebody changed it since it was opened: what, and which of the two is to hold. */
+/** Somebody changed the endpoint since the form was opened: shows the differences and lets the user choose. */
 function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
   const changed = Object.keys(changesOf(base, valuesOf(theirs))) as (keyof typeof FIELDS)[];
   const shown = (name: keyof typeof FIELDS) => {
@@ -202,7 +202,7 @@ function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
 type Dialog = 'rotate' | 'reveal';
 const TITLES: Readonly<Record<Dialog, string>> = { rotate: 'Rotate the secret', reveal: 'Reveal the secret' };
 
-/** What requests to the endpoint are signed with. A secret is in the page as long as its dialog is open. */
+/** The signing secrets. A secret is in the page only while its dialog is open. */
 function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);

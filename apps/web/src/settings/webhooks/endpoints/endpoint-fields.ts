@@ -1,29 +1,29 @@
 import type { BodyOf, WebhookEndpoint } from '@tracking/client';
 import { type EventType, STANDARD_EVENT_TYPES, eventLabel } from '../../../values/event-types.ts';
 
-/** How the API shows a value that it never shows. */
+/** The API's placeholder for a secret value. */
 export const MASK = '********';
 export const API_VERSIONS = ['2026-11-01'] as const satisfies readonly WebhookEndpoint['api_version'][];
 
 export const MOST_CONCURRENCY = 100;
 
 export interface HeaderRow {
-  /** Tells rows apart while they are edited. */
+  /** Identifies the row while it is edited. */
   readonly key: number;
   readonly name: string;
   readonly value: string;
-  /** Has a value that the service keeps. */
+  /** Whether the service has a value that it does not show. */
   readonly kept: boolean;
 }
 
-/** What a person enters of an endpoint. */
+/** The values of the endpoint form. */
 export interface EndpointValues {
   url: string;
   description: string;
   event_types: Subscription;
   headers: HeaderRow[];
   api_version: WebhookEndpoint['api_version'];
-  /** Null where nothing is entered. */
+  /** Null if empty. */
   max_concurrency: number | null;
 }
 
@@ -47,7 +47,7 @@ export function valuesOf(endpoint: WebhookEndpoint): EndpointValues {
   };
 }
 
-/** As the API takes it; a kept header without a new value goes back as its mask. */
+/** The body of a request. A stored header without a new value is sent back as its placeholder. */
 export function bodyOf(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
   const headers = values.headers
     .filter(({ name }) => name.trim() !== '')
@@ -62,14 +62,14 @@ export function bodyOf(values: EndpointValues): BodyOf<'createWebhookEndpoint'> 
   };
 }
 
-/** Only what differs from how it was read: what another person changed meanwhile stays theirs. */
+/** The fields that differ from what was read, so that other changes by other users stay. */
 export function changesOf(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
   const [was, is] = [bodyOf(valuesOf(before)), bodyOf(values)];
   const differs = (name: keyof typeof is) => JSON.stringify(sorted(was[name])) !== JSON.stringify(sorted(is[name]));
   return Object.fromEntries(Object.entries(is).filter(([name]) => differs(name as keyof typeof is)));
 }
 
-/** What is wrong with them that needs no service to tell. */
+/** The faults that can be found without the service. */
 export function faultsOf({
   url,
   event_types,
@@ -99,19 +99,19 @@ function headersFault(headers: readonly HeaderRow[], names: readonly string[]): 
   return headers.some(({ value, kept }) => value === '' && !kept) ? 'Each header has a value' : undefined;
 }
 
-/** The order of types means nothing. */
+/** The order of types is irrelevant. */
 function sorted(value: unknown): unknown {
   return Array.isArray(value) ? value.map(String).sort() : value;
 }
 
-/** What an endpoint gets: `*` is all the standard ones, also those that a later release adds. */
+/** The subscribed types; `*` means all standard types, also those of later releases. */
 export type Subscription = WebhookEndpoint['event_types'];
 
 export function isChosen(subscription: Subscription, type: EventType): boolean {
   return subscription.includes(type) || (subscription.includes('*') && STANDARD_EVENT_TYPES.includes(type));
 }
 
-/** Chooses these types, or no longer; leaving out a standard one names the others instead of `*`. */
+/** Adds or removes types. Removing a standard type replaces `*` by the other standard types. */
 export function choose(subscription: Subscription, types: readonly EventType[], chosen: boolean): Subscription {
   if (chosen) return [...subscription, ...types.filter((type) => !isChosen(subscription, type))];
   const breaksStandard = subscription.includes('*') && types.some((type) => STANDARD_EVENT_TYPES.includes(type));
@@ -121,13 +121,13 @@ export function choose(subscription: Subscription, types: readonly EventType[], 
   return [...new Set(named)].filter((type) => type === '*' || !types.includes(type));
 }
 
-/** All standard types, or those of them that were chosen one by one. */
+/** Subscribes to all standard types, or to none of them. */
 export function chooseStandard(subscription: Subscription, chosen: boolean): Subscription {
   const others = subscription.filter((type) => type !== '*' && !STANDARD_EVENT_TYPES.includes(type));
   return chosen ? ['*', ...others] : [...STANDARD_EVENT_TYPES, ...others];
 }
 
-/** "All standard types and 1 more" */
+/** Describes a subscription, such as "All standard types and 1 more". */
 export function eventTypesLabel(subscription: Subscription): string {
   const named = subscription.filter((type) => type !== '*');
   if (subscription.includes('*')) {

@@ -36,7 +36,7 @@ export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
   return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: faultsOf });
 }
 
-/** Shows at its field what the service refused; `event_types[0]` and `headers.X-Site` are told at theirs. */
+/** Shows the service's errors at their fields, such as `event_types[0]` and `headers.X-Site`. */
 export function showRefusal(form: EndpointForm, error: unknown): void {
   const faults = Object.entries(fieldErrors(error) ?? {});
   form.setErrors(Object.fromEntries(faults.map(([param, message]) => [param.split(/[.[]/, 1)[0] ?? param, message])));
@@ -93,7 +93,7 @@ interface Props {
   readonly error?: React.ReactNode;
 }
 
-/** Which events an endpoint gets: by groups, or searched for. */
+/** Chooses event types by group or search. */
 function EventTypePicker({ value, onChange, error }: Props) {
   const [search, setSearch] = useState('');
   const groups = eventGroups(search);
@@ -171,7 +171,7 @@ interface HeaderFieldsProps {
   readonly error?: React.ReactNode;
 }
 
-/** Headers of the endpoint's own. Their values go in and never come out again. */
+/** The endpoint's own headers. The service never returns their values. */
 function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
   const nextKey = Math.max(-1, ...value.map(({ key }) => key)) + 1;
   const change = (key: number, change: Partial<HeaderRow>) =>

@@ -25,7 +25,7 @@ import { type StatsWindow, STATS_WINDOWS } from '../webhook-search.ts';
 import { DISABLED_REASONS, reasonLabel } from '../webhook-words.ts';
 import { HEALTH, healthOf, type Column, type EndpointStats, columnsOf, percent, totalsOf } from './stats-series.ts';
 
-/** Needed once in the life of an endpoint. */
+/** Needed once per endpoint. */
 const EndpointSetup = late(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));
 
 interface Props {
@@ -49,7 +49,7 @@ export function EndpointOverview({ endpoint, window, onWindow }: Props) {
   );
 }
 
-/** With recharts, which is fetched where a chart is shown. */
+/** Loads recharts only when a chart is shown. */
 const StatsChart = late(() => import('./stats-chart.tsx'));
 
 interface EndpointStatsProps {
@@ -135,7 +135,7 @@ function Stats({ stats, window }: { readonly stats: EndpointStats; readonly wind
   );
 }
 
-/** The chart in numbers, for whoever cannot see it or wants to read them. */
+/** The numbers of the chart as a table. */
 function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const busy = columns.filter(({ succeeded, failed, dead }) => succeeded + failed + dead > 0);

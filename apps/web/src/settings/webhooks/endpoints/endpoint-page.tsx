@@ -28,7 +28,7 @@ import { endpointQuery, TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
 import type { EndpointSearch, EndpointTab } from '../webhook-search.ts';
 import { EndpointOverview } from './endpoint-overview.tsx';
 
-// Each is loaded when it is looked at.
+// Each tab is loaded when it is opened.
 const Deliveries = late(async () => ({ default: (await import('../deliveries/deliveries-page.tsx')).Deliveries }));
 const Replays = late(async () => ({ default: (await import('../replays/replays-page.tsx')).Replays }));
 const EndpointConfiguration = late(async () => ({
@@ -127,7 +127,7 @@ const CreateReplay = late(async () => ({ default: (await import('../replays/crea
 type Dialog = 'test' | 'replay';
 const TITLES: Readonly<Record<Dialog, string>> = { test: 'Send a test event', replay: 'Replay events' };
 
-/** What can be done with an endpoint at the moment; what cannot says what is missing. */
+/** The actions on an endpoint. A disabled one explains why. */
 function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { id, status } = endpoint;
   const [client, navigate] = [useApi(), useNavigate()];

@@ -8,7 +8,7 @@ import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
 import { ChallengeOutcome } from '../webhook-parts.tsx';
 import { SendTest } from './send-test.tsx';
 
-/** From a new endpoint to one that gets live events: challenge, test event, enabling. */
+/** The steps from a new endpoint to live events: challenge, test event, enabling. */
 export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const client = useApi();
   const { id, status } = endpoint;

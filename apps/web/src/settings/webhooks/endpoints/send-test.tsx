@@ -15,7 +15,7 @@ interface Props {
   readonly onClose?: () => void;
 }
 
-/** An invented event of a chosen type, and what the endpoint made of it. */
+/** Sends a sample event of a chosen type and shows the endpoint's response. */
 export function SendTest({ endpoint, onClose }: Props) {
   const [client, environment] = [useApi(), useEnvironment()];
   const [type, setType] = useState<EventType>('milestone.recorded');

@@ -11,7 +11,7 @@ interface Props {
   readonly window: StatsWindow;
 }
 
-/** Attempts that succeeded and failed, one upon the other. The same stands in a table below it. */
+/** Successful and failed attempts, stacked. The table below the chart holds the same numbers. */
 export default function StatsChart({ columns, window }: Props) {
   const format = window === 'day' ? HOUR : DAY;
   const data = columns.map(({ at, succeeded, failed }) => ({

@@ -5,14 +5,14 @@ export type EndpointStats = AnswerOf<'getWebhookEndpointStats'>;
 type Hour = EndpointStats['hours'][number];
 
 const HOUR_MS = 3_600_000;
-/** One column: what happened from `at` on. */
+/** The attempts of a column, which begins at `at`. */
 export interface Column {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly succeeded: number;
   readonly failed: number;
   readonly dead: number;
-  /** Milliseconds: the slowest of its hours; null without attempts. */
+  /** Milliseconds, of the slowest hour; null without attempts. */
   readonly p50: number | null;
   readonly p95: number | null;
 }
@@ -22,7 +22,7 @@ export function statsSince(window: StatsWindow, now: number): string {
   return new Date(columnStart(window, now) - (columnCount(window) - 1) * columnMs(window)).toISOString();
 }
 
-/** Every column of the window, those in which nothing happened too, the oldest first. */
+/** All columns of the window, also empty ones, the oldest first. */
 export function columnsOf(stats: Pick<EndpointStats, 'hours'>, window: StatsWindow, now: number): readonly Column[] {
   const byColumn = Map.groupBy(stats.hours, ({ hour }) => columnStart(window, Date.parse(hour)));
   const first = Date.parse(statsSince(window, now));
@@ -52,9 +52,9 @@ interface Totals {
   readonly attempts: number;
   readonly failed: number;
   readonly dead: number;
-  /** Of attempts, 0 to 1; undefined without any. */
+  /** Share of successful attempts, 0 to 1; undefined without attempts. */
   readonly success: number | undefined;
-  /** Milliseconds: the slowest hour's. */
+  /** Milliseconds, of the slowest hour. */
   readonly p95: number | null;
   readonly isExact: boolean;
 }
@@ -69,7 +69,7 @@ export function totalsOf({ hours }: Pick<EndpointStats, 'hours'>): Totals {
   };
 }
 
-/** "99.9 %"; what is not all is never rounded up to all. */
+/** Formats a share such as "99.9 %". Never rounds up to 100 %. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 1_000) / 10;
   return `${share < 1 && rounded === 100 ? 99.9 : rounded} %`;
@@ -80,8 +80,8 @@ const columnCount = (window: StatsWindow) => WINDOWS[window].hours / WINDOWS[win
 const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(window));
 
 /**
- * `off`: gets nothing at the moment, which its status explains. `failing`: the latest attempt failed. `unsteady`: answers, but
- * more than one in twenty attempts failed. `idle`: nothing was sent.
+ * `off`: receives nothing at the moment, as its status explains. `failing`: the latest attempt failed. `unsteady`: responds,
+ * but more than one in twenty attempts failed. `idle`: nothing was sent.
  */
 type Health = 'off' | 'idle' | 'healthy' | 'unsteady' | 'failing';
 
@@ -93,7 +93,7 @@ export const HEALTH: Readonly<Record<Health, { readonly label: string; readonly 
   failing: { label: 'Failing', color: 'red' },
 };
 
-/** One in so many attempts may fail. */
+/** An endpoint is unsteady if more than one in this number of attempts fails. */
 const UNSTEADY = 20;
 
 export function healthOf(endpoint: Pick<WebhookEndpoint, 'status'>, stats: EndpointStats): Health {

@@ -22,7 +22,7 @@ export function ReplaysPage() {
   );
 }
 
-/** Those of an endpoint, with a way to begin one, or all. */
+/** The replays of one endpoint, or of all. */
 export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
   const [isMaking, { open, close }] = useDisclosure(false);
   const replays = useQuery(replaysQuery(useEnvironment(), endpoint?.id));
@@ -125,7 +125,7 @@ function ReplayTable({ replays, showsEndpoint }: TableProps) {
   );
 }
 
-/** How far it is, and a way to end it or go on with it. */
+/** The progress of a replay, with buttons to stop or resume it. */
 function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   const client = useApi();
   const { id, status, matched, done, failed, action } = replay;
@@ -173,7 +173,7 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   );
 }
 
-/** What was begun, as far as it is by now, and for which endpoints nothing was. */
+/** The progress of replays that were just begun, and the endpoints for which none was. */
 export function BegunReplays({ begun }: { readonly begun: AnswerOf<'replayWebhookDeadLetters'> }) {
   const environment = useEnvironment();
   const endpoints = useQuery(endpointsQuery(environment));
