@@ -6,7 +6,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { watchingCaches, onOtherTab } from '../session/session.ts';
 import { isWorthRepeating } from './failures.ts';
-import { Questions, Told } from './overlays.tsx';
+import { Questions, NotificationArea } from './overlays.tsx';
 import { createAppRouter } from './router.tsx';
 import './theme.css';
 
@@ -42,7 +42,7 @@ export function App() {
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
-        <Told />
+        <NotificationArea />
         <Questions />
       </QueryClientProvider>
     </MantineProvider>

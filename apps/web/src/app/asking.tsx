@@ -3,16 +3,16 @@ import { useEffect } from 'react';
 
 export type Question = Parameters<typeof modals.openConfirmModal>[0];
 
-const { promise: isThere, resolve: tellThere } = Promise.withResolvers<void>();
+const { promise: mounted, resolve: resolveMounted } = Promise.withResolvers<void>();
 
 /** Renders confirm dialogs. */
 export default function Asking() {
-  useEffect(tellThere, []);
+  useEffect(resolveMounted, []);
   return <ModalsProvider>{null}</ModalsProvider>;
 }
 
 /** Resolves when the question is shown. */
 export async function ask(question: Question): Promise<void> {
-  await isThere;
+  await mounted;
   modals.openConfirmModal(question);
 }

@@ -6,7 +6,7 @@ import { failureOf } from './failures.ts';
 import { forEachOf, type Tally } from './write.ts';
 
 /** Failures that are listed one by one; the rest are counted. */
-const MOST_LISTED = 50;
+const MAX_LISTED = 50;
 
 interface Props<Item> {
   readonly title: ReactNode;
@@ -110,17 +110,17 @@ export function DoSeveral<Item extends { readonly id: string }>(props: Props<Ite
           {state.tally.failed.length > 0 && (
             <Alert color="red" role="alert" title="Not done">
               <List size="sm">
-                {state.tally.failed.slice(0, MOST_LISTED).map((failure) => (
+                {state.tally.failed.slice(0, MAX_LISTED).map((failure) => (
                   <List.Item key={failure.item.id}>{failureText(failure)}</List.Item>
                 ))}
               </List>
-              {state.tally.failed.length > MOST_LISTED && (
-                <Text size="sm">And {state.tally.failed.length - MOST_LISTED} more.</Text>
+              {state.tally.failed.length > MAX_LISTED && (
+                <Text size="sm">And {state.tally.failed.length - MAX_LISTED} more.</Text>
               )}
             </Alert>
           )}
           {isRunning ? (
-            <Running isAsked={isAsked} onGoOn={() => setIsAsked(false)} onStop={() => run.current?.abort()} />
+            <Running isAsked={isAsked} onContinue={() => setIsAsked(false)} onStop={() => run.current?.abort()} />
           ) : (
             <Group justify="end">
               {state.tally.failed.length > 0 && (
@@ -141,11 +141,11 @@ export function DoSeveral<Item extends { readonly id: string }>(props: Props<Ite
 
 interface RunningProps {
   readonly isAsked: boolean;
-  readonly onGoOn: () => void;
+  readonly onContinue: () => void;
   readonly onStop: () => void;
 }
 
-function Running({ isAsked, onGoOn, onStop }: RunningProps) {
+function Running({ isAsked, onContinue: onContinue, onStop }: RunningProps) {
   const [isStopping, setIsStopping] = useState(false);
   const stop = () => {
     setIsStopping(true);
@@ -160,7 +160,7 @@ function Running({ isAsked, onGoOn, onStop }: RunningProps) {
       )}
       <Group justify="end">
         {isAsked && !isStopping && (
-          <Button variant="default" onClick={onGoOn} autoFocus>
+          <Button variant="default" onClick={onContinue} autoFocus>
             Go on
           </Button>
         )}

@@ -5,11 +5,11 @@ import { failureOf } from './failures.ts';
 import { late } from './lazy.tsx';
 
 const Asking = late(() => import('./asking.tsx'));
-const begun = new EventTarget();
+const questions = new EventTarget();
 
 /** Asks for confirmation, in a dialog whose code is loaded for the first question. */
 export function askFirst(question: Question): void {
-  begun.dispatchEvent(new Event('asked'));
+  questions.dispatchEvent(new Event('asked'));
   import('./asking.tsx').then(
     ({ ask }) => ask(question),
     (error: unknown) => notifications.show({ ...failureOf(error), color: 'red' }),
@@ -21,8 +21,8 @@ export function Questions() {
   const [isUsed, setIsUsed] = useState(false);
   useEffect(() => {
     const use = () => setIsUsed(true);
-    begun.addEventListener('asked', use);
-    return () => begun.removeEventListener('asked', use);
+    questions.addEventListener('asked', use);
+    return () => questions.removeEventListener('asked', use);
   }, []);
   return (
     <Contained>
@@ -34,15 +34,15 @@ export function Questions() {
 const load = () => import('./notifications.tsx');
 const Notifications = late(load);
 /** Lets the page itself load first. */
-const AHEAD_MS = 3_000;
+const PRELOAD_AFTER_MS = 3_000;
 
 /** Renders notifications. Their code is loaded ahead of time, since one may have to report that there is no connection. */
-export function Told() {
+export function NotificationArea() {
   const { notifications } = useNotifications();
   const [isUsed, setIsUsed] = useState(false);
   if (notifications.length > 0 && !isUsed) setIsUsed(true);
   useEffect(() => {
-    const timer = setTimeout(() => void load().catch(() => undefined), AHEAD_MS);
+    const timer = setTimeout(() => void load().catch(() => undefined), PRELOAD_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
   return (
@@ -53,7 +53,7 @@ export function Told() {
 }
 
 /** Time until a failed part is rendered again. */
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
 /**
  * A part beside the pages. If it fails, for example because its code cannot be loaded, the pages stay and it is tried again.
@@ -67,7 +67,7 @@ class Contained extends Component<{ readonly children: ReactNode }, { readonly h
   }
 
   override componentDidCatch(): void {
-    this.timer = setTimeout(() => this.setState({ hasFailed: false }), AGAIN_MS);
+    this.timer = setTimeout(() => this.setState({ hasFailed: false }), RETRY_MS);
   }
 
   override componentWillUnmount(): void {

@@ -77,7 +77,7 @@ export function Waiting<T>({ query, what, children }: WaitingProps<T>) {
 export function Failed({ error, reset }: { readonly error: unknown; readonly reset?: () => void }) {
   const router = useRouter();
   const { title, message, requestId } = failureOf(error);
-  const again = async () => {
+  const retry = async () => {
     reset?.();
     await router.invalidate();
   };
@@ -91,7 +91,7 @@ export function Failed({ error, reset }: { readonly error: unknown; readonly res
           </Text>
         )}
         <Group gap="xs">
-          <Button size="xs" variant="default" onClick={() => void again()}>
+          <Button size="xs" variant="default" onClick={() => void retry()}>
             Try again
           </Button>
           <Button size="xs" variant="subtle" onClick={() => globalThis.location.reload()}>

@@ -15,15 +15,15 @@ interface Props {
 /** Lets the secret report to the dialog around it that it is shown. */
 const ShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 
-const OF_SECRETS = 'Whoever has it can act with it: keep it in a secret store.';
+const SECRET_ADVICE = 'Whoever has it can act with it: keep it in a secret store.';
 
 /** A secret at the only moment when it is visible. The page does not keep it. */
-export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
-  const tell = useContext(ShownContext);
+export function ShownOnce({ label, secret, about = SECRET_ADVICE }: Props) {
+  const reportShown = useContext(ShownContext);
   useEffect(() => {
-    tell(true);
-    return () => tell(false);
-  }, [tell]);
+    reportShown(true);
+    return () => reportShown(false);
+  }, [reportShown]);
   return (
     <Stack>
       <Alert color="yellow" title="Copy it now">

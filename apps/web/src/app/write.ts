@@ -63,12 +63,12 @@ export async function forEachOf<Item>(items: readonly Item[], parts: Parts<Item>
   const { write, onProgress, signal } = parts;
   const done: Item[] = [];
   const failed: { readonly item: Item; readonly error: unknown }[] = [];
-  let begun = 0;
+  let started = 0;
   const tally = () => ({ done: [...done], failed: [...failed], left: items.length - done.length - failed.length });
   const work = async () => {
-    while (begun < items.length && !signal.aborted) {
-      const item = items[begun] as Item;
-      begun += 1;
+    while (started < items.length && !signal.aborted) {
+      const item = items[started] as Item;
+      started += 1;
       try {
         await write(item);
         done.push(item);

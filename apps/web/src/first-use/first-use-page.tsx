@@ -175,8 +175,8 @@ function FillSamples() {
     write: async () => {
       const { shipments, milestones } = sampleJourneys(new Date());
       const made = await api('test').shipments.upsertMany(shipments);
-      const told = await api('test').milestones.recordMany(milestones);
-      const refused = [...made.data, ...told.data].find(({ error }) => error !== undefined);
+      const recorded = await api('test').milestones.recordMany(milestones);
+      const refused = [...made.data, ...recorded.data].find(({ error }) => error !== undefined);
       if (refused?.error !== undefined) throw new Error(refused.error.message);
       return made.data.filter(({ status }) => status === 201).length;
     },
@@ -201,7 +201,7 @@ function FillSamples() {
 }
 
 /** Polling interval while waiting for something that has no events. */
-const LOOK_AGAIN_MS = 3_000;
+const POLL_MS = 3_000;
 
 const firstKeyQuery = (environment: Environment) =>
   queryOptions({
@@ -210,7 +210,7 @@ const firstKeyQuery = (environment: Environment) =>
       const keys = await api(environment).keys.list({ limit: 200 }, { signal }).toArray();
       return keys.find((key) => key.environment === environment && key.revoked_at === null) ?? null;
     },
-    refetchInterval: ({ state }) => (state.data ? false : LOOK_AGAIN_MS),
+    refetchInterval: ({ state }) => (state.data ? false : POLL_MS),
   });
 
 const firstShipmentQuery = (environment: Environment) =>
@@ -232,5 +232,5 @@ const firstWebhookQuery = (environment: Environment) =>
       ]);
       return { endpoint: endpoints.data[0] ?? null, delivery: deliveries.data[0] ?? null };
     },
-    refetchInterval: ({ state }) => (state.data?.delivery ? false : LOOK_AGAIN_MS),
+    refetchInterval: ({ state }) => (state.data?.delivery ? false : POLL_MS),
   });

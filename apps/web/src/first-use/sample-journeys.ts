@@ -4,7 +4,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** A milestone of a shipment: code, days from today, place; further fields if there are any. */
-type Happened = readonly [
+type SampleMilestone = readonly [
   code: MilestoneFields['code'],
   day: number,
   location: string,
@@ -16,7 +16,7 @@ interface Sample extends Omit<ShipmentFields, 'etd' | 'eta'> {
   /** Days from today. */
   readonly departs: number;
   readonly arrives: number;
-  readonly happened: readonly Happened[];
+  readonly milestones: readonly SampleMilestone[];
 }
 
 const SAMPLES: readonly Sample[] = [
@@ -33,7 +33,7 @@ const SAMPLES: readonly Sample[] = [
     consignee: { name: 'Van Dijk Trading B.V.' },
     departs: -24,
     arrives: 6,
-    happened: [
+    milestones: [
       ['booking_confirmed', -35, 'CNSHA'],
       ['gated_in', -26, 'CNSHA'],
       ['loaded_on_vessel', -25, 'CNSHA', { vessel: 'Maersk Semarang', voyage: '644W' }],
@@ -54,7 +54,7 @@ const SAMPLES: readonly Sample[] = [
     consignee: { name: 'Rösterei Altona GmbH' },
     departs: -32,
     arrives: -8,
-    happened: [
+    milestones: [
       ['booking_confirmed', -44, 'BRSSZ'],
       ['gated_in', -34, 'BRSSZ'],
       ['vessel_departed', -32, 'BRSSZ', { vessel: 'Santos Express', voyage: '218N' }],
@@ -76,7 +76,7 @@ const SAMPLES: readonly Sample[] = [
     consignee: { name: 'Maison Lemaire SAS' },
     departs: -45,
     arrives: -12,
-    happened: [
+    milestones: [
       ['vessel_departed', -45, 'VNSGN', { vessel: 'CMA CGM Rivoli', voyage: '0FL9W' }],
       ['vessel_arrived', -12, 'FRLEH', { vessel: 'CMA CGM Rivoli', voyage: '0FL9W' }],
       ['discharged', -11, 'FRLEH'],
@@ -100,7 +100,7 @@ const SAMPLES: readonly Sample[] = [
     consignee: { name: 'Pacific Lens Supply Inc.' },
     departs: -2,
     arrives: 10,
-    happened: [
+    milestones: [
       ['booking_confirmed', -14, 'JPYOK'],
       ['gated_in', -4, 'JPYOK'],
     ],
@@ -115,7 +115,7 @@ const SAMPLES: readonly Sample[] = [
     consignee: { name: 'Van Dijk Trading B.V.' },
     departs: -1,
     arrives: 0,
-    happened: [
+    milestones: [
       ['received_at_origin', -2, 'HKHKG'],
       ['flight_departed', -1, 'HKHKG', { voyage: 'KL888' }],
     ],
@@ -131,7 +131,7 @@ const SAMPLES: readonly Sample[] = [
     consignee: { name: 'Ateliers de la Seine' },
     departs: -4,
     arrives: -1,
-    happened: [
+    milestones: [
       ['picked_up', -4, 'PLGDN'],
       ['border_crossed', -3, 'PLSZZ'],
       ['out_for_delivery', -1, 'FRURO'],
@@ -150,7 +150,7 @@ const SAMPLES: readonly Sample[] = [
     consignee: { name: 'Orwell Bikes Ltd' },
     departs: 5,
     arrives: 38,
-    happened: [['booking_confirmed', -3, 'TWKHH']],
+    milestones: [['booking_confirmed', -3, 'TWKHH']],
   },
 ];
 
@@ -165,15 +165,15 @@ export const SAMPLE_COUNT = SAMPLES.length;
 export function sampleJourneys(today: Date) {
   const midnight = Math.floor(today.getTime() / DAY) * DAY;
   const at = (day: number, hour: number) => new Date(midnight + day * DAY + hour * HOUR).toISOString();
-  const shipments = SAMPLES.map(({ departs, arrives, happened: _, ...fields }) => ({
+  const shipments = SAMPLES.map(({ departs, arrives, milestones: _, ...fields }) => ({
     ...fields,
     etd: at(departs, 8),
     eta: at(arrives, 16),
   }));
-  const milestones = SAMPLES.flatMap(({ external_id, happened }) =>
-    happened.map(([code, day, location, more], index) => ({
-      external_id,
-      milestone_external_id: `${external_id}-${index + 1}`,
+  const milestones = SAMPLES.flatMap((sample) =>
+    sample.milestones.map(([code, day, location, more], index) => ({
+      external_id: sample.external_id,
+      milestone_external_id: `${sample.external_id}-${index + 1}`,
       code,
       location,
       occurred_at: at(day, index),

@@ -5,7 +5,7 @@ import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { isSignedOut } from '../app/failures.ts';
 import { type Environment, api } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
-import { isOfAList, missedNews, readOnceMore, showShipments } from './live-news.ts';
+import { concernsLists, missedNews, readOnceMore, showShipments } from './live-news.ts';
 import { LiveStream } from './live-stream.ts';
 
 /** The state of the event stream of the environment that is shown. */
@@ -186,7 +186,7 @@ class ChangedShipments {
     this.timer = undefined;
     const { queries, environment } = this;
     showShipments(queries, environment, this.shipments.splice(0));
-    const waiting = [...this.idsToRead].filter(isOfAList(queries, environment));
+    const waiting = [...this.idsToRead].filter(concernsLists(queries, environment));
     const ids = waiting.slice(0, MAX_SHIPMENTS_READ);
     this.idsToRead.clear();
     if (ids.length === 0) return;

@@ -1,6 +1,6 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
 import { aShipment } from '../shipments/a-shipment.ts';
-import { isOfAList, missedNews, shipmentNewsQuery, showShipments, withNews, readOnceMore } from './live-news.ts';
+import { concernsLists, missedNews, shipmentNewsQuery, showShipments, withNews, readOnceMore } from './live-news.ts';
 
 describe('live news', () => {
   const NONE = { shipments: new Map(), missed: false };
@@ -29,15 +29,15 @@ describe('live news', () => {
   });
 
   it('asks for shipments that stand in a list, and for all while a list by exceptions is looked at', () => {
-    expect(['a', 'b', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a', 'b']);
+    expect(['a', 'b', 'c'].filter(concernsLists(queries, 'live'))).toEqual(['a', 'b']);
     const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
     const leave = new InfiniteQueryObserver(queries, {
       ...{ queryKey, queryFn: () => ({ data: [], next_cursor: null }), initialPageParam: undefined },
       getNextPageParam: () => undefined,
     }).subscribe(() => undefined);
-    expect(['a', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a', 'c']);
+    expect(['a', 'c'].filter(concernsLists(queries, 'live'))).toEqual(['a', 'c']);
     leave();
-    expect(['a', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a']);
+    expect(['a', 'c'].filter(concernsLists(queries, 'live'))).toEqual(['a']);
   });
 
   it('is of one environment', () => {

@@ -7,14 +7,14 @@ export interface ShipmentNews {
   /** The current shipments by id, the latest change last. */
   readonly shipments: ReadonlyMap<
     string,
-    { readonly shipment: Shipment; /** Milliseconds. */ readonly toldAt: number }
+    { readonly shipment: Shipment; /** Milliseconds. */ readonly receivedAt: number }
   >;
   /** Whether there may be further changes, since the stream was away. */
   readonly missed: boolean;
 }
 
 /** Shipments that are kept at most. A reader with so many changes pending rereads the list anyway. */
-const MOST = 1_000;
+const MAX_SHIPMENTS = 1_000;
 const NONE: ShipmentNews = { shipments: new Map(), missed: false };
 
 type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
@@ -41,8 +41,8 @@ export function showShipments(queries: QueryClient, environment: Environment, la
   const byId = new Map<string, Shipment>();
   for (const shipment of latest) if (isNewer(shipment, byId.get(shipment.id))) byId.set(shipment.id, shipment);
   const now = (known: Shipment) => {
-    const told = byId.get(known.id);
-    return told !== undefined && isNewer(told, known) ? told : known;
+    const update = byId.get(known.id);
+    return update !== undefined && isNewer(update, known) ? update : known;
   };
   for (const { id } of byId.values()) {
     queries.setQueryData<Shipment>(['shipment', environment, id], (known) => known && now(known));
@@ -60,7 +60,7 @@ export function showShipments(queries: QueryClient, environment: Environment, la
  * Decides for which shipments an event of an exception matters: those in a list, or all if a list in view filters by
  * exceptions.
  */
-export function isOfAList(queries: QueryClient, environment: Environment): (id: string) => boolean {
+export function concernsLists(queries: QueryClient, environment: Environment): (id: string) => boolean {
   const ofShipments = { queryKey: ['shipments', environment] };
   const lists = queries.getQueriesData<InfiniteData<Page>>(ofShipments);
   const listed = new Set(
@@ -96,14 +96,14 @@ export async function readListsAnew(queries: QueryClient, environment: Environme
   await queries.refetchQueries(lists);
 }
 
-export function withNews(news: ShipmentNews, latest: Iterable<Shipment>, toldAt: number): ShipmentNews {
+export function withNews(news: ShipmentNews, latest: Iterable<Shipment>, receivedAt: number): ShipmentNews {
   const shipments = new Map(news.shipments);
   for (const shipment of latest) {
     if (!isNewer(shipment, shipments.get(shipment.id)?.shipment)) continue;
     shipments.delete(shipment.id);
-    shipments.set(shipment.id, { shipment, toldAt });
+    shipments.set(shipment.id, { shipment, receivedAt: receivedAt });
   }
-  const excess = shipments.size - MOST;
+  const excess = shipments.size - MAX_SHIPMENTS;
   for (const id of [...shipments.keys()].slice(0, Math.max(excess, 0))) shipments.delete(id);
   return { shipments, missed: news.missed || excess > 0 };
 }

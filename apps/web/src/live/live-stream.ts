@@ -6,13 +6,13 @@ interface Events extends AsyncIterable<TrackingEvent> {
 }
 
 /** Pause before a stream that has ended is opened again. The client itself reconnects after a broken connection. */
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 /** A connection that returns within this time does not count as lost. */
 const AWAY_MS = 5_000;
 /** Time out of sight after which the page closes its connection: browsers allow six connections per origin, over all tabs. */
-const UNSEEN_MS = 5_000;
+const HIDDEN_MS = 5_000;
 /** Time for which the stream resumes at its last event; after that it would have to deliver too many. */
-const PLACE_MS = 300_000;
+const RESUME_MS = 300_000;
 
 export interface LiveStreamParts {
   readonly stream: (query: object, options: StreamOptions) => Events;
@@ -34,7 +34,7 @@ export class LiveStream {
   private readonly ended = new AbortController();
   private place: string | undefined;
   /** The time, in milliseconds, up to which all events were delivered. */
-  private toldUntil = Date.now();
+  private deliveredUntil = Date.now();
   private isFirst = true;
   private away: ReturnType<typeof setTimeout> | undefined;
 
@@ -49,28 +49,28 @@ export class LiveStream {
   async follow(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
-      await this.untilSeen();
+      await this.untilVisible();
       if (signal.aborted) return;
       this.expectConnection();
-      const unseen = new AbortController();
-      const forget = this.whenUnseen(() => unseen.abort());
+      const hidden = new AbortController();
+      const forget = this.whenHidden(() => hidden.abort());
       try {
-        await this.tell(AbortSignal.any([signal, unseen.signal]));
+        await this.deliver(AbortSignal.any([signal, hidden.signal]));
       } catch (error) {
-        if (!signal.aborted && !unseen.signal.aborted) {
+        if (!signal.aborted && !hidden.signal.aborted) {
           // The resume position may be the reason for the refusal.
           this.place = undefined;
           this.parts.onRefusal(error);
         }
       }
       forget();
-      if (!signal.aborted && !unseen.signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      if (!signal.aborted && !hidden.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
-  private async tell(signal: AbortSignal): Promise<void> {
-    const wait = Date.now() - this.toldUntil;
-    const lastEventId = wait > PLACE_MS ? undefined : this.place;
+  private async deliver(signal: AbortSignal): Promise<void> {
+    const wait = Date.now() - this.deliveredUntil;
+    const lastEventId = wait > RESUME_MS ? undefined : this.place;
     let isNew = true;
     const onConnection = (isOpen: boolean) => {
       if (isOpen && isNew && lastEventId === undefined) this.begin();
@@ -86,7 +86,7 @@ export class LiveStream {
   }
 
   private begin(): void {
-    if (this.isFirst && Date.now() - this.toldUntil < AWAY_MS) this.parts.onBeginning();
+    if (this.isFirst && Date.now() - this.deliveredUntil < AWAY_MS) this.parts.onBeginning();
     else this.parts.onGap();
   }
 
@@ -97,7 +97,7 @@ export class LiveStream {
       this.parts.onState(true);
       return;
     }
-    this.toldUntil = Date.now();
+    this.deliveredUntil = Date.now();
     // Out of sight the page closes its connection itself.
     if (!this.ended.signal.aborted && !this.parts.sight.hidden) this.expectConnection();
   }
@@ -106,7 +106,7 @@ export class LiveStream {
     this.away ??= setTimeout(() => this.parts.onState(false), AWAY_MS);
   }
 
-  private async untilSeen(): Promise<void> {
+  private async untilVisible(): Promise<void> {
     const { sight } = this.parts;
     const { signal } = this.ended;
     while (sight.hidden && !signal.aborted) {
@@ -118,17 +118,17 @@ export class LiveStream {
   }
 
   /** @returns a function that cancels it */
-  private whenUnseen(act: () => void): () => void {
+  private whenHidden(act: () => void): () => void {
     const { sight } = this.parts;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = () => {
+    const check = () => {
       clearTimeout(timer);
-      if (sight.hidden) timer = setTimeout(act, UNSEEN_MS);
+      if (sight.hidden) timer = setTimeout(act, HIDDEN_MS);
     };
-    sight.addEventListener('visibilitychange', look);
+    sight.addEventListener('visibilitychange', check);
     return () => {
       clearTimeout(timer);
-      sight.removeEventListener('visibilitychange', look);
+      sight.removeEventListener('visibilitychange', check);
     };
   }
 }

@@ -42,8 +42,8 @@ export const ROLE_CHOICES = Object.entries(ROLE_LABELS).map(([value, label]) => 
 export function lacking(role: Role, permission: Permission, environment: Environment): string {
   const lacks = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
   // Developers are the only role with other permissions in test than in live.
-  const isOfTest = role === 'developer' && environment === 'live' && !NEVER_OF_DEVELOPERS.has(permission);
+  const isOfTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);
   return isOfTest ? `${lacks} in live. In test it does.` : `${lacks}. An administrator can change that.`;
 }
 
-const NEVER_OF_DEVELOPERS: ReadonlySet<Permission> = new Set(['workspace:admin']);
+const ADMIN_PERMISSIONS: ReadonlySet<Permission> = new Set(['workspace:admin']);

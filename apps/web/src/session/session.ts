@@ -69,7 +69,7 @@ export function useSignOut() {
   });
 }
 
-interface Told {
+interface SessionListeners {
   /** Called when the session has ended. */
   readonly ended: () => void;
   /** Called when a permission that the page assumed was refused. */
@@ -79,16 +79,16 @@ interface Told {
 }
 
 /** Creates caches that notice in every read and write that the session has changed. */
-export function watchingCaches({ ended, refused, changed }: Told) {
+export function watchingCaches({ ended, refused, changed }: SessionListeners) {
   let userId: string | undefined;
-  const look = (error: unknown) => {
+  const checkError = (error: unknown) => {
     if (isSignedOut(error)) ended();
     else if (error instanceof PermissionError) refused();
   };
   const queryCache = new QueryCache({
     onError: (error, { queryKey, state }) => {
       // Before the first session was read, the router redirects to the sign-in page.
-      if (queryKey[0] !== 'session' || state.data !== undefined) look(error);
+      if (queryKey[0] !== 'session' || state.data !== undefined) checkError(error);
     },
     onSuccess: (data, { queryKey }) => {
       if (queryKey[0] !== 'session') return;
@@ -97,7 +97,7 @@ export function watchingCaches({ ended, refused, changed }: Told) {
       userId = user?.id;
     },
   });
-  return { queryCache, mutationCache: new MutationCache({ onError: look }) };
+  return { queryCache, mutationCache: new MutationCache({ onError: checkError }) };
 }
 
 let channel: BroadcastChannel | undefined;

@@ -17,12 +17,12 @@ export function isOwnPath(path: string | undefined): path is string {
   return path !== undefined && /^\/(?![/\\])/.test(path) && !path.startsWith('/sign-in');
 }
 
-const LEAST_PASSWORD = 10;
-export const PASSWORD_ABOUT = `${LEAST_PASSWORD} characters or more; a sentence is good`;
+const MIN_PASSWORD_LENGTH = 10;
+export const PASSWORD_ABOUT = `${MIN_PASSWORD_LENGTH} characters or more; a sentence is good`;
 
 /** The fault of a password that is known before it is sent; null if there is none. */
 export function passwordFault(password: string): string | null {
-  return password.length < LEAST_PASSWORD ? `At least ${LEAST_PASSWORD} characters` : null;
+  return password.length < MIN_PASSWORD_LENGTH ? `At least ${MIN_PASSWORD_LENGTH} characters` : null;
 }
 
 /** Counts down the seconds until the next try after a rate limit. */

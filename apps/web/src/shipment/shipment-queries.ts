@@ -86,8 +86,12 @@ export interface TimelineSearch {
 /** Reads an address; invalid parts are ignored. */
 export function readTimelineSearch(raw: Record<string, unknown>): TimelineSearch {
   const text = (name: string) => (typeof raw[name] === 'string' && raw[name] !== '' ? raw[name] : undefined);
-  const said = { container: text('container'), past: raw['past'] === true || undefined, milestone: text('milestone') };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+  const values = {
+    container: text('container'),
+    past: raw['past'] === true || undefined,
+    milestone: text('milestone'),
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /** The state of the documents as the address holds it: the opened document. */

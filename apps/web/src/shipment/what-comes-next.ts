@@ -15,7 +15,7 @@ export interface Next {
   readonly isOverdue: boolean;
 }
 
-interface Known {
+interface Situation {
   readonly shipment: Shipment;
   readonly milestones: readonly Milestone[];
   /** Undefined until it is read. */
@@ -26,13 +26,18 @@ interface Known {
 type Expected = Omit<Next, 'isOverdue' | 'isDay'> & { readonly isDay?: true };
 
 /** The next expected events, the soonest first; none for a shipment that has ended. */
-export function whatComesNext({ shipment, milestones, explanation, now }: Known): Next[] {
+export function whatComesNext({ shipment, milestones, explanation, now }: Situation): Next[] {
   if (['completed', 'returned', 'cancelled'].includes(shipment.status)) return [];
-  const legs = ofLegs(shipment);
-  const told = ofMilestones(milestones).filter(
+  const legs = legEvents(shipment);
+  const pending = milestoneEvents(milestones).filter(
     ({ at, place }) => !legs.some((leg) => leg.at === at && (leg.place === place || place === null)),
   );
-  const expected: Expected[] = [...legs, ...told, ...ofContainers(shipment, milestones), ...ofRules(explanation)];
+  const expected: Expected[] = [
+    ...legs,
+    ...pending,
+    ...freeTimeEnds(shipment, milestones),
+    ...comingExceptions(explanation),
+  ];
   return expected
     .map((each) => ({ ...each, isDay: each.isDay ?? false, isOverdue: endOf(each) < now }))
     .toSorted((a, b) => a.at.localeCompare(b.at));
@@ -44,7 +49,7 @@ function endOf({ at, isDay }: Expected): number {
 }
 
 /** Departures and arrivals, beginning with the latest leg on which something happened. */
-function ofLegs({ legs }: Shipment): Expected[] {
+function legEvents({ legs }: Shipment): Expected[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
     0,
@@ -62,7 +67,7 @@ function ofLegs({ legs }: Shipment): Expected[] {
 }
 
 /** Estimates and plans of events that have not happened and that no later event has overtaken. */
-function ofMilestones(milestones: readonly Milestone[]): Expected[] {
+function milestoneEvents(milestones: readonly Milestone[]): Expected[] {
   const standing = milestones.filter(stands);
   const actual = standing.filter(({ classifier }) => classifier === 'actual');
   const isFor = (one: Milestone, other: Milestone) =>
@@ -93,7 +98,7 @@ function samePlace(one: Milestone, other: Milestone): boolean {
 const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
 
 /** The running free days. */
-function ofContainers(shipment: Shipment, milestones: readonly Milestone[]): Expected[] {
+function freeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): Expected[] {
   const facts = freeTimeFacts(shipment, milestones);
   return shipment.containers.flatMap((container) => {
     const running = runningFreeTime(container, facts);
@@ -104,7 +109,7 @@ function ofContainers(shipment: Shipment, milestones: readonly Milestone[]): Exp
 }
 
 /** Exceptions that will open at a known time. */
-function ofRules(explanation: AnswerOf<'explainShipment'> | undefined): Expected[] {
+function comingExceptions(explanation: AnswerOf<'explainShipment'> | undefined): Expected[] {
   return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
     status === 'expected' && opens_at !== null
       ? [{ label: `Exception: ${EXCEPTION_LABELS[type]}`, at: opens_at, place: null, container: container_number }]

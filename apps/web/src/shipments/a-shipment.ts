@@ -1,8 +1,8 @@
 import type { Shipment } from '@tracking/client';
 
 /** Makes a shipment for specs, with the given fields. */
-export function aShipment(said: Partial<Shipment> = {}): Shipment {
-  const nothing = {
+export function aShipment(fields: Partial<Shipment> = {}): Shipment {
+  const empty = {
     carrier_scac: null,
     origin_port: null,
     destination_port: null,
@@ -22,9 +22,9 @@ export function aShipment(said: Partial<Shipment> = {}): Shipment {
     metadata: null,
     last_milestone: null,
   };
-  const id = said.id ?? 'shp_1';
+  const id = fields.id ?? 'shp_1';
   return {
-    ...nothing,
+    ...empty,
     id,
     external_id: 'PO-1',
     status: 'pending',
@@ -38,6 +38,6 @@ export function aShipment(said: Partial<Shipment> = {}): Shipment {
     updated_at: '2026-11-01T00:00:00.000Z',
     version: 1,
     url: `https://example.com/shipments/${id}`,
-    ...said,
+    ...fields,
   };
 }

@@ -111,8 +111,8 @@ const USUAL_COLUMNS: readonly ColumnName[] = [
 
 /** Known columns of a text, in their standard order; undefined if there is none. */
 function readColumns(text: string | undefined): readonly ColumnName[] | undefined {
-  const said = new Set(text?.split(','));
-  const columns = COLUMN_NAMES.filter((name) => said.has(name));
+  const named = new Set(text?.split(','));
+  const columns = COLUMN_NAMES.filter((name) => named.has(name));
   return columns.length === 0 ? undefined : columns;
 }
 

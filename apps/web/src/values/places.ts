@@ -24,15 +24,15 @@ export function placesQuery(environment: Environment, words: string) {
 export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'][number];
 
 /** Codes per request, whose query may have 1,000 characters. */
-const MOST_CODES = 120;
+const MAX_CODES = 120;
 /** Time in which the codes of one rendering are gathered. */
 const GATHER_MS = 10;
 
-type Asked = ReturnType<typeof Promise.withResolvers<Place | null>>;
+type PendingPlace = ReturnType<typeof Promise.withResolvers<Place | null>>;
 
 /** Gathers codes into few requests. */
 export class PlaceAsker {
-  private waiting = new Map<string, Asked>();
+  private waiting = new Map<string, PendingPlace>();
 
   constructor(private readonly find: (codes: readonly string[]) => Promise<readonly Place[]>) {}
 
@@ -40,18 +40,18 @@ export class PlaceAsker {
     const known = this.waiting.get(code);
     if (known !== undefined) return known.promise;
     if (this.waiting.size === 0) setTimeout(() => this.send(), GATHER_MS);
-    const asked = Promise.withResolvers<Place | null>();
-    this.waiting.set(code, asked);
-    return asked.promise;
+    const pending = Promise.withResolvers<Place | null>();
+    this.waiting.set(code, pending);
+    return pending.promise;
   }
 
   private send(): void {
     const all = [...this.waiting];
     this.waiting = new Map();
-    for (let from = 0; from < all.length; from += MOST_CODES) void this.answer(all.slice(from, from + MOST_CODES));
+    for (let from = 0; from < all.length; from += MAX_CODES) void this.answer(all.slice(from, from + MAX_CODES));
   }
 
-  private async answer(some: readonly (readonly [string, Asked])[]): Promise<void> {
+  private async answer(some: readonly (readonly [string, PendingPlace])[]): Promise<void> {
     try {
       const places = await this.find(some.map(([code]) => code));
       const byCode = new Map(places.map((place) => [place.code, place]));
@@ -62,6 +62,6 @@ export class PlaceAsker {
   }
 }
 
-const askerOf = (environment: Environment) =>
+const createAsker = (environment: Environment) =>
   new PlaceAsker(async (codes) => (await api(environment).places.find({ code: [...codes], limit: 200 })).data);
-const askers: Readonly<Record<Environment, PlaceAsker>> = { live: askerOf('live'), test: askerOf('test') };
+const askers: Readonly<Record<Environment, PlaceAsker>> = { live: createAsker('live'), test: createAsker('test') };

@@ -126,10 +126,10 @@ export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) 
     const before = shown.current;
     if (field.current === null || (before?.value === value && before.zone === zone)) return;
     const isMoved = before?.isTyped === true && before.value === value && value !== null;
-    const there = isMoved ? (instantOf(wallClockOf(value, before.zone), zone) ?? value) : value;
-    shown.current = { value: there, zone, isTyped: isMoved };
-    field.current.value = wallClockOf(there, zone);
-    if (there !== value) onChange(there);
+    const instant = isMoved ? (instantOf(wallClockOf(value, before.zone), zone) ?? value) : value;
+    shown.current = { value: instant, zone, isTyped: isMoved };
+    field.current.value = wallClockOf(instant, zone);
+    if (instant !== value) onChange(instant);
   }, [value, zone, onChange]);
   const type = ({ value: text, validity }: HTMLInputElement) => {
     // A partly typed time reads as empty, but clears nothing.

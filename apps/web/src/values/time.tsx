@@ -2,7 +2,7 @@ import { Text, Tooltip } from '@mantine/core';
 
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const OF_THIS_YEAR = new Intl.DateTimeFormat(undefined, {
+const THIS_YEAR = new Intl.DateTimeFormat(undefined, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
@@ -39,7 +39,7 @@ export function Time({ value, day = false, seconds = false, brief = false }: Pro
     );
   const at = new Date(value);
   const isOfThisYear = at.getFullYear() === new Date().getFullYear();
-  const moment = brief && isOfThisYear ? OF_THIS_YEAR : seconds ? SECOND : MOMENT;
+  const moment = brief && isOfThisYear ? THIS_YEAR : seconds ? SECOND : MOMENT;
   return (
     <Tooltip label={`${UTC.format(at)} UTC`} openDelay={300}>
       <time dateTime={value}>{(day ? DAY : moment).format(at)}</time>

@@ -16,9 +16,9 @@ import { type QueueSearch, byDue, WAITING, filterOf, openedOf, belongs, mayLack 
 
 const PAGE = 100;
 /** Exceptions that are read at most for the order by due date, which the API does not offer. */
-export const MOST_DUE = 1_000;
+export const MAX_DUE = 1_000;
 /** Exceptions of a view that are counted at most. */
-const MOST_COUNTED = 100;
+const MAX_COUNTED = 100;
 
 type Opened = ReturnType<typeof openedOf>;
 interface Place {
@@ -35,12 +35,17 @@ interface QueuePage {
  * Never read again by itself, since rows would move. Events update exceptions in place, and opening the page reads the list
  * from its beginning.
  */
-const HELD = { staleTime: Infinity, gcTime: 0, refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
+const NEVER_REREAD = {
+  staleTime: Infinity,
+  gcTime: 0,
+  refetchOnWindowFocus: false,
+  refetchOnReconnect: false,
+} as const;
 
 /** The queue in pages. */
 export function queueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {
   return infiniteQueryOptions({
-    ...HELD,
+    ...NEVER_REREAD,
     queryKey: ['exception-queue', environment, search, me],
     queryFn: async ({ pageParam, signal }): Promise<QueuePage> => {
       const opened = pageParam.opened ?? openedOf(search.age, Date.now());
@@ -82,7 +87,7 @@ async function dueFirst(
   const found = new Map<string, ShipmentException>();
   for await (const { data } of api(environment).exceptions.list(query, { signal }).pages()) {
     for (const exception of data) found.set(exception.id, exception);
-    if (found.size >= MOST_DUE) break;
+    if (found.size >= MAX_DUE) break;
   }
   return { data: [...found.values()].sort(byDue), next: undefined };
 }
@@ -93,7 +98,7 @@ export function countQuery(environment: Environment, view: 'all' | 'mine' | 'una
     queryKey: ['exception-count', environment, view, me],
     queryFn: async ({ signal }) => {
       const filter = filterOf(view === 'all' ? {} : { view }, me);
-      const query = { ...filter, status: [...WAITING], type: undefined, severity: undefined, limit: MOST_COUNTED };
+      const query = { ...filter, status: [...WAITING], type: undefined, severity: undefined, limit: MAX_COUNTED };
       const { data, has_more } = await api(environment).exceptions.list(query, { signal }).page();
       return has_more ? `${data.length}+` : String(data.length);
     },

@@ -14,10 +14,10 @@ import { ageLabel, dueOf, isOverdue } from './queue-search.ts';
 
 const ROW_HEIGHT = 56;
 /** Number of rows before the end at which the next page is read. */
-const AHEAD = 20;
+const PREFETCH_ROWS = 20;
 const COLUMNS = ['Severity', 'What', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
 /** Rows whose shipments are read in one request. */
-const NAMED = 50;
+const SHIPMENTS_PER_REQUEST = 50;
 const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
 interface Props {
@@ -47,7 +47,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
   const last = items.at(-1)?.index ?? 0;
   const shipments = useShipmentsOf(rows, items[0]?.index ?? 0, last);
   useEffect(() => {
-    if (more && last >= rows.length - AHEAD) onEnd();
+    if (more && last >= rows.length - PREFETCH_ROWS) onEnd();
   }, [more, last, rows.length, onEnd]);
   const opened = at === undefined ? -1 : rows.findIndex(({ id }) => id === at);
   useEffect(() => {
@@ -200,10 +200,15 @@ function Row({ index, start, exception, shipment, isOpened, isMine, isSelected, 
 function useShipmentsOf(rows: readonly ShipmentException[], from: number, to: number): ReadonlyMap<string, Shipment> {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const begins: number[] = [];
-  for (let begin = from - (from % NAMED); begin <= Math.min(to, rows.length - 1); begin += NAMED) begins.push(begin);
+  for (
+    let begin = from - (from % SHIPMENTS_PER_REQUEST);
+    begin <= Math.min(to, rows.length - 1);
+    begin += SHIPMENTS_PER_REQUEST
+  )
+    begins.push(begin);
   return useQueries({
     queries: begins.map((begin) => {
-      const ids = new Set(rows.slice(begin, begin + NAMED).map(({ shipment_id }) => shipment_id));
+      const ids = new Set(rows.slice(begin, begin + SHIPMENTS_PER_REQUEST).map(({ shipment_id }) => shipment_id));
       return { ...shipmentsQuery(queries, environment, [...ids]), staleTime: 300_000 };
     }),
     combine: byId,

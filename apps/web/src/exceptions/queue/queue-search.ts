@@ -32,7 +32,7 @@ export interface QueueSearch {
 
 /** Reads an address; invalid parts are ignored. */
 export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
-  const said = {
+  const values = {
     view: oneOf(['mine', 'unassigned', 'resolved'] as const, raw['view']),
     severity: words(raw['severity']),
     type: words(raw['type']),
@@ -41,7 +41,7 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
     sort: oneOf(['opened_at', '-opened_at', 'due'] as const, raw['sort']),
     at: typeof raw['at'] === 'string' && raw['at'].startsWith('exc_') ? raw['at'] : undefined,
   };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /** The names themselves are checked by the list: this code is loaded before any page. */

@@ -10,7 +10,7 @@ import { useEnvironment, useMay } from '../../session/session.ts';
 import type { Act } from './act-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
 import { type QueueSearch, isNarrowed } from './queue-search.ts';
-import { useQueueNews, queueQuery, rowsOf, MOST_DUE, useActs } from './queue-queries.ts';
+import { useQueueNews, queueQuery, rowsOf, MAX_DUE, useActs } from './queue-queries.ts';
 import { QueueRows } from './queue-rows.tsx';
 import classes from './queue.module.css';
 
@@ -49,7 +49,7 @@ export function Queue({ search, me }: Props) {
   const toggle = (ids: readonly string[], on: boolean) =>
     setSelected((known) => new Set(on ? [...known, ...ids] : [...known].filter((id) => !ids.includes(id))));
   const keys = useQueueKeys({ rows, at: search.at, me, selected, open, toggle, ask });
-  const readAnew = async () => {
+  const reread = async () => {
     news.forget();
     setSelected(new Set());
     queries.setQueryData(
@@ -75,9 +75,9 @@ export function Queue({ search, me }: Props) {
                   onAct={ask}
                   onClear={() => setSelected(new Set())}
                 />
-                <NewsButton news={news} isLoading={list.isRefetching} onClick={() => void readAnew()} />
+                <NewsButton news={news} isLoading={list.isRefetching} onClick={() => void reread()} />
               </Group>
-              <Beside
+              <SplitView
                 id={search.at}
                 onClose={() => open(undefined)}
                 pane={(id) => (
@@ -92,7 +92,7 @@ export function Queue({ search, me }: Props) {
                 )}
               >
                 {rows.length === 0 && !list.hasNextPage ? (
-                  <Nothing search={search} />
+                  <EmptyQueue search={search} />
                 ) : (
                   <QueueRows
                     rows={rows}
@@ -108,7 +108,7 @@ export function Queue({ search, me }: Props) {
                     }}
                   />
                 )}
-              </Beside>
+              </SplitView>
               {list.isFetchNextPageError && <Failed error={list.error} reset={() => void list.fetchNextPage()} />}
             </>
           )}
@@ -127,7 +127,7 @@ export function Queue({ search, me }: Props) {
   );
 }
 
-interface BesideProps {
+interface SplitViewProps {
   /** The id of the opened exception. */
   readonly id: string | undefined;
   readonly pane: (id: string) => ReactNode;
@@ -136,7 +136,7 @@ interface BesideProps {
 }
 
 /** Shows the opened exception beside the list if there is room, otherwise in a drawer. */
-function Beside({ id, pane, onClose, children }: BesideProps) {
+function SplitView({ id, pane, onClose, children }: SplitViewProps) {
   const isWide = useMediaQuery('(min-width: 1150px)', undefined, { getInitialValueInEffect: false }) ?? true;
   return (
     <div className={classes['columns']} data-open={(isWide && id !== undefined) || undefined}>
@@ -174,7 +174,7 @@ function NewsButton({ news: { arrived, missed }, isLoading, onClick }: NewsProps
   );
 }
 
-function Nothing({ search }: { readonly search: QueueSearch }) {
+function EmptyQueue({ search }: { readonly search: QueueSearch }) {
   if (isNarrowed(search)) return <Alert title="Nothing matches">Widen what is asked for, or clear it.</Alert>;
   if (search.view === 'mine')
     return <Alert title="Nothing of yours">Take some of those that are unassigned: M makes one yours.</Alert>;
@@ -199,7 +199,7 @@ function QueueSelection({ chosen, count, more, isDue, onAct, onClear }: QueueSel
       <Text size="sm" c="dimmed" aria-live="polite">
         {count.toLocaleString()}
         {more && ' and more'} {count === 1 && !more ? 'exception' : 'exceptions'}
-        {isDue && count >= MOST_DUE && ' · only the gravest are put in order: narrow it to see the others'}
+        {isDue && count >= MAX_DUE && ' · only the gravest are put in order: narrow it to see the others'}
       </Text>
     );
   }
@@ -244,12 +244,12 @@ function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
     const next = rows[rows.findIndex(({ id }) => id === at) + step];
     if (next !== undefined) open(next.id);
   };
-  const ofOpened: Readonly<Record<string, () => void>> = {
+  const paneKeys: Readonly<Record<string, () => void>> = {
     j: () => move(1),
     k: () => move(-1),
     Escape: () => open(undefined),
   };
-  const ofEach: Readonly<Record<string, (exception: ShipmentException) => void>> = {
+  const rowKeys: Readonly<Record<string, (exception: ShipmentException) => void>> = {
     a: ({ id, status }) => status === 'open' && acknowledge.mutate({ id }),
     m: ({ id, assignee }) => assignee !== me && acknowledge.mutate({ id, assignee: me }),
     r: (exception) => ask('resolve', [exception]),
@@ -258,13 +258,13 @@ function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     const target = event.target as HTMLElement;
     if (!isShortcut(event)) return;
-    if (at !== undefined) ofOpened[event.key]?.();
+    if (at !== undefined) paneKeys[event.key]?.();
     const current = target.closest<HTMLElement>('[data-exception]')?.dataset['exception'] ?? at;
     const exception = rows.find(({ id, status }) => id === current && status !== 'resolved');
-    if (!mayWrite || exception === undefined || ofEach[event.key] === undefined) return;
+    if (!mayWrite || exception === undefined || rowKeys[event.key] === undefined) return;
     // Keeps the key from being typed into the first field of the dialog.
     event.preventDefault();
-    ofEach[event.key]?.(exception);
+    rowKeys[event.key]?.(exception);
   };
   return { move, onKeyDown };
 }

@@ -29,7 +29,7 @@ import {
   COMMAND_LINE,
   actorOf,
   changesIn,
-  deedOf,
+  sentenceOf,
   endpointNamesQuery,
   type NameOf,
 } from './audit-log.ts';
@@ -164,7 +164,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
         <Table.Tbody>
           {entries.map((entry) => {
             const isOpen = entry.id === openId;
-            const deed = deedOf(entry, nameOf);
+            const deed = sentenceOf(entry, nameOf);
             return (
               <Fragment key={entry.id}>
                 <Table.Tr>

@@ -1,4 +1,4 @@
-import { AUDIT_SENTENCES, actorOf, changesIn, deedOf } from './audit-log.ts';
+import { AUDIT_SENTENCES, actorOf, changesIn, sentenceOf } from './audit-log.ts';
 import { AUDIT_TYPE_LABELS, type AuditEntry, auditQueryOf, readAuditSearch } from './audit-search.ts';
 
 const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
@@ -18,19 +18,19 @@ const nameOf = (id: string) => ({ key_1: 'Nightly import', usr_bob: 'Bob' })[id]
 describe('an entry in words', () => {
   it('says who did what to what, by the names of now', () => {
     expect(actorOf(entry({}), nameOf)).toBe('Ann Visser');
-    expect(deedOf(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
+    expect(sentenceOf(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
   });
 
   it('takes a name from the change where the thing is gone, and its id where nothing names it', () => {
     const changes = { url: { from: 'https://tms.example.com/hooks', to: null } };
     const target = { type: 'webhook_endpoint', id: 'whe_9' };
     const deleted = entry({ type: 'webhook_endpoint.deleted', target, changes });
-    expect(deedOf(deleted, nameOf)).toBe('deleted the endpoint “https://tms.example.com/hooks”');
-    expect(deedOf({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
+    expect(sentenceOf(deleted, nameOf)).toBe('deleted the endpoint “https://tms.example.com/hooks”');
+    expect(sentenceOf({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
   });
 
   it('names a thing with signs of replacement in it as it is', () => {
-    expect(deedOf(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
+    expect(sentenceOf(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
   });
 
   it('names the command line, and who never had a name by their id', () => {

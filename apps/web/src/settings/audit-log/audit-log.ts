@@ -46,17 +46,17 @@ export function actorOf({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameOf): s
 }
 
 /** What the actor did, such as "revoked the key “Nightly import”". */
-export function deedOf(entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>, nameOf: NameOf): string {
+export function sentenceOf(entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>, nameOf: NameOf): string {
   const { type, target, actor } = entry;
   if (type === 'user.changed' && target.id === actor.id) return 'changed their own name';
   return AUDIT_SENTENCES[type].replace('…', () => targetOf(entry, nameOf));
 }
 
 function targetOf({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, nameOf: NameOf): string {
-  const told = NAMING_FIELDS.map((field) => changes[field]?.to ?? changes[field]?.from).find(
+  const named = NAMING_FIELDS.map((field) => changes[field]?.to ?? changes[field]?.from).find(
     (name) => typeof name === 'string',
   );
-  const name = (target.id === null ? undefined : nameOf(target.id)) ?? told;
+  const name = (target.id === null ? undefined : nameOf(target.id)) ?? named;
   return typeof name === 'string' ? `“${name}”` : (target.id ?? 'that has no id yet');
 }
 

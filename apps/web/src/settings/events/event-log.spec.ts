@@ -1,5 +1,5 @@
 import type { TrackingEvent } from '@tracking/client';
-import { isAskedFor, newestFirst, typesOf, readEventSearch } from './event-log.ts';
+import { matchesSearch, newestFirst, typesOf, readEventSearch } from './event-log.ts';
 
 const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
 
@@ -15,7 +15,7 @@ it.each([
   [{ shipment_id: 'shp_1' }, true],
   [{ shipment_id: 'shp_2' }, false],
 ])('asked for %j: %s', (search, expected) => {
-  expect(isAskedFor(event('a'), search)).toBe(expected);
+  expect(matchesSearch(event('a'), search)).toBe(expected);
 });
 
 it('what an address says wrongly counts as not said', () => {

@@ -40,7 +40,7 @@ export function eventsQuery(environment: Environment, search: EventSearch) {
 }
 
 /** Live events that are kept at most, so that memory does not grow all day. */
-export const MOST_LIVE = 500;
+export const MAX_LIVE = 500;
 
 /**
  * Merges live events and the log by publication, the newest first, without duplicates.
@@ -58,7 +58,7 @@ export function typesOf(text: unknown) {
   return SHIPMENT_EVENT_TYPES.filter((type) => named.includes(type));
 }
 
-export function isAskedFor({ type, data }: TrackingEvent, search: EventSearch): boolean {
+export function matchesSearch({ type, data }: TrackingEvent, search: EventSearch): boolean {
   const types: readonly string[] = typesOf(search.type);
   return (
     (types.length === 0 || types.includes(type)) &&

@@ -11,7 +11,15 @@ import { Curl, Snippet } from '../../shipment/calls/snippet.tsx';
 import { EVENT_TYPE_OPTIONS, eventLabel } from '../../values/event-types.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { Time } from '../../values/time.tsx';
-import { newestFirst, typesOf, eventsQuery, type EventSearch, summaryOf, MOST_LIVE, isAskedFor } from './event-log.ts';
+import {
+  newestFirst,
+  typesOf,
+  eventsQuery,
+  type EventSearch,
+  summaryOf,
+  MAX_LIVE,
+  matchesSearch,
+} from './event-log.ts';
 
 /** The events that clients receive, as they happen. */
 export function EventsPage() {
@@ -171,16 +179,16 @@ function useLiveLog(search: EventSearch, isPaused: boolean) {
   }>({ shown: [], waiting: [] });
   const [gathered] = useState<{ events: TrackingEvent[]; timer?: ReturnType<typeof setTimeout> }>({ events: [] });
   useLiveEvent((event) => {
-    if (!isAskedFor(event, search)) return;
+    if (!matchesSearch(event, search)) return;
     gathered.events.push(event);
     gathered.timer ??= setTimeout(() => {
       delete gathered.timer;
       const latest = gathered.events.splice(0);
-      setState(({ shown, waiting }) => ({ shown, waiting: [...waiting, ...latest].slice(-MOST_LIVE) }));
+      setState(({ shown, waiting }) => ({ shown, waiting: [...waiting, ...latest].slice(-MAX_LIVE) }));
     }, SHOW_MS);
   });
   useEffect(() => () => clearTimeout(gathered.timer), [gathered]);
   if (!isPaused && state.waiting.length > 0)
-    setState({ shown: [...state.shown, ...state.waiting].slice(-MOST_LIVE), waiting: [] });
+    setState({ shown: [...state.shown, ...state.waiting].slice(-MAX_LIVE), waiting: [] });
   return { shown: state.shown, waiting: state.waiting.length };
 }

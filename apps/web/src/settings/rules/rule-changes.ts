@@ -23,7 +23,7 @@ interface RulePatch {
   by_mode?: Partial<Record<Mode, number | null>>;
 }
 
-const MOST_HOURS = 8_760;
+const MAX_HOURS = 8_760;
 
 export function valuesOf({ enabled, severity, after_hours, before_hours, by_mode }: Rule): RuleValues {
   return { enabled, severity, after_hours: after_hours ?? '', before_hours: before_hours ?? '', by_mode };
@@ -48,7 +48,7 @@ export function patchOf(rule: Rule, values: RuleValues): RulePatch | undefined {
 /** The fault of a number of hours; null if there is none. */
 export function hoursFault(hours: number | string): string | null {
   if (hours === '') return null;
-  return typeof hours === 'number' && hours > 0 && hours <= MOST_HOURS ? null : `More than 0, at most ${MOST_HOURS}`;
+  return typeof hours === 'number' && hours > 0 && hours <= MAX_HOURS ? null : `More than 0, at most ${MAX_HOURS}`;
 }
 
 /** The names of settings that differ; `by_mode.air` and the like count one by one. */

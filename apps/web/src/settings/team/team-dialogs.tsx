@@ -60,11 +60,11 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
     touches: [['users'], ['api-keys']],
     onDone: onClose,
     shows: (error) => {
-      if (isOutdated(error)) lookAgain.mutate();
+      if (isOutdated(error)) reread.mutate();
       return true;
     },
   });
-  const lookAgain = useWrite({
+  const reread = useWrite({
     write: () => client.users.get(member.id),
     touches: [['users']],
     onDone: setKnown,

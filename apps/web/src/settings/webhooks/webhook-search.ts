@@ -28,7 +28,7 @@ export function statusesOf(named: unknown): readonly DeliveryStatus[] {
 /** Reads an address; invalid parts are ignored. */
 export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch {
   const status = statusesOf(raw['status']);
-  const said: DeliverySearch = {
+  const values: DeliverySearch = {
     endpoint_id: idOf('whe', raw['endpoint_id']),
     event_id: idOf('evt', raw['event_id']),
     event_type: oneOf(EVENT_TYPES, raw['event_type']),
@@ -37,7 +37,7 @@ export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch
     since: readTime(raw['since']),
     until: readTime(raw['until']),
   };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /** The filters of the dead letters as the address holds them. */

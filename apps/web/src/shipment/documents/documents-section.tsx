@@ -98,7 +98,7 @@ function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> 
           <DropZone ref={setZone} />
         </div>
       ) : (
-        <MayOnlyLook />
+        <ReadOnly />
       )}
       {mayWrite && !mayApprove && (
         <Text size="sm" c="dimmed">
@@ -137,7 +137,7 @@ function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> 
   );
 }
 
-function MayOnlyLook() {
+function ReadOnly() {
   return (
     <Text size="sm" c="dimmed">
       You may look at documents. To send or review them your role does not include documents:write and
@@ -188,11 +188,11 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
           {(byMode) => {
             const items = checklist(byMode[mode] ?? [], documents);
             if (items.length === 0) return <Nothing mode={mode} />;
-            const there = items.filter(({ state }) => state !== 'missing').length;
+            const present = items.filter(({ state }) => state !== 'missing').length;
             return (
               <Stack gap="xs">
                 <Text size="sm" c="dimmed">
-                  {words(mode)} shipments need these. {there} of {items.length} are here.
+                  {words(mode)} shipments need these. {present} of {items.length} are here.
                 </Text>
                 <ul className={classes['checklist']}>
                   {items.map(({ type, state, document }) => {

@@ -3,7 +3,7 @@ import { fileSize } from '../../values/files.ts';
 import {
   contentTypeOf,
   faultOf,
-  MOST_BYTES,
+  MAX_BYTES,
   supposedType,
   type TransferOptions,
   type Upload,
@@ -90,7 +90,7 @@ describe('a chosen file', () => {
     const faults = [
       { name: 'a.zip', size: 1 },
       { name: 'a.pdf', size: 0 },
-      { name: 'a.pdf', size: MOST_BYTES + 1 },
+      { name: 'a.pdf', size: MAX_BYTES + 1 },
     ].map(faultOf);
     expect(faults).toEqual([
       expect.stringContaining('Only'),

@@ -17,7 +17,7 @@ import classes from './preview.module.css';
 const Pdf = late(async () => ({ default: (await import('./pdf.tsx')).Pdf }));
 
 /** Larger files can be saved, but are not shown, since they would slow down the page. */
-const MOST_BYTES = 50 * 2 ** 20;
+const MAX_BYTES = 50 * 2 ** 20;
 
 interface Props {
   readonly document: ShipmentDocument | undefined;
@@ -43,7 +43,7 @@ export function PreviewDialog({ document, onClose, actions }: Props) {
 
 function Preview({ document, actions }: { readonly document: ShipmentDocument; readonly actions: React.ReactNode }) {
   const kind = previewKind(document);
-  const isShown = kind !== undefined && document.size_bytes <= MOST_BYTES;
+  const isShown = kind !== undefined && document.size_bytes <= MAX_BYTES;
   const [queries, query] = [useQueryClient(), contentQuery(useEnvironment(), document.id)];
   const content = useQuery({ ...query, enabled: isShown });
   const name = document.file_name;
@@ -101,14 +101,14 @@ function Picture({ blob, name }: { readonly blob: Blob; readonly name: string })
 }
 
 /** More text would freeze the page. */
-const PLAIN_TEXT_MOST_BYTES = 200_000;
+const MAX_TEXT_BYTES = 200_000;
 
 function PlainText({ blob, name }: { readonly blob: Blob; readonly name: string }) {
   const [text, setText] = useState('');
   useEffect(() => {
     let isShown = true;
     void blob
-      .slice(0, PLAIN_TEXT_MOST_BYTES)
+      .slice(0, MAX_TEXT_BYTES)
       .text()
       .then((read) => isShown && setText(read));
     return () => {
@@ -120,7 +120,7 @@ function PlainText({ blob, name }: { readonly blob: Blob; readonly name: string 
       <Code block className={classes['text']} tabIndex={0} aria-label={name}>
         {text}
       </Code>
-      {blob.size > PLAIN_TEXT_MOST_BYTES && (
+      {blob.size > MAX_TEXT_BYTES && (
         <Text size="sm" c="dimmed">
           This is its beginning. Download it for the rest.
         </Text>

@@ -127,7 +127,7 @@ const CONTENT_TYPES: Readonly<Record<string, DocumentContentType>> = {
 };
 const TAKEN_ENDINGS = Object.keys(CONTENT_TYPES).map((ending) => `.${ending}`);
 
-export const MOST_BYTES = 250 * 2 ** 20;
+export const MAX_BYTES = 250 * 2 ** 20;
 
 export function contentTypeOf(name: string): DocumentContentType | undefined {
   return CONTENT_TYPES[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
@@ -137,7 +137,7 @@ export function contentTypeOf(name: string): DocumentContentType | undefined {
 export function faultOf({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
   if (contentTypeOf(name) === undefined) return `Only ${TAKEN_ENDINGS.join(', ')} are taken.`;
   if (size === 0) return 'The file is empty.';
-  if (size > MOST_BYTES) return 'The file is larger than 250 MiB.';
+  if (size > MAX_BYTES) return 'The file is larger than 250 MiB.';
   return undefined;
 }
 

@@ -43,10 +43,10 @@ function Words({ exception, kind, known, isPending, onDeal, onClose }: Props) {
   });
   const others = [...new Set(known)].filter((one) => one !== me);
   const submit = ({ assignee, code, note }: typeof form.values) => {
-    const said = note.trim() === '' ? {} : { note: note.trim() };
+    const noteField = note.trim() === '' ? {} : { note: note.trim() };
     if (kind === 'remark') onDeal({ kind, note: note.trim() });
-    else if (kind === 'resolve') onDeal({ kind, code, ...said });
-    else onDeal({ kind, assignee: assignee.trim() === '' ? null : assignee.trim(), ...said });
+    else if (kind === 'resolve') onDeal({ kind, code, ...noteField });
+    else onDeal({ kind, assignee: assignee.trim() === '' ? null : assignee.trim(), ...noteField });
   };
   return (
     <form onSubmit={form.onSubmit(submit)}>

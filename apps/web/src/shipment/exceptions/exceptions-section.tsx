@@ -15,7 +15,7 @@ import { May } from '../../session/permissions.tsx';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { Time, withTimes } from '../../values/time.tsx';
-import { useActorName, told, whoOf } from '../history/history-sentences.ts';
+import { useActorName, sentenceOf, whoOf } from '../history/history-sentences.ts';
 import type { Seen } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { seenExceptionsQuery, DECIDED_BY, type Dealing, useDealing, exceptionStoryQuery } from './exception-queries.ts';
@@ -225,7 +225,7 @@ function Story({ exception }: Pick<Props, 'exception'>) {
             {(entries) => (
               <ul className={classes['story']}>
                 {entries.map((entry) => {
-                  const { did, note } = told(entry);
+                  const { did, note } = sentenceOf(entry);
                   return (
                     <li key={entry.id}>
                       <Text size="sm">

@@ -46,8 +46,8 @@ function Fields({ onClose }: Pick<Props, 'onClose'>) {
   });
   const open = useWrite({
     write: ({ type, severity, ...words }: typeof form.values) => {
-      const said = Object.fromEntries(Object.entries(words).filter(([, word]) => word.trim() !== ''));
-      return client.exceptions.open(id, { type: type ?? 'other', severity, ...said }).withResponse();
+      const texts = Object.fromEntries(Object.entries(words).filter(([, word]) => word.trim() !== ''));
+      return client.exceptions.open(id, { type: type ?? 'other', severity, ...texts }).withResponse();
     },
     touches,
     done: ({ status }) =>

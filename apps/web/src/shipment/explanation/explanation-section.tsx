@@ -112,7 +112,7 @@ function Values({ explained, labels }: ValuesProps) {
 }
 
 /** Rows that are shown at first. */
-const FIRST = 100;
+const ROWS_PER_STEP = 100;
 const COLORS: Readonly<Record<MilestoneResult, string>> = {
   counted: 'green',
   demoted: 'yellow',
@@ -126,7 +126,7 @@ interface Props {
 }
 
 function ExplainedMilestones({ milestones, labels }: Props) {
-  const [most, setMost] = useState(FIRST);
+  const [limit, setLimit] = useState(ROWS_PER_STEP);
   return (
     <>
       <Table.ScrollContainer minWidth={640}>
@@ -140,7 +140,7 @@ function ExplainedMilestones({ milestones, labels }: Props) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {milestones.slice(0, most).map((milestone) => (
+            {milestones.slice(0, limit).map((milestone) => (
               <Table.Tr key={milestone.milestone_id}>
                 <Table.Td>
                   <MilestoneLink id={milestone.milestone_id} label={labels.get(milestone.code) ?? milestone.code} />
@@ -171,9 +171,9 @@ function ExplainedMilestones({ milestones, labels }: Props) {
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {milestones.length > most && (
-        <Button variant="default" onClick={() => setMost(most + FIRST)}>
-          Show {Math.min(FIRST, milestones.length - most)} more of {milestones.length}
+      {milestones.length > limit && (
+        <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_STEP)}>
+          Show {Math.min(ROWS_PER_STEP, milestones.length - limit)} more of {milestones.length}
         </Button>
       )}
     </>

@@ -7,7 +7,7 @@ import { useEnvironment } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './history-section.module.css';
-import { historyQuery, type HistoryEntry, told, whoOf } from './history-sentences.ts';
+import { historyQuery, type HistoryEntry, sentenceOf, whoOf } from './history-sentences.ts';
 import { type Difference, fieldWords, valueWords } from './value-words.ts';
 
 export function HistorySection() {
@@ -46,7 +46,7 @@ const SHOWN = 6;
 /** One entry: a sentence, the changed values, and the stored form. */
 function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   const [showsRaw, setShowsRaw] = useState(false);
-  const { did, details, note } = told(entry);
+  const { did, details, note } = sentenceOf(entry);
   return (
     <li className={classes['entry']}>
       <Text size="xs" c="dimmed" className={classes['at']}>

@@ -1,4 +1,4 @@
-import { type HistoryEntry, told, whoOf } from './history-sentences.ts';
+import { type HistoryEntry, sentenceOf, whoOf } from './history-sentences.ts';
 import { fieldWords, momentWords, valueWords } from './value-words.ts';
 
 const ANN = { type: 'user', id: 'usr_1', name: 'Ann' } as const;
@@ -93,20 +93,20 @@ it.each<[string, HistoryEntry, string]>([
     'rejected Photo “a.png” (PNG): “Too dark”',
   ],
 ])('%s is told in a sentence', (_what, one, did) => {
-  expect(told(one).did).toBe(did);
+  expect(sentenceOf(one).did).toBe(did);
 });
 
 it('of a container what is told is its status, not the id of the milestone that set it', () => {
   const container = { number: 'CSQU3054383', status: 'in_transit', status_milestone_id: 'mst_1' };
   const containers = { from: [container], to: [{ ...container, status: 'arrived', status_milestone_id: 'mst_2' }] };
-  expect(told(entry('shipment.updated', { containers })).did).toBe(
+  expect(sentenceOf(entry('shipment.updated', { containers })).did).toBe(
     'changed Container CSQU3054383, status from In transit to Arrived',
   );
 });
 
 it('of a milestone that was corrected what differs is told, not what follows from it', () => {
   const to = { ...MILESTONE, revision: 2, recorded_at: 'later', location: 'NLRTM' };
-  const { details } = told(
+  const { details } = sentenceOf(
     entry('milestone.corrected', { milestone: { from: { ...MILESTONE, location: 'CNSHA' }, to } }),
   );
   expect(details).toEqual([{ path: ['location'], from: 'CNSHA', to: 'NLRTM' }]);
@@ -117,8 +117,8 @@ it('what was said stands beside', () => {
     exception: { from: EXCEPTION, to: EXCEPTION },
     note: { from: null, to: 'Hi' },
   });
-  expect(told(said).note).toBe('Hi');
-  expect(told(entry('shipment.cancelled', {})).note).toBeUndefined();
+  expect(sentenceOf(said).note).toBe('Hi');
+  expect(sentenceOf(entry('shipment.cancelled', {})).note).toBeUndefined();
 });
 
 it.each([

@@ -10,7 +10,7 @@ export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** An entry of the history in words. */
-interface Told {
+interface Sentence {
   /** Follows the name of the actor: "changed ETA". */
   readonly did: string;
   /** The changed values that the sentence does not mention. */
@@ -33,7 +33,7 @@ export function whoOf({ type, id, name }: HistoryEntry['actor']): string {
 /** The kinds of resources that change as a whole. */
 const KINDS = ['milestone', 'exception', 'document'] as const;
 /** Derived fields, which readers of the history do not need. */
-const SILENT: ReadonlySet<string> = new Set([
+const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'revision',
   'recorded_at',
   'recorded_by',
@@ -48,16 +48,16 @@ const SILENT: ReadonlySet<string> = new Set([
   'sequence',
 ]);
 
-export function told(entry: HistoryEntry): Told {
+export function sentenceOf(entry: HistoryEntry): Sentence {
   const note = textOf(entry.changes['note']?.to);
   const kind = KINDS.find((one) => entry.changes[one] !== undefined);
-  const told = kind === undefined ? toldOfShipment(entry) : toldOfThing(entry, entry.changes[kind] ?? {});
-  return note === undefined ? told : { ...told, note };
+  const sentenceOf = kind === undefined ? shipmentSentence(entry) : partSentence(entry, entry.changes[kind] ?? {});
+  return note === undefined ? sentenceOf : { ...sentenceOf, note };
 }
 
-function toldOfShipment({ type, changes }: HistoryEntry): Told {
+function shipmentSentence({ type, changes }: HistoryEntry): Sentence {
   const details = Object.entries(changes)
-    .filter(([name]) => !SILENT.has(name))
+    .filter(([name]) => !DERIVED_FIELDS.has(name))
     .flatMap(([name, { from, to }]) => differences(from, to, [name]))
     .filter(({ path }) => path.at(-1) !== 'status_milestone_id');
   if (type === 'shipment.created') return { did: 'created the shipment', details };
@@ -71,32 +71,32 @@ function toldOfShipment({ type, changes }: HistoryEntry): Told {
 
 type Change = HistoryEntry['changes'][string];
 
-function toldOfThing(entry: HistoryEntry, { from, to }: Change): Told {
+function partSentence(entry: HistoryEntry, { from, to }: Change): Sentence {
   const [before, after] = [fieldsOf(from), fieldsOf(to)];
-  const thing = after ?? before ?? {};
+  const part = after ?? before ?? {};
   const changed =
     before === undefined || after === undefined
       ? []
-      : differences(before, after).filter(({ path: [name = ''] }) => !SILENT.has(name));
-  if (entry.type.startsWith('milestone.')) return ofMilestone(entry, thing, changed);
-  if (entry.type.startsWith('exception.')) return ofException(entry, thing, changed);
-  return { did: ofDocument(entry.type, thing), details: [] };
+      : differences(before, after).filter(({ path: [name = ''] }) => !DERIVED_FIELDS.has(name));
+  if (entry.type.startsWith('milestone.')) return milestoneSentence(entry, part, changed);
+  if (entry.type.startsWith('exception.')) return exceptionSentence(entry, part, changed);
+  return { did: documentSentence(entry.type, part), details: [] };
 }
 
-type OfThing = (entry: HistoryEntry, thing: Fields, changed: readonly Difference[]) => Told;
+type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly Difference[]) => Sentence;
 
-const ofMilestone: OfThing = ({ type }, thing, changed) => {
-  if (type === 'milestone.corrected') return { did: `corrected ${milestone(thing)}`, details: changed };
+const milestoneSentence: PartSentence = ({ type }, part, changed) => {
+  if (type === 'milestone.corrected') return { did: `corrected ${milestone(part)}`, details: changed };
   const did = type === 'milestone.retracted' ? 'took back' : 'recorded';
-  return { did: `${did} ${milestone(thing)}`, details: [] };
+  return { did: `${did} ${milestone(part)}`, details: [] };
 };
 
-const ofException: OfThing = ({ type, actor, changes }, thing, changed) => {
-  if (type === 'exception.updated') return updated(thing, changed, changes['note'] !== undefined);
+const exceptionSentence: PartSentence = ({ type, actor, changes }, part, changed) => {
+  if (type === 'exception.updated') return updated(part, changed, changes['note'] !== undefined);
   if (type === 'exception.opened') {
-    return { did: `${opened(actor, thing)} ${exception(thing)}, ${severity(thing)}`, details: [] };
+    return { did: `${opened(actor, part)} ${exception(part)}, ${severity(part)}`, details: [] };
   }
-  return { did: resolved(actor, thing), details: [] };
+  return { did: resolved(actor, part), details: [] };
 };
 
 /** An exception that a rule opened is listed under whoever made the write. */
@@ -104,24 +104,24 @@ function opened({ type }: HistoryEntry['actor'], { detected_by }: Fields): strin
   return type === 'system' || detected_by !== 'system' ? 'opened' : 'thereby opened';
 }
 
-function resolved(actor: HistoryEntry['actor'], thing: Fields): string {
-  const { by } = fieldsOf(thing['resolution']) ?? {};
+function resolved(actor: HistoryEntry['actor'], part: Fields): string {
+  const { by } = fieldsOf(part['resolution']) ?? {};
   if (fieldsOf(by)?.['type'] === 'system')
-    return `${actor.type === 'system' ? '' : 'thereby '}cleared ${exception(thing)}`;
-  return `resolved ${exception(thing)}${resolution(thing)}`;
+    return `${actor.type === 'system' ? '' : 'thereby '}cleared ${exception(part)}`;
+  return `resolved ${exception(part)}${resolution(part)}`;
 }
 
-function updated(thing: Fields, changed: readonly Difference[], isSaid: boolean): Told {
-  const about = exception(thing);
-  const became = (name: string) => changed.find(({ path }) => path[0] === name);
-  const [status, assignee] = [became('status'), became('assignee')];
+function updated(part: Fields, changed: readonly Difference[], hasNote: boolean): Sentence {
+  const about = exception(part);
+  const changeOf = (name: string) => changed.find(({ path }) => path[0] === name);
+  const [status, assignee] = [changeOf('status'), changeOf('assignee')];
   const rest = changed.filter(({ path: [name = ''] }) => !['status', 'assignee', 'metrics'].includes(name));
   const verbs = [
     ...(status?.to === 'acknowledged' ? [`acknowledged ${about}`] : []),
     ...(assignee === undefined ? [] : [assigned(assignee.to, status === undefined ? about : 'it')]),
   ];
   if (verbs.length > 0) return { did: verbs.join(' and '), details: rest };
-  if (rest.length === 0 && isSaid) return { did: `remarked on ${about}`, details: [] };
+  if (rest.length === 0 && hasNote) return { did: `remarked on ${about}`, details: [] };
   return { did: `updated ${about}`, details: rest.length > 0 ? rest : changed };
 }
 
@@ -138,41 +138,41 @@ const DOCUMENT_VERBS: Readonly<Record<string, string>> = {
   'document.deleted': 'deleted',
 };
 
-function ofDocument(type: string, thing: Fields): string {
-  const kind = DOCUMENT_LABELS[thing['type'] as keyof typeof DOCUMENT_LABELS] ?? 'Document';
-  const content = CONTENT_LABELS[thing['content_type'] as keyof typeof CONTENT_LABELS];
-  const what = `${kind} “${String(thing['file_name'])}”${content === undefined ? '' : ` (${content})`}`;
-  const reason = textOf(thing['rejection_reason']);
+function documentSentence(type: string, part: Fields): string {
+  const kind = DOCUMENT_LABELS[part['type'] as keyof typeof DOCUMENT_LABELS] ?? 'Document';
+  const content = CONTENT_LABELS[part['content_type'] as keyof typeof CONTENT_LABELS];
+  const what = `${kind} “${String(part['file_name'])}”${content === undefined ? '' : ` (${content})`}`;
+  const reason = textOf(part['rejection_reason']);
   const why = type === 'document.rejected' && reason !== undefined ? `: “${reason}”` : '';
   return `${DOCUMENT_VERBS[type] ?? words(type)} ${what}${why}`;
 }
 
-function milestone(thing: Fields): string {
-  const where = textOf(thing['location']);
-  const container = textOf(thing['container_number']);
-  const is = thing['classifier'] === 'actual' ? '' : ` (${String(thing['classifier'])})`;
+function milestone(part: Fields): string {
+  const where = textOf(part['location']);
+  const container = textOf(part['container_number']);
+  const is = part['classifier'] === 'actual' ? '' : ` (${String(part['classifier'])})`;
   return [
-    `“${String(thing['label'])}”${is}`,
+    `“${String(part['label'])}”${is}`,
     ...(container === undefined ? [] : [`of ${container}`]),
     ...(where === undefined ? [] : [`at ${where}`]),
-    ...(typeof thing['occurred_at'] === 'string' ? [`for ${momentWords(thing['occurred_at'])}`] : []),
+    ...(typeof part['occurred_at'] === 'string' ? [`for ${momentWords(part['occurred_at'])}`] : []),
   ].join(' ');
 }
 
-function exception(thing: Fields): string {
-  const container = textOf(thing['container_number']);
-  return `“${String(thing['title'])}”${container === undefined ? '' : ` of ${container}`}`;
+function exception(part: Fields): string {
+  const container = textOf(part['container_number']);
+  return `“${String(part['title'])}”${container === undefined ? '' : ` of ${container}`}`;
 }
 
-function severity(thing: Fields): string {
-  return (SEVERITY_LABELS[thing['severity'] as keyof typeof SEVERITY_LABELS] ?? '').toLowerCase();
+function severity(part: Fields): string {
+  return (SEVERITY_LABELS[part['severity'] as keyof typeof SEVERITY_LABELS] ?? '').toLowerCase();
 }
 
-function resolution(thing: Fields): string {
-  const { code, note } = fieldsOf(thing['resolution']) ?? {};
+function resolution(part: Fields): string {
+  const { code, note } = fieldsOf(part['resolution']) ?? {};
   const label = RESOLUTION_LABELS[code as keyof typeof RESOLUTION_LABELS];
-  const said = textOf(note);
-  return `${label === undefined ? '' : ` as ${label.toLowerCase()}`}${said === undefined ? '' : `: “${said}”`}`;
+  const noteText = textOf(note);
+  return `${label === undefined ? '' : ` as ${label.toLowerCase()}`}${noteText === undefined ? '' : `: “${noteText}”`}`;
 }
 
 /** "ETA from 3 Nov to 5 Nov" */
@@ -182,9 +182,10 @@ function change({ path, from, to }: Difference): string {
   return `${fieldWords(path)} from ${valueWords(from, field)} to ${valueWords(to, field)}`;
 }
 
-const MOST = 3;
+const MAX_FIELDS = 3;
 function list(fields: readonly string[]): string {
-  if (fields.length > MOST) return `${fields.slice(0, MOST - 1).join(', ')} and ${fields.length - MOST + 1} more`;
+  if (fields.length > MAX_FIELDS)
+    return `${fields.slice(0, MAX_FIELDS - 1).join(', ')} and ${fields.length - MAX_FIELDS + 1} more`;
   return fields.length < 2 ? fields.join('') : `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`;
 }
 

@@ -1,7 +1,7 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { Time } from '../../values/time.tsx';
 import { differences, fieldWords, valueWords } from '../history/value-words.ts';
-import { told, whoOf } from '../history/history-sentences.ts';
+import { sentenceOf, whoOf } from '../history/history-sentences.ts';
 import type { Conflict } from './guarded-write.ts';
 
 interface Props<Thing> {
@@ -49,7 +49,7 @@ function Since({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
     <List size="sm">
       {entries.map((entry) => (
         <List.Item key={entry.id}>
-          <strong>{whoOf(entry.actor)}</strong> {told(entry).did}, <Time value={entry.at} />
+          <strong>{whoOf(entry.actor)}</strong> {sentenceOf(entry).did}, <Time value={entry.at} />
         </List.Item>
       ))}
     </List>

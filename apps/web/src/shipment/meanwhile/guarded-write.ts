@@ -45,14 +45,14 @@ export function useShipmentTouches() {
 export function useGuardedWrite<Thing extends { readonly id: string }, Input = void, Output = unknown>(
   parts: Parts<Thing, Input, Output>,
 ) {
-  const { kind, write, read, isSame, canStill, onLeft, ...told } = parts;
+  const { kind, write, read, isSame, canStill, onLeft, ...writeParts } = parts;
   const queries = useQueryClient();
   const [environment, shipment] = [useEnvironment(), useShipment()];
   const touches = useShipmentTouches();
   const [conflict, setConflict] = useState<Conflict<Thing>>();
   const writing = useWrite({
-    ...told,
-    onDone: (output: Output, { input }: { seen: Seen<Thing>; input: Input }) => told.onDone?.(output, input),
+    ...writeParts,
+    onDone: (output: Output, { input }: { seen: Seen<Thing>; input: Input }) => writeParts.onDone?.(output, input),
     touches,
     write: async ({ seen, input }: { seen: Seen<Thing>; input: Input }) => {
       try {
@@ -122,7 +122,7 @@ interface GuardedParts<Thing, Output> {
 }
 
 /** Attempts before giving up on a shipment that changes before each of them. */
-const TRIES = 6;
+const MAX_ATTEMPTS = 6;
 
 /**
  * Writes if the resource is as the user saw it. A version covers the whole shipment, and most of its changes concern other
@@ -134,7 +134,7 @@ export async function guarded<Thing, Output>(
   { write, read, isSame }: GuardedParts<Thing, Output>,
 ): Promise<Output> {
   let { version } = seen;
-  for (let left = TRIES; ; left -= 1) {
+  for (let left = MAX_ATTEMPTS; ; left -= 1) {
     try {
       return await write(`"${version}"`);
     } catch (error) {

@@ -22,7 +22,7 @@ import {
   FIELD_LABELS,
   type MilestoneField,
   differences,
-  sayingOf,
+  fieldText,
   type MilestoneChanges,
 } from './milestone-values.ts';
 
@@ -159,5 +159,5 @@ function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: Mileston
 }
 
 function shown(milestone: Milestone, field: MilestoneField): string {
-  return field === 'occurred_at' ? momentIn(milestone.occurred_at, OWN_ZONE) : sayingOf(milestone, field);
+  return field === 'occurred_at' ? momentIn(milestone.occurred_at, OWN_ZONE) : fieldText(milestone, field);
 }

@@ -19,7 +19,7 @@ import {
   FIELD_LABELS,
   differences,
   isSameRevision,
-  sayingOf,
+  fieldText,
   sourceOf,
 } from './milestone-values.ts';
 import { useGuardedWrite } from '../meanwhile/guarded-write.ts';
@@ -154,13 +154,13 @@ function Change({ change: { at, actor, from, to } }: { readonly change: Mileston
         to !== null &&
         differences(from, to).map((field) => (
           <Text key={field} size="sm" c="dimmed">
-            {FIELD_LABELS[field]}: <del>{said(from, field)}</del> <ins>{said(to, field)}</ins>
+            {FIELD_LABELS[field]}: <del>{fieldOf(from, field)}</del> <ins>{fieldOf(to, field)}</ins>
           </Text>
         ))}
     </div>
   );
 }
 
-function said(milestone: Milestone, field: keyof typeof FIELD_LABELS) {
-  return field === 'occurred_at' ? <Time value={milestone.occurred_at} /> : sayingOf(milestone, field);
+function fieldOf(milestone: Milestone, field: keyof typeof FIELD_LABELS) {
+  return field === 'occurred_at' ? <Time value={milestone.occurred_at} /> : fieldText(milestone, field);
 }

@@ -24,7 +24,7 @@ export interface MilestoneValues {
 export type MilestoneChanges = BodyOf<'correctMilestone'>;
 
 /** All fields except the time. */
-const SAID = [
+const CORRECTABLE = [
   ...(['code', 'classifier', 'location', 'container_number', 'reason_code'] as const),
   ...(['vessel', 'voyage', 'note', 'external_id'] as const),
 ] as const;
@@ -51,15 +51,15 @@ export function valuesOf(milestone: Milestone, zone: string): MilestoneValues {
 
 /** The body of a request that records the milestone. */
 export function bodyOf(values: MilestoneValues, zone: string): MilestoneFields {
-  const said = Object.entries({ ...values, occurred_at: instantIfAny(values.occurred_at, zone) });
+  const entries = Object.entries({ ...values, occurred_at: instantIfAny(values.occurred_at, zone) });
   return Object.fromEntries(
-    said.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimmed(value)]),
+    entries.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimmed(value)]),
   ) as unknown as MilestoneFields;
 }
 
 /** The corrections: changed fields, null for a cleared one. The seconds of an untouched time are kept. */
 export function changesOf(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
-  const changed = SAID.map((name) => [name, trimmed(values[name]) || null] as const).filter(
+  const changed = CORRECTABLE.map((name) => [name, trimmed(values[name]) || null] as const).filter(
     ([name, value]) => value !== before[name],
   );
   const isSameTime = values.occurred_at === wallClockOf(before.occurred_at, zone);
@@ -91,17 +91,17 @@ export const FIELD_LABELS = {
   timezone: 'Time zone',
 } as const satisfies Partial<Record<keyof Milestone, string>>;
 export type MilestoneField = keyof typeof FIELD_LABELS;
-type Said = Pick<Milestone, MilestoneField>;
+type CorrectableFields = Pick<Milestone, MilestoneField>;
 
 const FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
 
 /** The fields in which two milestones differ. */
-export function differences(from: Said, to: Said): MilestoneField[] {
+export function differences(from: CorrectableFields, to: CorrectableFields): MilestoneField[] {
   return FIELDS.filter((field) => from[field] !== to[field]);
 }
 
 /** The value of a field in words. Times are formatted by the caller. */
-export function sayingOf(milestone: Said & Pick<Milestone, 'label'>, field: MilestoneField): string {
+export function fieldText(milestone: CorrectableFields & Pick<Milestone, 'label'>, field: MilestoneField): string {
   const value = milestone[field];
   if (value === null) return '—';
   if (field === 'code') return milestone.label;

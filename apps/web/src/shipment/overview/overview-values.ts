@@ -139,8 +139,8 @@ export function containerValues(container: Container | undefined): ContainerValu
 
 /** The changed fields; null for a cleared one. */
 export function containerChanges(before: Container | undefined, values: ContainerValues): BodyOf<'changeContainer'> {
-  const said = FIELDS.map((field) => [field, values[field].trim() || null] as const);
-  return Object.fromEntries(said.filter(([field, value]) => value !== (before?.[field] ?? null)));
+  const entries = FIELDS.map((field) => [field, values[field].trim() || null] as const);
+  return Object.fromEntries(entries.filter(([field, value]) => value !== (before?.[field] ?? null)));
 }
 
 /** Compares the fields that can be edited; milestones may differ. */

@@ -43,9 +43,9 @@ function rowsOf(key: string, step: readonly Milestone[]): TimelineRow[] {
   const of = (classifier: Milestone['classifier']) => step.filter((milestone) => milestone.classifier === classifier);
   const [planned, estimated, actual] = [of('planned'), of('estimated'), of('actual')];
   const standing = actual.filter(stands);
-  const [first, ...again] = standing;
+  const [first, ...repeated] = standing;
   const head = first === undefined ? actual : [...actual.filter((milestone) => !stands(milestone)), first];
-  const groups = [{ planned, estimated, actual: head }, ...again.map((each) => only(each))];
+  const groups = [{ planned, estimated, actual: head }, ...repeated.map((each) => only(each))];
   return groups.map((group, index) => {
     const [any] = [...group.actual, ...group.estimated, ...group.planned] as [Milestone, ...Milestone[]];
     const { code, label, location, container_number } = any;

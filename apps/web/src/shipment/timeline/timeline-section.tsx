@@ -55,7 +55,7 @@ export function TimelineSection() {
               title="Milestone"
               closeButtonProps={{ 'aria-label': 'Close the milestone' }}
             >
-              <Looked milestone={all.find(({ id }) => id === search.milestone)} />
+              <OpenedMilestone milestone={all.find(({ id }) => id === search.milestone)} />
             </Drawer>
           </>
         )}
@@ -74,16 +74,16 @@ function Steps({ all, search }: { readonly all: readonly Milestone[]; readonly s
   );
 }
 
-function Looked({ milestone }: { readonly milestone: Milestone | undefined }) {
+function OpenedMilestone({ milestone }: { readonly milestone: Milestone | undefined }) {
   if (milestone === undefined) return <Alert title="There is no such milestone on this shipment" color="yellow" />;
   return <MilestoneDetails milestone={milestone} key={milestone.id} />;
 }
 
 /** Rows that are shown at first. */
-const FIRST = 200;
+const ROWS_PER_STEP = 200;
 
 function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
-  const [most, setMost] = useState(FIRST);
+  const [limit, setLimit] = useState(ROWS_PER_STEP);
   const places = usePlaces(rows.map(({ location }) => location));
   const { container_numbers } = useShipment();
   const hasContainers = container_numbers.length > 1 || rows.some(({ container }) => container !== null);
@@ -100,7 +100,7 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {rows.slice(0, most).map((row) => {
+          {rows.slice(0, limit).map((row) => {
             const zone = row.zone ?? places.get(row.location ?? '')?.timezone;
             return (
               <Table.Tr key={row.key} data-happened={row.actual.some(stands) || undefined}>
@@ -111,24 +111,24 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
                   </Text>
                 </Table.Th>
                 {hasContainers && <Table.Td data-label="Container">{row.container ?? 'All'}</Table.Td>}
-                <Said data-label="Planned" milestones={row.planned} zone={zone} />
-                <Said data-label="Estimated" milestones={row.estimated} zone={zone} />
-                <Said data-label="Actual" milestones={row.actual} zone={zone} slip={slipOf(row)} />
+                <MilestoneCell data-label="Planned" milestones={row.planned} zone={zone} />
+                <MilestoneCell data-label="Estimated" milestones={row.estimated} zone={zone} />
+                <MilestoneCell data-label="Actual" milestones={row.actual} zone={zone} slip={slipOf(row)} />
               </Table.Tr>
             );
           })}
         </Table.Tbody>
       </Table>
-      {rows.length > most && (
-        <Button variant="default" onClick={() => setMost(most + FIRST)}>
-          Show {Math.min(FIRST, rows.length - most)} more of {rows.length}
+      {rows.length > limit && (
+        <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_STEP)}>
+          Show {Math.min(ROWS_PER_STEP, rows.length - limit)} more of {rows.length}
         </Button>
       )}
     </>
   );
 }
 
-interface SaidProps {
+interface MilestoneCellProps {
   readonly 'data-label': string;
   readonly milestones: readonly Milestone[];
   readonly zone: string | null | undefined;
@@ -136,7 +136,7 @@ interface SaidProps {
   readonly slip?: number | undefined;
 }
 
-function Said({ milestones, zone, slip, ...cell }: SaidProps) {
+function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) {
   return (
     <Table.Td {...cell} data-empty={milestones.length === 0 || undefined}>
       {milestones.map((milestone) => (

@@ -4,7 +4,7 @@ import { type ShipmentValues, FIELD_LABELS, type ShipmentField } from './form-va
 
 const NUMBERS = /^(?:[A-Z]{4}\d{7}){2,}$/;
 /** The limit of the API. */
-const MOST_CONTAINERS = 200;
+const MAX_CONTAINERS = 200;
 
 /**
  * Container numbers in typed or pasted texts, normalised and without duplicates. They may follow each other without a comma.
@@ -28,7 +28,7 @@ export function checkValues(values: ShipmentValues): Record<string, string> {
 
   const wrong = containers.filter((number) => !isContainerNumber(number, mode));
   check('container_numbers', wrong.length > 0, `Not a container number: ${wrong.join(', ')}`);
-  check('container_numbers', containers.length > MOST_CONTAINERS, `At most ${MOST_CONTAINERS} containers`);
+  check('container_numbers', containers.length > MAX_CONTAINERS, `At most ${MAX_CONTAINERS} containers`);
   checkJourney('', values, mode, check);
   values.legs.forEach((leg, index) => checkJourney(`legs.${index}.`, leg, leg.mode ?? mode, check));
   values.references.forEach(({ type, value }, index) => {

@@ -11,7 +11,7 @@ import { nameOf, shipmentQuery } from '../../shipment/shipment-queries.ts';
 import { NoSuchShipment } from '../../shipment/parts.tsx';
 import { type Conflict, conflictOf, readConflict, saveShipment } from './save-shipment.ts';
 import { type ShipmentValues, changedFields, valuesOf } from './form-values.ts';
-import { Leaving, useRefusal, tellSaved, WritersOnly } from './form-parts.tsx';
+import { Leaving, useRefusal, notifySaved, WritersOnly } from './form-parts.tsx';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 const ConflictPanel = onDemand(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
@@ -55,7 +55,7 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
     shows: () => true,
     onDone: (saved) => {
       if (saved.kind === 'conflict') return setConflict(saved.conflict);
-      tellSaved('The shipment is saved.', saved.warnings);
+      notifySaved('The shipment is saved.', saved.warnings);
       done();
     },
   });
@@ -69,7 +69,7 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
     save.mutate({ from, values }, { onError: (error) => refusal.tell(error, values) });
   };
   /** Continues with the state that others saved. */
-  const goOn = (from: Shipment, values: ShipmentValues) => {
+  const continueFrom = (from: Shipment, values: ShipmentValues) => {
     setBase(from);
     form.setValues(values);
     setConflict(undefined);
@@ -82,9 +82,9 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
           base={base}
           mine={form.values}
           conflict={conflict}
-          onBack={(values) => goOn(conflict.theirs, values)}
+          onBack={(values) => continueFrom(conflict.theirs, values)}
           onSave={(values) => {
-            goOn(conflict.theirs, values);
+            continueFrom(conflict.theirs, values);
             submit(conflict.theirs, values);
           }}
         />

@@ -8,25 +8,25 @@ import { useMay, useSession } from '../../session/session.ts';
 import { refusedForm, labelOf } from './check-values.ts';
 import type { ShipmentValues, ShipmentForm } from './form-values.ts';
 
-interface Told {
+interface Refusal {
   readonly error: unknown;
   readonly others: readonly string[];
 }
 
 /** Shows why the API refused a form: at the fields if they are named, otherwise above the button. */
 export function useRefusal(form: ShipmentForm) {
-  const [told, setTold] = useState<Told>();
+  const [refusal, setRefusal] = useState<Refusal>();
   return {
     tell(error: unknown, values: ShipmentValues): void {
       const { errors, others } = refusedForm(error instanceof InvalidRequestError ? error.details : [], values);
       form.setErrors(errors);
       const isOfFieldsAlone = Object.keys(errors).length > 0 && others.length === 0;
-      setTold(isOfFieldsAlone ? undefined : { error, others });
+      setRefusal(isOfFieldsAlone ? undefined : { error, others });
     },
-    forget: () => setTold(undefined),
+    forget: () => setRefusal(undefined),
     /** @param isPaused whether the form waits for the connection */
     shown: (isPaused: boolean) => (
-      <FormFailure error={told?.error ?? null} others={told?.others ?? []} isPaused={isPaused} />
+      <FormFailure error={refusal?.error ?? null} others={refusal?.others ?? []} isPaused={isPaused} />
     ),
   };
 }
@@ -73,7 +73,7 @@ function FormFailure({ error, others, isPaused }: Props) {
 }
 
 /** Reports that something was saved, with the warnings of the service. */
-export function tellSaved(message: string, warnings: readonly Warning[]): void {
+export function notifySaved(message: string, warnings: readonly Warning[]): void {
   if (warnings.length === 0) {
     notifications.show({ message, color: 'green' });
     return;

@@ -129,8 +129,8 @@ function partyOf(party: Shipment['shipper']): PartyValues {
 /** The body of a request, without empty fields. */
 export function bodyOf(values: ShipmentValues): ShipmentBody {
   const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, sentOf(values, field)]));
-  const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => isSaid(value)));
+  const isFilled = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => isFilled(value)));
 }
 
 /** The value of a field as the API takes it: null or an empty list if the form has none. */

@@ -52,7 +52,7 @@ export function JourneyFields({ form, leg }: Props) {
   );
 }
 
-const MOST_LEGS = 50;
+const MAX_LEGS = 50;
 
 /** The legs in order. */
 export function LegFields({ form }: { readonly form: ShipmentForm }) {
@@ -78,7 +78,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
         leftSection={<IconPlus size={16} aria-hidden />}
         w="fit-content"
         onClick={add}
-        disabled={legs.length >= MOST_LEGS}
+        disabled={legs.length >= MAX_LEGS}
       >
         Add a leg
       </Button>

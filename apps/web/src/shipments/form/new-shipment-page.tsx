@@ -6,7 +6,7 @@ import { isOutdated } from '../../app/failures.ts';
 import { useWrite, randomId } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { EMPTY_VALUES, type ShipmentBody, type ShipmentValues, bodyOf } from './form-values.ts';
-import { Leaving, useRefusal, tellSaved, WritersOnly } from './form-parts.tsx';
+import { Leaving, useRefusal, notifySaved, WritersOnly } from './form-parts.tsx';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 export function NewShipmentPage() {
@@ -33,15 +33,15 @@ function NewShipment() {
     if (sent.current?.body !== text) sent.current = { body: text, key: randomId() };
     return sent.current.key;
   };
-  const tell = async (error: unknown, values: ShipmentValues) => {
+  const showFailure = async (error: unknown, values: ShipmentValues) => {
     if (!isOutdated(error)) return refusal.tell(error, values);
     const external_id = values.external_id.trim();
     // Without the link the error still says that the reference is taken.
-    const [there] = await client.shipments
+    const [existing] = await client.shipments
       .list({ external_id })
       .toArray()
       .catch(() => []);
-    form.setErrors({ external_id: <AlreadyThere id={there?.id} /> });
+    form.setErrors({ external_id: <ReferenceTaken id={existing?.id} /> });
   };
   const create = useWrite({
     write: (values: ShipmentValues) => {
@@ -54,13 +54,13 @@ function NewShipment() {
     shows: () => true,
     onDone: ({ id, warnings }) => {
       isSaved.current = true;
-      tellSaved('The shipment is created.', warnings);
+      notifySaved('The shipment is created.', warnings);
       void navigate({ to: '/shipments/$id', params: { id } });
     },
   });
   const submit = (values: ShipmentValues) => {
     refusal.forget();
-    create.mutate(values, { onError: (error) => void tell(error, values) });
+    create.mutate(values, { onError: (error) => void showFailure(error, values) });
   };
   return (
     <>
@@ -77,7 +77,7 @@ function NewShipment() {
   );
 }
 
-function AlreadyThere({ id }: { readonly id: string | undefined }) {
+function ReferenceTaken({ id }: { readonly id: string | undefined }) {
   if (id === undefined) return 'There is a shipment of this reference already.';
   return (
     <>

@@ -10,11 +10,11 @@ import {
 } from './form-values.ts';
 
 /** Unrelated versions that may be written meanwhile before the save fails. */
-const MOST_TRIES = 5;
+const MAX_ATTEMPTS = 5;
 const HISTORY = 200;
 /** Pause between reads until one shows the conflicting version: reads of other users' writes may lag. */
-const BEHIND_MS = 200;
-const MOST_READS = 25;
+const REREAD_MS = 200;
+const MAX_READS = 25;
 
 type Saved =
   | { readonly kind: 'saved'; readonly warnings: readonly Warning[] }
@@ -41,7 +41,7 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
       // The first attempt was saved, but its response was lost.
       if (both.length + own.length === 0) return { kind: 'saved', warnings: [] };
       if (both.length + others.length > 0) return { kind: 'conflict', conflict };
-      if (tries === MOST_TRIES) throw error;
+      if (tries === MAX_ATTEMPTS) throw error;
       seen = theirs.version;
     }
   }
@@ -50,8 +50,8 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
 /** Reads the changes of other users. @param least the version that must be visible */
 export async function readConflict(api: Api, base: Shipment, values: ShipmentValues, least: number): Promise<Conflict> {
   let theirs = await api.shipments.get(base.id);
-  for (let reads = 1; theirs.version < least && reads < MOST_READS; reads += 1) {
-    await new Promise((resolve) => setTimeout(resolve, BEHIND_MS));
+  for (let reads = 1; theirs.version < least && reads < MAX_READS; reads += 1) {
+    await new Promise((resolve) => setTimeout(resolve, REREAD_MS));
     theirs = await api.shipments.get(base.id);
   }
   const { data: history } = await api.shipments.history(base.id, { limit: HISTORY }).page();
@@ -99,14 +99,14 @@ export function conflictOf(
   const [byMe, byThem] = [changedFields(before, mine), changedFields(before, now)];
   const differing = new Set(changedFields(mine, now));
   const since = history.filter(({ version }) => version > base.version);
-  const told = (field: ShipmentField): FieldChange => ({
+  const fieldChange = (field: ShipmentField): FieldChange => ({
     field,
     by: since.find(({ changes }) => Object.hasOwn(changes, field)),
   });
   return {
     theirs,
-    both: byThem.filter((field) => byMe.includes(field) && differing.has(field)).map(told),
-    others: byThem.filter((field) => !byMe.includes(field)).map(told),
+    both: byThem.filter((field) => byMe.includes(field) && differing.has(field)).map(fieldChange),
+    others: byThem.filter((field) => !byMe.includes(field)).map(fieldChange),
     own: byMe.filter((field) => !byThem.includes(field)),
   };
 }

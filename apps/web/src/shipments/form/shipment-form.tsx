@@ -197,7 +197,7 @@ function ContainerField({ form }: { readonly form: ShipmentForm }) {
   );
 }
 
-const MOST = 50;
+const MAX_PAIRS = 50;
 
 interface PairRowsProps {
   readonly form: ShipmentForm;
@@ -248,7 +248,7 @@ function PairRows({ form, field, first, firstExample, one }: PairRowsProps) {
         w="fit-content"
         leftSection={<IconPlus size={16} aria-hidden />}
         onClick={add}
-        disabled={rows.length >= MOST}
+        disabled={rows.length >= MAX_PAIRS}
       >
         Add {one}
       </Button>

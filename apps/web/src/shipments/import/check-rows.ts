@@ -11,7 +11,7 @@ import {
 import { OWN_ZONE } from '../../values/zones.ts';
 import { containerNumbersIn } from '../form/check-values.ts';
 import { type Mapping, type Target, type DayOrder, readMoment } from './columns.ts';
-import { type Sheet, saysSomething } from './read-file.ts';
+import { type Sheet, isFilled } from './read-file.ts';
 import { type PlainFieldName, eachPlainField, plainField, plainValue } from '../plain-fields.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
@@ -115,23 +115,23 @@ export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, read
   /** The first faulty row of each shipment by reference. */
   const wrong = new Map<string, number>();
   rows.forEach((cells, index) => {
-    if (!saysSomething(cells)) return;
+    if (!isFilled(cells)) return;
     const row = new Row(index + firstRow, headers, cells, reading.mapping);
     if (cells.length > headers.length)
       row.refuse(`has ${cells.length} cells for ${headers.length} columns: a cell with a separator in it needs quotes`);
     const body = bodyOf(row, reading);
-    const there = items.get(body.external_id ?? '');
-    const differing = there === undefined ? undefined : differingField(there.body, body);
+    const known = items.get(body.external_id ?? '');
+    const differing = known === undefined ? undefined : differingField(known.body, body);
     if (differing !== undefined)
-      row.refuse(`has the reference of row ${there?.rows[0]}, but another ${differing}: one of the two is wrong`);
+      row.refuse(`has the reference of row ${known?.rows[0]}, but another ${differing}: one of the two is wrong`);
     errors.push(...row.errors);
     const reference = row.text('external_id');
     if (row.errors.length > 0) {
       if (reference !== undefined && !wrong.has(reference)) wrong.set(reference, row.number);
-    } else if (there === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
+    } else if (known === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
     else {
-      there.rows.push(row.number);
-      addContainers(there.body, body);
+      known.rows.push(row.number);
+      addContainers(known.body, body);
     }
   });
   for (const [reference, because] of wrong) {
@@ -173,7 +173,7 @@ function bodyOf(row: Row, reading: Reading): Body {
   };
   const [vessel, voyage] = [row.text('vessel'), row.text('voyage')];
   const isOnLeg = vessel !== undefined || voyage !== undefined;
-  return said({
+  return withoutEmpty({
     external_id: row.text('external_id'),
     load_type: row.read('load_type', readLoadType),
     ...(eachPlainField((name) => row.read(name, (value) => readPlain(name, value))) as Pick<Body, PlainFieldName>),
@@ -183,17 +183,17 @@ function bodyOf(row: Row, reading: Reading): Body {
     container_numbers: row.containers.length > 0 ? row.containers : undefined,
     references: row.references.length > 0 ? row.references : undefined,
     metadata: row.metadata.length > 0 ? Object.fromEntries(row.metadata) : undefined,
-    legs: isOnLeg ? [said({ ...journey, vessel, voyage })] : undefined,
+    legs: isOnLeg ? [withoutEmpty({ ...journey, vessel, voyage })] : undefined,
   });
 }
 
-function said<T extends object>(all: T): T {
+function withoutEmpty<T extends object>(all: T): T {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
 }
 
 function party(row: Row, who: 'shipper' | 'consignee') {
   const [name, external_id] = [row.text(`${who}.name`), row.text(`${who}.external_id`)];
-  return name === undefined && external_id === undefined ? undefined : said({ name, external_id });
+  return name === undefined && external_id === undefined ? undefined : withoutEmpty({ name, external_id });
 }
 
 function zoneFor({ zone, zoneOf }: Reading, port: string | undefined): string | undefined {

@@ -95,7 +95,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Parts of a shipment that a row replaces as a whole. */
-const SAID_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[] = [
+const REPLACED_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[] = [
   ['containers', 'container_numbers'],
   ['legs', 'vessel', 'voyage'],
   ['shipper', 'shipper.name', 'shipper.external_id'],
@@ -106,7 +106,7 @@ const SAID_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[] = [
 
 /** The parts of existing shipments that a row with a value for them replaces as a whole. */
 export function replacedWhole(mapping: Mapping): readonly string[] {
-  return SAID_WHOLE.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
+  return REPLACED_WHOLE.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
     ([what]) => what,
   );
 }

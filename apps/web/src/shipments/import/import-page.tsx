@@ -15,7 +15,7 @@ import type { Checked } from './check-rows.ts';
 import classes from './import-page.module.css';
 import { ImportProgress, startRun } from './import-progress.tsx';
 import { planImport, importStore } from './import-store.ts';
-import { type Sheet, MOST_BYTES, MOST_ROWS, readSheet } from './read-file.ts';
+import { type Sheet, MAX_BYTES, MAX_ROWS, readSheet } from './read-file.ts';
 
 const CheckSheet = onDemand(async () => (await import('./check-sheet.tsx')).CheckSheet);
 
@@ -126,9 +126,9 @@ function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
       )}
       <Dropzone
         onDrop={([file]) => file !== undefined && choose(file)}
-        onReject={() => setProblem(`Choose one file of at most ${MOST_BYTES / 1024 / 1024} MB.`)}
+        onReject={() => setProblem(`Choose one file of at most ${MAX_BYTES / 1024 / 1024} MB.`)}
         multiple={false}
-        maxSize={MOST_BYTES}
+        maxSize={MAX_BYTES}
         inputProps={{ 'aria-label': 'CSV file' }}
         aria-label="Choose a CSV file"
       >
@@ -136,7 +136,7 @@ function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
           <IconFileTypeCsv size={40} aria-hidden />
           <Text fw={600}>Drop a CSV file here, or choose one</Text>
           <Text size="sm" c="dimmed">
-            Up to {MOST_ROWS.toLocaleString()} rows; the first line names the columns
+            Up to {MAX_ROWS.toLocaleString()} rows; the first line names the columns
           </Text>
         </Stack>
       </Dropzone>

@@ -12,13 +12,13 @@ import { labelOf } from '../form/check-values.ts';
 import type { ImportRecord, ImportStore, OddRow, SentItem } from './import-store.ts';
 
 /** Pause before a retry if the service names none. */
-const AGAIN_SECONDS = 3;
-const OF_ANOTHER = 'Somebody else is signed in with this browser now: it goes on when you are.';
+const RETRY_SECONDS = 3;
+const OTHER_USER = 'Somebody else is signed in with this browser now: it goes on when you are.';
 const REMOVED = 'This import was given up in another tab. What was sent until then stays; nothing more is sent.';
 const INCOMPLETE = 'This browser no longer has the rest of the file. Choose the file again to import what is missing.';
 const ELSEWHERE = 'Another tab of this browser is sending this import. It goes on here if that tab stops.';
 /** Warnings that are kept at most. */
-const MOST_WARNINGS = 500;
+const MAX_WARNINGS = 500;
 
 export type Phase = 'running' | 'waiting' | 'stopped' | 'done';
 export interface RunState {
@@ -121,12 +121,12 @@ export class ImportRun {
       this.ended.signal.throwIfAborted();
       let pause: { readonly seconds: number; readonly why: string };
       try {
-        if ((await this.parts.sender()) !== this.now.record.owner) throw new Error(OF_ANOTHER);
+        if ((await this.parts.sender()) !== this.now.record.owner) throw new Error(OTHER_USER);
         const { data } = await this.parts.api.shipments.upsertMany(bodies, options);
         if (data.every(({ status }) => status < 500)) return data;
-        pause = { seconds: AGAIN_SECONDS, why: 'The service is busy.' };
+        pause = { seconds: RETRY_SECONDS, why: 'The service is busy.' };
       } catch (error) {
-        if (isOfTheBatch(error))
+        if (isRefusedBatch(error))
           return items.map((_, place) => ({ index: place, status: error.status, error })) as Answers;
         const found = pauseFor(error);
         if (found === undefined) throw error;
@@ -146,16 +146,16 @@ export class ImportRun {
 }
 
 /** Whether the batch was refused for its content, so that a retry is pointless. */
-function isOfTheBatch(error: unknown): error is ApiError {
+function isRefusedBatch(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
     return false;
   return error.status < 500 && pauseFor(error) === undefined;
 }
 
 function pauseFor(error: unknown): { readonly seconds: number; readonly why: string } | undefined {
-  if (error instanceof ConnectionError) return { seconds: AGAIN_SECONDS, why: 'The service cannot be reached.' };
+  if (error instanceof ConnectionError) return { seconds: RETRY_SECONDS, why: 'The service cannot be reached.' };
   if (!(error instanceof ApiError)) return undefined;
-  const seconds = error.retryAfter ?? AGAIN_SECONDS;
+  const seconds = error.retryAfter ?? RETRY_SECONDS;
   if (error instanceof RateLimitError) return { seconds, why: 'As many requests as are allowed were sent.' };
   if (error.code === 'idempotency_in_progress') return { seconds, why: 'The service is still at it.' };
   return error instanceof InternalError ? { seconds, why: 'The service is busy.' } : undefined;
@@ -188,7 +188,7 @@ export function withAnswers(record: ImportRecord, items: readonly SentItem[], an
     changed: record.changed + count(200),
     errors: [...record.errors, ...errors],
     wrong: [...record.wrong, ...wrong],
-    warnings: [...record.warnings, ...warnings].slice(0, MOST_WARNINGS),
+    warnings: [...record.warnings, ...warnings].slice(0, MAX_WARNINGS),
   };
 }
 

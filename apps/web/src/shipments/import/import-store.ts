@@ -41,7 +41,7 @@ export interface ImportRecord {
 
 const NAME = 'shipment-imports';
 /** Columns whose meaning is remembered at most, the latest ones. */
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
 /** Imports in progress, stored in this browser. An import that was interrupted by closing the tab can be continued. */
 export class ImportStore {
@@ -146,7 +146,7 @@ export class ImportStore {
   }
 
   async remember(owner: string, columns: Readonly<Record<string, Target | null>>): Promise<void> {
-    const all = Object.entries({ ...(await this.remembered(owner)), ...columns }).slice(-MOST_REMEMBERED);
+    const all = Object.entries({ ...(await this.remembered(owner)), ...columns }).slice(-MAX_REMEMBERED);
     return this.write((store) => void store('remembered').put(Object.fromEntries(all), owner));
   }
 }
@@ -160,10 +160,10 @@ interface ImportPlan {
   readonly record: ImportRecord;
   readonly batches: readonly (readonly SentItem[])[];
 }
-type Whose = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
+type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 
 /** Plans the requests of a file, and collects the faulty rows. */
-export function planImport(sheet: Sheet, { items, errors }: Checked, whose: Whose): ImportPlan {
+export function planImport(sheet: Sheet, { items, errors }: Checked, owner: ImportOwner): ImportPlan {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
   const batches = Array.from({ length: Math.ceil(sent.length / BATCH) }, (_, index) =>
@@ -174,7 +174,7 @@ export function planImport(sheet: Sheet, { items, errors }: Checked, whose: Whos
     cells: cellsOf(row),
   }));
   const record: ImportRecord = {
-    ...whose,
+    ...owner,
     name: sheet.name,
     headers: sheet.headers,
     shipments: items.length,
@@ -189,10 +189,10 @@ export function wrongRows({ headers, errors, wrong }: ImportRecord): {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
 } {
-  const said = new Map<number, string[]>();
+  const errorTexts = new Map<number, string[]>();
   for (const { row, column, value, message } of errors) {
     const text = [column, value === '' ? '' : `“${value}”`, message].filter((part) => part !== '').join(' ');
-    said.set(row, [...(said.get(row) ?? []), text]);
+    errorTexts.set(row, [...(errorTexts.get(row) ?? []), text]);
   }
   const sorted = wrong.toSorted((one, other) => one.row - other.row);
   // A row may have more cells than there are columns, which is then its fault.
@@ -200,6 +200,6 @@ export function wrongRows({ headers, errors, wrong }: ImportRecord): {
   const padded = (cells: readonly string[]) => Array.from({ length: columns }, (_, index) => cells[index] ?? '');
   return {
     headers: [...padded(headers), 'Row', 'Error'],
-    rows: sorted.map(({ row, cells }) => [...padded(cells), String(row), (said.get(row) ?? []).join('; ')]),
+    rows: sorted.map(({ row, cells }) => [...padded(cells), String(row), (errorTexts.get(row) ?? []).join('; ')]),
   };
 }

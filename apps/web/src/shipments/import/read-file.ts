@@ -1,10 +1,10 @@
 import { unescaped } from '../../values/files.ts';
 
-export const MOST_ROWS = 50_000;
-const MOST_COLUMNS = 200;
+export const MAX_ROWS = 50_000;
+const MAX_COLUMNS = 200;
 /** Rows from which the delimiter is guessed. */
 const GUESSED_ROWS = 100;
-export const MOST_BYTES = 30 * 1024 * 1024;
+export const MAX_BYTES = 30 * 1024 * 1024;
 
 /** The headers and rows of a file. */
 export interface Sheet {
@@ -30,8 +30,8 @@ export function decode(bytes: Uint8Array): string {
 
 /** @throws Error that describes the fault of the file */
 export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
-  if (bytes.length > MOST_BYTES)
-    throw new Error(`The file is larger than ${MOST_BYTES / 1024 / 1024} MB: import it in parts.`);
+  if (bytes.length > MAX_BYTES)
+    throw new Error(`The file is larger than ${MAX_BYTES / 1024 / 1024} MB: import it in parts.`);
   const { parse } = (await import('papaparse')).default;
   const text = decode(bytes);
   // Empty lines count, so that rows have the numbers that spreadsheets show; the guess ignores them.
@@ -42,16 +42,16 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
     throw new Error(
       `A quote that begins in or before line ${(open.row ?? 0) + 1} has no end: what follows cannot be told apart.`,
     );
-  const top = data.findIndex(saysSomething);
-  const [headers = [], ...rows] = top < 0 ? [] : data.slice(top, data.findLastIndex(saysSomething) + 1);
+  const top = data.findIndex(isFilled);
+  const [headers = [], ...rows] = top < 0 ? [] : data.slice(top, data.findLastIndex(isFilled) + 1);
   if (headers.length < 2 && rows.length === 0)
     throw new Error('There are no rows in it: the first line names the columns.');
   if (headers.some((header) => header.includes('\0'))) throw new Error('It is no text: save it as CSV first.');
   if (rows.length === 0) throw new Error('There are no rows below the names of the columns.');
-  if (rows.length > MOST_ROWS)
-    throw new Error(`It has ${rows.length} rows; ${MOST_ROWS} can be imported at once: import it in parts.`);
-  if (headers.length > MOST_COLUMNS)
-    throw new Error(`It has ${headers.length} columns; ${MOST_COLUMNS} can be imported: leave some out.`);
+  if (rows.length > MAX_ROWS)
+    throw new Error(`It has ${rows.length} rows; ${MAX_ROWS} can be imported at once: import it in parts.`);
+  if (headers.length > MAX_COLUMNS)
+    throw new Error(`It has ${headers.length} columns; ${MAX_COLUMNS} can be imported: leave some out.`);
   const trimmed = headers.map((header, index) => header.trim() || `Column ${index + 1}`);
   return {
     name,
@@ -61,7 +61,7 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
   };
 }
 
-export function saysSomething(row: readonly string[]): boolean {
+export function isFilled(row: readonly string[]): boolean {
   return row.some((cell) => cell.trim() !== '');
 }
 

@@ -5,7 +5,7 @@ import { type ListQuery, type ShipmentSort, USUAL_SORT } from '../search/shipmen
 import { PLAIN_FIELD_NAMES } from '../plain-fields.ts';
 
 /** The service may publish an event just after the list was read with its effect. */
-const SLACK_MS = 2_000;
+const OVERLAP_MS = 2_000;
 
 interface ListedRows {
   readonly rows: readonly Shipment[];
@@ -26,17 +26,17 @@ interface ListNews {
 }
 
 export function listNews({ rows, more, readAt, query }: ListedRows, news: ShipmentNews): ListNews {
-  const told = [...news.shipments.values()].filter(({ toldAt }) => toldAt > readAt - SLACK_MS);
-  if (told.length === 0) return { fresh: 0, gone: new Set(), missed: news.missed };
+  const recent = [...news.shipments.values()].filter(({ receivedAt: toldAt }) => toldAt > readAt - OVERLAP_MS);
+  if (recent.length === 0) return { fresh: 0, gone: new Set(), missed: news.missed };
   const byId = new Map(rows.map((row) => [row.id, row]));
   const last = rows.at(-1);
   const isFresh = (shipment: Shipment) =>
     !byId.has(shipment.id) &&
     matches(shipment, query) &&
     (!more || last === undefined || precedes(shipment, last, query.sort));
-  const changed = told.flatMap(({ shipment: { id } }) => byId.get(id) ?? []);
+  const changed = recent.flatMap(({ shipment: { id } }) => byId.get(id) ?? []);
   return {
-    fresh: told.filter(({ shipment }) => isFresh(shipment)).length,
+    fresh: recent.filter(({ shipment }) => isFresh(shipment)).length,
     gone: new Set(changed.filter((row) => !matches(row, query)).map(({ id }) => id)),
     missed: news.missed,
   };

@@ -18,11 +18,11 @@ const HEAD = 37;
 const BAR = 72;
 const NARROW = '(max-width: 800px)';
 /** Number of rows before the end at which the next page is read. */
-const AHEAD = 40;
+const PREFETCH_ROWS = 40;
 /** Widths of the checkbox and the name, in rem. */
 const FIRST_COLUMNS = '1.25rem minmax(8rem, 12fr)';
 /** Minimum width of these columns with the gaps around them, in rem. */
-const LEAST = 11.25;
+const FIRST_COLUMNS_WIDTH = 11.25;
 const GAP = 0.5;
 
 interface Props {
@@ -49,7 +49,7 @@ export function ShipmentRows(props: Props) {
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
   const { height, columns, style } = measuresOf(look, isNarrow);
   const before = useElementScrollRestoration({ id: 'shipments' });
-  const [came] = useState(() => (isBack && before !== undefined ? placeLeft(shipments) : -1));
+  const [returnedTo] = useState(() => (isBack && before !== undefined ? placeLeft(shipments) : -1));
   const rows = useVirtualizer({
     count: shipments.length,
     getScrollElement: () => scroller.current,
@@ -63,11 +63,11 @@ export function ShipmentRows(props: Props) {
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index;
   useEffect(() => {
-    if (more && last !== undefined && last >= shipments.length - AHEAD) onEnd();
+    if (more && last !== undefined && last >= shipments.length - PREFETCH_ROWS) onEnd();
   }, [more, last, shipments.length, onEnd]);
 
-  const [active, setActive] = useState(came);
-  const toFocus = useRef(came === -1 ? undefined : came);
+  const [active, setActive] = useState(returnedTo);
+  const toFocus = useRef(returnedTo === -1 ? undefined : returnedTo);
   // The target row may be rendered only after scrolling to it.
   useEffect(() => {
     if (toFocus.current === undefined) return;
@@ -164,11 +164,11 @@ export function ShipmentRows(props: Props) {
 function measuresOf(look: Look, isNarrow: boolean) {
   const widths = look.columns.map((name) => COLUMNS[name].width);
   const tracks = widths.map((width) => `minmax(${width}rem, ${width}fr)`).join(' ');
-  const least = widths.reduce((all, width) => all + width + GAP, LEAST);
+  const minWidth = widths.reduce((all, width) => all + width + GAP, FIRST_COLUMNS_WIDTH);
   const height = HEIGHTS[isNarrow ? 'card' : look.density];
   const style = {
     '--columns': isNarrow ? FIRST_COLUMNS : `${FIRST_COLUMNS} ${tracks}`,
-    '--least': isNarrow ? '0' : `${least}rem`,
+    '--least': isNarrow ? '0' : `${minWidth}rem`,
     '--row': `${height}px`,
   } as CSSProperties;
   return { height, style, columns: isNarrow ? undefined : look.columns };

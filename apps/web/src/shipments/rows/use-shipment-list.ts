@@ -18,24 +18,24 @@ import { listNews } from './list-news.ts';
 export function useShipmentList(query: ListQuery) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const list = useInfiniteQuery(shipmentsQuery(environment, query));
-  const { data: told } = useQuery(shipmentNewsQuery(environment));
+  const { data: changes } = useQuery(shipmentNewsQuery(environment));
   const { hasNextPage: more, isFetching, isFetchNextPageError, fetchNextPage, isPlaceholderData: isOld } = list;
   const rows = useMemo(() => rowsOf(list.data), [list.data]);
   const readAt = readAtOf(list.data);
-  const news = useMemo(() => listNews({ rows, more, readAt, query }, told), [rows, more, readAt, query, told]);
+  const news = useMemo(() => listNews({ rows, more, readAt, query }, changes), [rows, more, readAt, query, changes]);
   // The list was read before the page was opened.
   const [found] = useState(readAt);
 
   const next = useCallback(() => {
     if (!isFetching && !isFetchNextPageError) void fetchNextPage();
   }, [isFetching, isFetchNextPageError, fetchNextPage]);
-  const readAnew = useCallback(() => void readListsAnew(queries, environment), [queries, environment]);
+  const reread = useCallback(() => void readListsAnew(queries, environment), [queries, environment]);
   const isRead = list.isSuccess && !isOld && rows.length === 0;
   const isEmpty = isRead && !more;
   // An empty list may be read again by itself, since no row moves. The first steps of an empty workspace stay until the user
   // leaves.
   const [isSearch, isBack] = [Object.keys(query).length > 0, readAt === found];
-  useWhile(isEmpty && (isSearch || isBack) && news.fresh > 0, readAnew);
+  useWhile(isEmpty && (isSearch || isBack) && news.fresh > 0, reread);
   // A page may be empty although others follow.
   const isGap = isRead && more;
   useWhile(isGap, next);
@@ -57,7 +57,7 @@ export function useShipmentList(query: ListQuery) {
     /** Retries the next page after a failure. */
     nextAgain: isFetchNextPageError ? () => void fetchNextPage() : undefined,
     again: () => void list.refetch(),
-    readAnew,
+    readAnew: reread,
   };
 }
 

@@ -82,14 +82,14 @@ interface SearchBoxProps {
 /** Searches while the user types. A change of the address, by Back or a view, is taken over while nobody types. */
 function SearchBox({ q, onSearch }: SearchBoxProps) {
   const [typed, setTyped] = useState(q);
-  const said = useRef(q);
+  const sent = useRef(q);
   const find = useDebouncedCallback((text: string) => {
-    said.current = text.trim();
-    onSearch(said.current === '' ? undefined : said.current);
+    sent.current = text.trim();
+    onSearch(sent.current === '' ? undefined : sent.current);
   }, TYPING_MS);
   useEffect(() => {
-    if (q === said.current) return;
-    said.current = q;
+    if (q === sent.current) return;
+    sent.current = q;
     setTyped(q);
   }, [q]);
   return (

@@ -133,8 +133,8 @@ function OpenExceptions({ shipments, ...props }: SeveralProps) {
   });
   const open = ({ id }: Shipment) => {
     const { type, severity, title, detail, assignee } = form.values;
-    const told = { title: title.trim() || null, detail: detail.trim() || null, assignee: assignee.trim() || null };
-    return client.exceptions.open(id, { type, severity, ...told });
+    const texts = { title: title.trim() || null, detail: detail.trim() || null, assignee: assignee.trim() || null };
+    return client.exceptions.open(id, { type, severity, ...texts });
   };
   const label = shipments.length === 1 ? 'Open the exception' : `Open ${shipments.length} exceptions`;
   return (

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { isNarrowed } from '../search/shipment-search.ts';
 import type { SearchState } from '../search/filters.ts';
-import { useViews, COMMON_VIEWS, isView, MOST_VIEWS, type View, withoutView, withView } from './views.ts';
+import { useViews, COMMON_VIEWS, isView, MAX_VIEWS, type View, withoutView, withView } from './views.ts';
 import classes from './views-bar.module.css';
 
 /** Views as links, since each is an address. The current one is marked. */
@@ -13,7 +13,7 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
   const [isNaming, setNaming] = useState(false);
   const all = [...COMMON_VIEWS, ...saved];
   const isKnown = all.some((view) => isView(view, search));
-  const canSave = !isKnown && (isNarrowed(search) || search.sort !== undefined) && saved.length < MOST_VIEWS;
+  const canSave = !isKnown && (isNarrowed(search) || search.sort !== undefined) && saved.length < MAX_VIEWS;
   return (
     <Group component="nav" gap={4} wrap="nowrap" className={classes['bar']} aria-label="Views">
       {COMMON_VIEWS.map((view) => (

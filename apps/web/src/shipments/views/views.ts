@@ -21,7 +21,7 @@ export const COMMON_VIEWS: readonly View[] = [
 ];
 
 /** The maximum of saved views. */
-export const MOST_VIEWS = 50;
+export const MAX_VIEWS = 50;
 
 /** Whether the list shows this view. Columns count only if the view has some. */
 export function isView(view: View, search: ShipmentSearch): boolean {
@@ -43,7 +43,7 @@ export function withoutView(views: readonly View[], name: string): readonly View
 export function readViews(text: string | undefined): readonly View[] {
   try {
     const kept: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(kept) ? kept.flatMap(readView).slice(0, MOST_VIEWS) : [];
+    return Array.isArray(kept) ? kept.flatMap(readView).slice(0, MAX_VIEWS) : [];
   } catch {
     return [];
   }

@@ -145,7 +145,7 @@ function countLabel(count: number, isExact: boolean): string {
 const BegunReplays = onDemand(async () => (await import('../replays/replays-page.tsx')).BegunReplays);
 
 /** Deliveries that one request may name. */
-const MOST_CHOSEN = 200;
+const MAX_CHOSEN = 200;
 
 interface SettleDeadLettersProps {
   readonly search: DeadLetterSearch;
@@ -160,7 +160,7 @@ function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLetter
   const parts = { touches: TOUCHED_BY_DELIVERIES, onDone };
   const replay = useWrite({ write: () => client.webhookDeadLetters.replay(whichOf(search, chosen)), ...parts });
   const discard = useWrite({ write: () => client.webhookDeadLetters.discard(whichOf(search, chosen)), ...parts });
-  const isTooMany = chosen.size > MOST_CHOSEN;
+  const isTooMany = chosen.size > MAX_CHOSEN;
   const isNarrowed = Object.keys(search).length > 0;
   const counted = countLabel(summary.count, summary.is_exact);
   const fitting = isNarrowed ? `${counted} that ${summary.count === 1 ? 'fits' : 'fit'}` : `all ${counted}`;
@@ -206,7 +206,7 @@ function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLetter
           >
             Discard {which}…
           </Button>
-          {isTooMany && <Text size="sm">At most {MOST_CHOSEN} can be selected; narrow the list instead.</Text>}
+          {isTooMany && <Text size="sm">At most {MAX_CHOSEN} can be selected; narrow the list instead.</Text>}
         </Group>
       )}
       {replay.data !== undefined && <BegunReplays begun={replay.data} />}

@@ -50,19 +50,19 @@ interface Props {
 /** The newest deliveries in pages. Changes appear in place; new deliveries wait until the user asks for them. */
 export function Deliveries({ search, onChange, ofOne = false }: Props) {
   const isNarrowed = Object.keys(search).length > (ofOne ? 1 : 0);
-  const { list, newest, rows, newer, readAgain } = useDeliveries(search);
+  const { list, newest, rows, newer, readAgain: reread } = useDeliveries(search);
   return (
     <Stack>
       <DeliveryFilters search={search} onChange={onChange} without={ofOne ? ['endpoint'] : []} />
       <Group justify="space-between" mih={30}>
         {newer > 0 ? (
-          <Button size="compact-xs" variant="light" onClick={() => void readAgain()}>
+          <Button size="compact-xs" variant="light" onClick={() => void reread()}>
             Show {newer} more {newer === 1 ? 'delivery' : 'deliveries'}
           </Button>
         ) : (
           <span />
         )}
-        <Polled at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={readAgain} />
+        <Polled at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={reread} />
       </Group>
       <Waiting query={list} what="the deliveries">
         {() =>
@@ -104,8 +104,8 @@ export function useDeliveries(search: DeliverySearch) {
   useLiveRefetch(() => void newest.refetch());
   // An empty list may change by itself, since no row moves.
   const { rows, newer } = withNewest(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
-  const readAgain = () => Promise.all([list.refetch(), newest.refetch()]);
-  return { list, newest, rows, newer, readAgain };
+  const reread = () => Promise.all([list.refetch(), newest.refetch()]);
+  return { list, newest, rows, newer, readAgain: reread };
 }
 
 export interface Selection {

@@ -5,7 +5,7 @@ import { type EventType, STANDARD_EVENT_TYPES, eventLabel } from '../../../value
 export const MASK = '********';
 export const API_VERSIONS = ['2026-11-01'] as const satisfies readonly WebhookEndpoint['api_version'][];
 
-export const MOST_CONCURRENCY = 100;
+export const MAX_CONCURRENCY = 100;
 
 export interface HeaderRow {
   /** Identifies the row while it is edited. */
@@ -81,7 +81,7 @@ export function faultsOf({
     url: url.trim() === '' ? 'Where events are to be sent' : undefined,
     event_types: event_types.length === 0 ? 'At least one type' : undefined,
     headers: headersFault(headers, names),
-    max_concurrency: isConcurrency(most) ? undefined : `A whole number from 1 to ${MOST_CONCURRENCY}`,
+    max_concurrency: isConcurrency(most) ? undefined : `A whole number from 1 to ${MAX_CONCURRENCY}`,
   };
   return Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined)) as Record<
     string,
@@ -90,7 +90,7 @@ export function faultsOf({
 }
 
 function isConcurrency(value: number | null): boolean {
-  return Number.isInteger(value) && value !== null && value >= 1 && value <= MOST_CONCURRENCY;
+  return Number.isInteger(value) && value !== null && value >= 1 && value <= MAX_CONCURRENCY;
 }
 
 function headersFault(headers: readonly HeaderRow[], names: readonly string[]): string | undefined {

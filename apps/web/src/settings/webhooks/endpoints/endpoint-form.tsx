@@ -21,7 +21,7 @@ import { type EventType, eventAbout, eventGroups, eventLabel } from '../../../va
 import {
   API_VERSIONS,
   type EndpointValues,
-  MOST_CONCURRENCY,
+  MAX_CONCURRENCY,
   faultsOf,
   type Subscription,
   choose,
@@ -76,7 +76,7 @@ export function EndpointFormFields({ form }: { readonly form: EndpointForm }) {
         label="Most requests at once"
         type="number"
         min={1}
-        max={MOST_CONCURRENCY}
+        max={MAX_CONCURRENCY}
         value={form.values.max_concurrency ?? ''}
         onChange={({ currentTarget: { value } }) =>
           form.setFieldValue('max_concurrency', value === '' ? null : Number(value))
@@ -163,7 +163,7 @@ function TypeGroup({ group, types, value, onChange }: GroupProps) {
   );
 }
 
-const MOST = 20;
+const MAX_HEADERS = 20;
 
 interface HeaderFieldsProps {
   readonly value: readonly HeaderRow[];
@@ -216,7 +216,7 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
           </Group>
         ))}
         {error !== undefined && error !== null && <Input.Error role="alert">{error}</Input.Error>}
-        {value.length < MOST && (
+        {value.length < MAX_HEADERS && (
           <Group>
             <Button
               size="xs"
