@@ -2,9 +2,14 @@ import type { HttpDependencies } from '@tracking/http';
 import type { ObjectStore } from '@tracking/ports';
 import type { ShipmentsHttpDependencies } from '@tracking/shipments-http';
 
+/** Dependencies of the routes about documents. */
 export interface DocumentsHttpDependencies extends HttpDependencies {
-  /** Documents are parts of shipments: their commands and queries are those of shipments. */
+  /**
+   * The shipments feature, in this process or behind the service channel. Documents are parts of shipments: their
+   * commands and queries are those of shipments.
+   */
   readonly shipments: ShipmentsHttpDependencies['shipments'];
+  /** The queries of the list and their progress. */
   readonly readModels: ShipmentsHttpDependencies['readModels'];
   /** The bytes of documents. */
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;

@@ -1,12 +1,26 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { type DocumentRecord, type ShipmentDocument, documentResource } from '@tracking/contracts';
-import { notFound, ReadYourWrites, scopeOf, SETTINGS } from '@tracking/http';
-import { READ_MODELS, SHIPMENTS } from '@tracking/shipments-http';
-import type { PageContent, WrittenResource } from '@tracking/http';
-import type { DocumentAnswer, FoundDocument, Written } from '@tracking/shipments';
-import type { FastifyRequest } from 'fastify';
+import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
+import { type DocumentRecord, documentResource, type ShipmentDocument } from '@tracking/contracts';
+import { notFound, type PageContent, ReadYourWrites, scopeOf, SETTINGS, type WrittenResource } from '@tracking/http';
 import type { SortValues } from '@tracking/read-models';
+import { type DocumentAnswer, type FoundDocument, shipmentIdOfPart, type Written } from '@tracking/shipments';
+import { READ_MODELS, SHIPMENTS } from '@tracking/shipments-http';
+import type { FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
+
+/** Which document a path names, and of which shipment that is. */
+export interface DocumentIds {
+  readonly shipment_id: string;
+  readonly document_id: string;
+}
+
+/** @throws RequestError `not_found` for what is no id of a document at all */
+export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
+  transform(document_id) {
+    const shipment_id = shipmentIdOfPart('document', document_id);
+    if (shipment_id === undefined) throw notFound('document');
+    return { shipment_id, document_id };
+  },
+};
 
 /** Documents, never older than what the request expects. */
 @Injectable()

@@ -1,11 +1,17 @@
 import { DomainError } from '@tracking/contracts';
-import type { BytesToStore, DocumentObject } from '@tracking/documents';
-import { DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from '@tracking/documents';
+import {
+  type BytesToStore,
+  DocumentBytes,
+  type DocumentObject,
+  DocumentTooLarge,
+  EmptyDocument,
+  UnsupportedDocumentType,
+} from '@tracking/documents';
 import { RequestError, requestFields, sizeOf } from '@tracking/http';
-import { type Logger, type Metrics, type ObjectStore, isKnownUndone } from '@tracking/ports';
+import { isKnownUndone, type Logger, type Metrics, type ObjectStore } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
-export interface StorageParts {
+interface StorageParts {
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -58,6 +64,20 @@ export class DocumentStorage {
       const fields = { ...requestFields(request), object_id: objectId, error: String(error) };
       this.parts.logger.warn(fields, 'bytes of a document not destroyed yet');
     });
+  }
+}
+
+/** The file of a form, once its bytes are stored and judged. */
+export class ReceivedFile {
+  constructor(
+    readonly fileName: string,
+    readonly object: DocumentObject,
+  ) {}
+
+  /** What two requests have in common that send the same file: not where its bytes are. */
+  toJSON(): object {
+    const { sha256, content_type } = this.object;
+    return { file_name: this.fileName, sha256, content_type };
   }
 }
 

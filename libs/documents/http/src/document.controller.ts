@@ -1,26 +1,25 @@
-import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
+import { applyDecorators, Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope, ShipmentDocument, Warning } from '@tracking/contracts';
 import {
   Audited,
   BodyPipe,
   Command,
+  etagOf,
   NO_BODY,
   Operation,
-  SentBody,
-  WriteResponder,
-  etagOf,
+  type ReadBody,
   refusal,
+  SentBody,
   tellAudit,
+  WriteResponder,
+  type WriteResponse,
 } from '@tracking/http';
-import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import { SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
-import { DOCUMENT_IDS } from './document-ids.pipe.ts';
-import type { DocumentIds } from './document-ids.pipe.ts';
-import { DocumentReader } from './document-reader.ts';
+import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentResource, DocumentWrittenResource, RejectDocumentDto } from './document.resource.ts';
 

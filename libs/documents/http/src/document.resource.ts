@@ -1,25 +1,30 @@
-import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { DOCUMENT_CONTENT_TYPES, DOCUMENT_LIMITS, DOCUMENT_STATUSES, DOCUMENT_TYPES } from '@tracking/contracts';
+import type * as wire from '@tracking/contracts';
+import {
+  DOCUMENT_CONTENT_TYPES,
+  DOCUMENT_LIMITS,
+  DOCUMENT_STATUSES,
+  DOCUMENT_TYPES,
+  type FieldError,
+} from '@tracking/contracts';
 import {
   ActorResource,
+  fault,
+  field,
+  type FieldCheck,
   Id,
+  inLowerCase,
   InputType,
   OneOf,
+  oneOf,
   PageType,
   QueryText,
   Resource,
-  TIME,
   Text,
+  TIME,
   WithWarnings,
-  fault,
-  field,
-  inLowerCase,
-  oneOf,
 } from '@tracking/http';
-import type { FieldCheck } from '@tracking/http';
-import { MAX_FILE_NAME, fileName, normaliseFileName } from './file-name.ts';
-import { ReceivedFile } from './received-file.ts';
+import { ReceivedFile } from './document-storage.ts';
 
 /** Parameters of a media type say nothing here. */
 const mediaType = (value: unknown): unknown =>
@@ -37,6 +42,29 @@ const size: FieldCheck = (value, param) => {
   return Number.isSafeInteger(value) && value >= 1
     ? []
     : fault(param, 'invalid_value', 'Must be a whole number from 1.');
+};
+
+const MAX_FILE_NAME = 255;
+
+/** Control characters, ends of lines, and what turns the direction of what follows: `gpj.exe` would read `exe.jpg`. */
+const UNPRINTABLE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
+
+/** A file's name in the one form that is kept: without the path that some clients send along, composed (NFC). */
+export function normaliseFileName(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const [name = ''] = value.split(/[/\\]/).slice(-1);
+  return name.normalize('NFC').trim();
+}
+
+/** Of a name in that form: in any script, and safe in a folder and in a header. */
+export const fileName: FieldCheck = (value, param): readonly FieldError[] => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  if (value === '' || value === '.' || value === '..') return fault(param, 'invalid_value', 'Must name a file.');
+  if ([...value].length > MAX_FILE_NAME) {
+    return fault(param, 'too_long', `Must have at most ${MAX_FILE_NAME} characters.`);
+  }
+  const isSound = value.isWellFormed() && !UNPRINTABLE.test(value);
+  return isSound ? [] : fault(param, 'invalid_value', 'Must hold no control characters nor half a surrogate pair.');
 };
 
 @ApiSchema({ name: 'Document' })

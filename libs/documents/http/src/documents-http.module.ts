@@ -1,34 +1,20 @@
-import { Module } from '@nestjs/common';
-import type { DynamicModule } from '@nestjs/common';
-import { Sealer } from '@tracking/http';
-import type { FeatureDocs, FeatureHooks } from '@tracking/http';
-import { SHIPMENTS, shipmentReading } from '@tracking/shipments-http';
-import { AddDocumentController } from './add-document.controller.ts';
-import { ContentController } from './content.controller.ts';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { type FeatureHooks, Sealer } from '@tracking/http';
+import { shipmentReading, SHIPMENTS } from '@tracking/shipments-http';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
-import { ERRORS, FIELDS, REFUSALS } from './docs/codes.ts';
-import { RESOURCES, SAMPLES, VALUES } from './docs/samples.ts';
+import { DocumentBytesController } from './document-bytes.controller.ts';
 import { DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentController } from './document.controller.ts';
-import { DocumentsController } from './documents.controller.ts';
-import { DownloadController } from './download.controller.ts';
+import { DOCS } from './documents-docs.ts';
 import { receiveForms } from './receive-forms.ts';
-import { UploadThrottle } from './upload-throttle.ts';
-import { UploadUrls } from './upload-urls.ts';
-import { UploadsController } from './uploads.controller.ts';
+import { AddDocumentController, DocumentsController, UploadsController } from './shipment-documents.controller.ts';
+import { UploadThrottle, UploadUrls } from './upload-urls.ts';
 
 /** Documents of shipments, with their bytes. */
 @Module({})
 export class DocumentsHttpModule {
-  static readonly docs: FeatureDocs = {
-    errors: ERRORS,
-    fields: FIELDS,
-    refusals: REFUSALS,
-    resources: RESOURCES,
-    samples: SAMPLES,
-    values: VALUES,
-  };
+  static readonly docs = DOCS;
 
   static readonly hooks: FeatureHooks = {
     afterAdmission: (server, app) => app.get(UploadUrls).guard(server),
@@ -44,8 +30,7 @@ export class DocumentsHttpModule {
         UploadsController,
         DocumentsController,
         DocumentController,
-        DownloadController,
-        ContentController,
+        DocumentBytesController,
       ],
       providers: [
         ...shipmentReading(dependencies),

@@ -1,12 +1,19 @@
 import { DOCUMENT_LIMITS } from '@tracking/contracts';
-import { FORM_KIND, invalidRequest, MIB, notFound, readForm, scopeOf } from '@tracking/http';
-import type { FormFile, RouteBody } from '@tracking/http';
+import {
+  FORM_KIND,
+  type FormFile,
+  invalidRequest,
+  MIB,
+  notFound,
+  readForm,
+  type RouteBody,
+  scopeOf,
+} from '@tracking/http';
 import { parseShipmentId } from '@tracking/shipments';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
-import type { DocumentStorage } from './document-storage.ts';
-import { fileName, normaliseFileName } from './file-name.ts';
-import { ReceivedFile } from './received-file.ts';
+import { type DocumentStorage, ReceivedFile } from './document-storage.ts';
+import { fileName, normaliseFileName } from './document.resource.ts';
 
 const TIME = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE = 'file';

@@ -39,6 +39,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     .build();
   const created = SwaggerModule.createDocument(app, config, {
     extraModels: [ProblemResource, ...docs.models],
+    autoTagControllers: false,
   });
   // Parts of it are those of the decorators, for every description that is made.
   const document = structuredClone(created);

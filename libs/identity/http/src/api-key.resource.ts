@@ -18,7 +18,7 @@ import {
 const MAX_GRACE_SECONDS = 7 * 86_400;
 
 @ApiSchema({ name: 'ApiKeyOwner' })
-export class KeyOwnerResource implements KeyOwner {
+class KeyOwnerResource implements KeyOwner {
   @ApiProperty({ description: 'What kind of owner.', enum: ['service_account', 'user'] })
   readonly type!: KeyOwner['type'];
   @ApiProperty({ description: 'Its id.', example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })

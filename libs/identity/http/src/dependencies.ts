@@ -6,7 +6,10 @@ import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 export const IDENTITY = Symbol('identity');
 export const WORKSPACE_SETTINGS = Symbol('settings of workspaces');
 
+/** Dependencies of the routes about users, keys, sessions and settings. */
 export interface IdentityHttpDependencies extends HttpDependencies {
+  /** Users, service accounts, keys, sessions and the audit log. */
   readonly identity: Identity;
+  /** Settings by workspace. */
   readonly workspaceSettings: Pick<SettingsOfWorkspaces, 'get' | 'change'>;
 }

@@ -1,21 +1,14 @@
-import { Module } from '@nestjs/common';
-import type { DynamicModule } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { AUDITED_BY, AuditTrail } from '@tracking/http';
-import type { FeatureDocs } from '@tracking/http';
 import { isPasswordsBusy } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
-import { AuditLogController } from './audit/audit-log.controller.ts';
-import { auditedByClient } from './audit/audited-by-client.ts';
-import { IDENTITY, WORKSPACE_SETTINGS } from './dependencies.ts';
-import type { IdentityHttpDependencies } from './dependencies.ts';
-import { ERRORS, REFUSALS } from './docs/codes.ts';
-import { PATH_PARAMETERS, RESOURCES, SAMPLES, VALUES } from './docs/samples.ts';
+import { auditedByClient, AuditLogController } from './audit-log.controller.ts';
+import { IDENTITY, type IdentityHttpDependencies, WORKSPACE_SETTINGS } from './dependencies.ts';
+import { DOCS } from './identity-docs.ts';
 import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
-import { SessionController } from './session.controller.ts';
-import { SessionsController } from './sessions.controller.ts';
-import { RequiredDocumentsController } from './settings/required-documents.controller.ts';
-import { SettingsController } from './settings/settings.controller.ts';
+import { SessionController, SessionsController } from './session.controller.ts';
+import { SettingsController } from './settings.controller.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
 import { UsersController } from './users.controller.ts';
 
@@ -25,14 +18,7 @@ import { UsersController } from './users.controller.ts';
  */
 @Module({})
 export class IdentityHttpModule {
-  static readonly docs: FeatureDocs = {
-    errors: ERRORS,
-    refusals: REFUSALS,
-    resources: RESOURCES,
-    pathParameters: PATH_PARAMETERS,
-    samples: SAMPLES,
-    values: VALUES,
-  };
+  static readonly docs = DOCS;
 
   static with({ identity, workspaceSettings, logger, quota }: IdentityHttpDependencies): DynamicModule {
     return {
@@ -47,7 +33,6 @@ export class IdentityHttpModule {
         SessionsController,
         AuditLogController,
         SettingsController,
-        RequiredDocumentsController,
       ],
       providers: [
         { provide: IDENTITY, useValue: identity },

@@ -1,3 +1,3 @@
-export { Email } from './email.ts';
+export { Email } from './user.resource.ts';
 export { IdentityHttpModule } from './identity-http.module.ts';
-export { linkAddress } from './link-address.ts';
+export { linkAddress } from './invitations.controller.ts';

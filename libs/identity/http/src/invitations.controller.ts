@@ -1,25 +1,74 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
-import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { User } from '@tracking/contracts';
+import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
+import { LINK_PURPOSES, type LinkPurpose, type Role, ROLES, type User } from '@tracking/contracts';
 import {
   Audited,
   BodyPipe,
+  type CommandIdentity,
   Identified,
+  json,
   MayBeUnavailable,
   Operation,
-  STRANGERS_BODY_LIMIT,
-  SentBody,
-  WriteResponder,
-  json,
+  Password,
+  type ReadBody,
   refusal,
+  SentBody,
+  STRANGERS_BODY_LIMIT,
   tellAudit,
+  Text,
+  TIME,
+  WriteResponder,
+  type WriteResponse,
 } from '@tracking/http';
-import type { CommandIdentity, ReadBody, WriteResponse } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
-import type { IdentityHttpDependencies } from './dependencies.ts';
-import { InvitationResource, LinkUseDto } from './invitation.resource.ts';
-import { UserWrittenResource } from './user.resource.ts';
-import { IDENTITY } from './dependencies.ts';
+import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
+import { Email, UserWrittenResource } from './user.resource.ts';
+
+@ApiSchema({ name: 'InvitingWorkspace' })
+class InvitingWorkspaceResource {
+  @ApiProperty({ description: 'Service-assigned identifier.' })
+  readonly id!: string;
+  @ApiProperty({ description: 'As people call it.' })
+  readonly name!: string;
+}
+
+@ApiSchema({ name: 'Invitation' })
+class InvitationResource {
+  @ApiProperty({ description: 'What the link is for.', enum: LINK_PURPOSES })
+  readonly purpose!: LinkPurpose;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Whose it is; null where whoever uses it tells: the first admin.',
+  })
+  readonly email!: string | null;
+  @ApiProperty({ type: InvitingWorkspaceResource, description: 'Where it lets in.' })
+  readonly workspace!: InvitingWorkspaceResource;
+  @ApiProperty({ description: 'What they may do there.', enum: ROLES })
+  readonly role!: Role;
+  @ApiProperty({ ...TIME, description: 'Until when it is good. UTC with milliseconds.' })
+  readonly expires_at!: string;
+}
+
+@ApiSchema({ name: 'LinkUse' })
+class LinkUseDto {
+  @Text({
+    description: 'The name of the user. Required, except for a password reset.',
+    example: 'Jo Doe',
+    required: false,
+  })
+  name?: string;
+
+  @Password({ description: '10 to 200 characters, neither the e-mail nor one of the most common ones.' })
+  password!: string;
+
+  @Email({
+    description: 'By which they sign in; for the first admin, ignored for others.',
+    example: 'jo@example.com',
+    nullable: true,
+  })
+  email?: string | null;
+}
 
 const NotGood = () => refusal(404, 'The link was used or replaced, is older than 7 days, or never was.');
 const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
@@ -68,4 +117,9 @@ export class InvitationsController {
     tellAudit(reply.request, used);
     return this.responder.respond(reply, warnings, { body: used.after, version: used.after.version });
   }
+}
+
+/** Where a one-time link is opened. The token is in the fragment, which browsers send to no server: no log has it. */
+export function linkAddress(appUrl: string, token: string): string {
+  return `${appUrl}/invitation#${token}`;
 }

@@ -1,42 +1,54 @@
-import { Controller, Delete, Get, HttpCode, Inject, Patch, Post, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import { DomainError } from '@tracking/contracts';
-import type { CredentialsHolder, Principal, Timestamp, Warning } from '@tracking/contracts';
+import {
+  type CredentialsHolder,
+  DomainError,
+  type Page,
+  type Principal,
+  type Timestamp,
+  type Warning,
+} from '@tracking/contracts';
 import {
   Audited,
   BodyPipe,
-  MayBeUnavailable,
-  NO_BODY,
-  Operation,
-  STRANGERS_BODY_LIMIT,
-  SentBody,
-  SessionCookie,
-  WriteResponder,
   commandIdentityOf,
+  Cursors,
   environmentOf,
   etagOfContent,
   invalidRequest,
   json,
+  MayBeUnavailable,
+  NO_BODY,
   notFound,
+  Operation,
+  PageDto,
   principalOf,
+  type ReadBody,
+  recordPage,
   refusal,
+  scopeOf,
+  SentBody,
+  SessionCookie,
+  STRANGERS_BODY_LIMIT,
   tellAudit,
   unauthenticated,
+  WriteResponder,
+  type WriteResponse,
 } from '@tracking/http';
-import type { ReadBody } from '@tracking/http';
-import type { FastifyReply } from 'fastify';
-import type { IdentityHttpDependencies } from './dependencies.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
 import {
   CredentialsHolderResource,
   OwnNameDto,
-  PasswordChangeDto,
   PasswordChangedResource,
+  PasswordChangeDto,
   SessionEndedResource,
-  SignInDto,
+  SessionPageResource,
+  type SessionResource,
   SignedInResource,
+  SignInDto,
 } from './session.resource.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
-import { IDENTITY } from './dependencies.ts';
 
 interface Ended {
   readonly id: string;
@@ -188,4 +200,42 @@ export class SessionController {
 function asFault(error: unknown): never {
   if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
   throw invalidRequest([{ param: 'current_password', code: 'invalid_value', message: 'Is not your password.' }]);
+}
+
+@ApiTags('Session')
+@Controller('v1/sessions')
+export class SessionsController {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
+  ) {}
+
+  @Get()
+  @Operation('listSessions', { summary: "List one's sessions, the newest first", query: PageDto })
+  @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
+  async list(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
+    const { actor, credential_id } = principalOf(request);
+    const listing = { list: `sessions of ${actor.id}`, scope: scopeOf(request), filter: {}, sort: '-created_at' };
+    return recordPage(query, listing, this.cursors, async (asked) => {
+      const found = await this.identity.sessions.list(actor.id, asked);
+      return { ...found, items: found.items.map((each) => ({ ...each, current: each.id === credential_id })) };
+    });
+  }
+
+  @Delete(':id')
+  @Operation('endSession', { summary: "End one of one's sessions" })
+  @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
+  @refusal(404, 'You have no such session.')
+  @Audited('session.ended')
+  async end(
+    @Param('id') id: string,
+    @SentBody(NO_BODY) warnings: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
+    const { actor } = principalOf(reply.request);
+    const { device, address } = await this.identity.sessions.end(actor.id, id);
+    tellAudit(reply.request, { before: { device, address }, after: null }, id);
+    return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
+  }
 }

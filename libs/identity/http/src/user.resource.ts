@@ -1,8 +1,35 @@
-import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { ROLES, USER_STATUSES } from '@tracking/contracts';
-import type { Role, User, UserStatus } from '@tracking/contracts';
-import { ActorResource, InputType, OneOf, PageType, Resource, TIME, Text, WithWarnings } from '@tracking/http';
-import { Email } from './email.ts';
+import { ApiProperty, type ApiPropertyOptions, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import { type Role, ROLES, type User, USER_STATUSES, type UserStatus } from '@tracking/contracts';
+import {
+  ActorResource,
+  fault,
+  field,
+  type FieldCheck,
+  type FieldOptions,
+  InputType,
+  OneOf,
+  PageType,
+  Resource,
+  Text,
+  TIME,
+  WithWarnings,
+} from '@tracking/http';
+import { emailFault, MAX_EMAIL_LENGTH } from '@tracking/identity';
+
+const email: FieldCheck = (value, param) => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  const wrong = emailFault(value.trim());
+  return wrong ? fault(param, wrong.code, wrong.message) : [];
+};
+
+/** The e-mail address of a person. */
+export const Email = (options: FieldOptions): PropertyDecorator =>
+  field(
+    email,
+    options,
+    { type: String, format: 'email', maxLength: MAX_EMAIL_LENGTH },
+    { answer: { format: undefined } as unknown as ApiPropertyOptions },
+  );
 
 @ApiSchema({ name: 'User' })
 export class UserResource extends Resource implements User {

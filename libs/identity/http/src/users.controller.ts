@@ -6,23 +6,24 @@ import {
   BodyPipe,
   CurrentScope,
   Cursors,
+  etagOf,
   NO_BODY,
   Operation,
   PageDto,
-  SETTINGS,
-  SentBody,
-  WriteResponder,
-  etagOf,
+  type ReadBody,
   recordPage,
   refusal,
+  SentBody,
+  SETTINGS,
   tellAudit,
+  WriteResponder,
+  type WriteResponse,
 } from '@tracking/http';
-import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
-import type { IdentityHttpDependencies } from './dependencies.ts';
+import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
-import { linkAddress } from './link-address.ts';
+import { linkAddress } from './invitations.controller.ts';
 import {
   PasswordResetResource,
   UserChangesDto,
@@ -33,7 +34,6 @@ import {
   UserResource,
   UserWrittenResource,
 } from './user.resource.ts';
-import { IDENTITY } from './dependencies.ts';
 
 const Unknown = () => refusal(404, 'No such user in this workspace.');
 const LastAdmin = () => refusal(409, 'It is the only active admin of the workspace.');

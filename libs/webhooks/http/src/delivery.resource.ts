@@ -1,12 +1,21 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { DELIVERY_STATUSES, EVENT_TYPES } from '@tracking/contracts';
-import type { JsonValue } from '@tracking/contracts';
-import { PageType, TIME, WithWarnings } from '@tracking/http';
-import type { WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, EVENT_TYPES, type JsonValue } from '@tracking/contracts';
+import {
+  PageDto,
+  PageType,
+  parseTimestamp,
+  QueryId,
+  QueryOneOf,
+  QueryTime,
+  SomeOf,
+  TIME,
+  WithWarnings,
+} from '@tracking/http';
+import type { DeliveryFilter, WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { WebhookErrorResource } from './endpoint.resource.ts';
 
 @ApiSchema({ name: 'WebhookDelivery' })
-export class DeliveryResource implements WebhookDelivery {
+class DeliveryResource implements WebhookDelivery {
   @ApiProperty({
     description: 'Service-assigned identifier: one for an event and an endpoint.',
     example: 'dlv_9c1e2k7qv3n5xw6yz2aabbccdd',
@@ -52,7 +61,7 @@ class ResponseResource {
 }
 
 @ApiSchema({ name: 'WebhookAttempt' })
-export class AttemptResource implements WebhookAttempt {
+class AttemptResource implements WebhookAttempt {
   @ApiProperty({ type: 'integer', description: 'From 1. Of very many the first and the latest fifty are kept.' })
   readonly number!: number;
   @ApiProperty({ ...TIME, description: 'When it began. UTC with milliseconds.' })
@@ -91,3 +100,48 @@ export class DeliveryDetailResource extends DeliveryResource implements WebhookD
 
 @ApiSchema({ name: 'WebhookDeliveryPage' })
 export class DeliveryPageResource extends PageType(DeliveryResource, 'The deliveries of this page.') {}
+
+export class ListDeliveriesDto extends PageDto {
+  @QueryId('whe', { description: 'Only those to this endpoint.' })
+  endpoint_id?: string;
+
+  @QueryId('evt', { description: 'Only those of this event.' })
+  event_id?: string;
+
+  @QueryOneOf(EVENT_TYPES, { description: 'Only those of events of this type.', example: 'milestone.recorded' })
+  event_type?: string;
+
+  @SomeOf(DELIVERY_STATUSES, {
+    description: `One or more of ${DELIVERY_STATUSES.join(', ')}, separated by commas.`,
+    example: 'retrying',
+  })
+  status?: string;
+
+  @QueryOneOf(DELIVERY_ERROR_CODES, {
+    description: 'Only dead letters with this code of their `last_error`.',
+    example: 'timeout',
+  })
+  reason?: string;
+
+  @QueryTime({ description: 'Only those of events created at this time or later.' })
+  since?: string;
+
+  @QueryTime({ description: 'Only those of events created at this time or earlier.' })
+  until?: string;
+}
+
+/** The statuses in one order, so that a cursor fits however the client spells them. */
+export function deliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
+  const { endpoint_id, event_id, event_type, status, reason } = query;
+  const named = status?.split(',');
+  const [since, until] = [query.since && parseTimestamp(query.since), query.until && parseTimestamp(query.until)];
+  return {
+    ...(endpoint_id && { endpoint_id }),
+    ...(event_id && { event_id }),
+    ...(event_type && { event_type }),
+    ...(named && { statuses: DELIVERY_STATUSES.filter((known) => named.includes(known)) }),
+    ...(reason && { reason }),
+    ...(since && { since }),
+    ...(until && { until }),
+  };
+}

@@ -6,7 +6,9 @@ import type { WebhookOperations } from '@tracking/webhooks';
 export const WEBHOOKS = Symbol('webhooks');
 export const HEAD = Symbol('head of the event store');
 
+/** Dependencies of the routes about webhooks. */
 export interface WebhooksHttpDependencies extends HttpDependencies {
+  /** The webhooks feature, in this process or behind the service channel. */
   readonly webhooks: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'replays' | 'deadLetters' | 'stats'>;
   /** The end of the event store's log. @throws Unavailable */
   readonly head: () => Promise<Position | undefined>;

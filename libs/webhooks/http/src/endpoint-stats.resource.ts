@@ -34,7 +34,7 @@ class LatencyResource {
 }
 
 @ApiSchema({ name: 'WebhookHour' })
-export class HourResource implements WebhookHour {
+class HourResource implements WebhookHour {
   @ApiProperty({ ...TIME, description: 'Its begin, in UTC. UTC with milliseconds.' })
   readonly hour!: string;
   @ApiProperty({ type: AttemptCountsResource, description: 'Attempts that began within the hour.' })

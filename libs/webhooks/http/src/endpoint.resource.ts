@@ -1,23 +1,31 @@
 import type { PipeTransform } from '@nestjs/common';
-import { ApiProperty, ApiSchema, IntersectionType, PartialType } from '@nestjs/swagger';
-import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { API_VERSIONS, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
-import type { ApiVersion, Environment, JsonObject } from '@tracking/contracts';
+import { ApiProperty, type ApiPropertyOptions, ApiSchema, IntersectionType, PartialType } from '@nestjs/swagger';
+import {
+  API_VERSIONS,
+  type ApiVersion,
+  type Environment,
+  ENVIRONMENTS,
+  EVENT_TYPES,
+  type JsonObject,
+} from '@tracking/contracts';
 import {
   BodyPipe,
+  field,
   Forwarded,
+  inLowerCase,
   InputType,
   MAX_TEXT,
+  OptionalBodyPipe,
   PageType,
+  type ReadBody,
   Resource,
-  TIME,
-  WithWarnings,
-  field,
-  inLowerCase,
+  type Sent,
   text,
+  TIME,
+  WholeNumber,
+  WithWarnings,
 } from '@tracking/http';
-import type { ReadBody, Sent } from '@tracking/http';
-import type { NewWebhookEndpoint, WebhookEndpoint } from '@tracking/webhooks';
+import type { NewWebhookEndpoint, RevealedSecret, WebhookEndpoint } from '@tracking/webhooks';
 
 const eventType = inLowerCase(EVENT_TYPES);
 
@@ -30,7 +38,7 @@ export class WebhookErrorResource {
 }
 
 @ApiSchema({ name: 'WebhookVerification' })
-export class VerificationResource {
+class VerificationResource {
   @ApiProperty({ ...TIME, description: 'When the challenge was sent. UTC with milliseconds.' })
   readonly at!: string;
   @ApiProperty({ description: 'Whether the endpoint answered with the token.' })
@@ -125,7 +133,7 @@ export class TestEndpointDto {
 @ApiSchema({ name: 'WebhookEndpointWritten' })
 export class EndpointWrittenResource extends IntersectionType(EndpointResource, WithWarnings) {}
 
-export const EXAMPLE_SECRET = 'whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=';
+const EXAMPLE_SECRET = 'whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=';
 
 @ApiSchema({ name: 'WebhookEndpointCreated' })
 export class EndpointCreatedResource extends EndpointWrittenResource implements NewWebhookEndpoint {
@@ -160,3 +168,38 @@ export const ENDPOINT_FIELDS: PipeTransform<Sent, ReadBody<JsonObject>> = {
     return { value: { ...value } as JsonObject, warnings };
   },
 };
+
+const MAX_OVERLAP_SECONDS = 7 * 86_400;
+
+@ApiSchema({ name: 'WebhookPreviousSecret' })
+class PreviousSecretResource {
+  @ApiProperty({ description: 'Signs beside the newest one.', example: EXAMPLE_SECRET })
+  readonly secret!: string;
+  @ApiProperty({ ...TIME, description: 'From then on it signs nothing. UTC with milliseconds.' })
+  readonly expires_at!: string;
+}
+
+@ApiSchema({ name: 'WebhookSecrets' })
+export class EndpointSecretsResource extends WithWarnings implements RevealedSecret {
+  @ApiProperty({ description: 'The endpoint.', example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
+  readonly id!: string;
+  @ApiProperty({ description: 'The newest: the whole string is the HMAC key.', example: EXAMPLE_SECRET })
+  readonly secret!: string;
+  @ApiProperty({
+    type: [PreviousSecretResource],
+    description: 'Those that a rotation left valid, the newest first; four at most.',
+  })
+  readonly previous_secrets!: PreviousSecretResource[];
+}
+
+@ApiSchema({ name: 'WebhookSecretRotation' })
+export class RotateSecretDto {
+  @WholeNumber(0, MAX_OVERLAP_SECONDS, {
+    description: 'How long the old secret signs beside the new one; 86,400, a day, unless told.',
+    example: 86_400,
+    nullable: true,
+  })
+  expires_in_seconds?: number | null;
+}
+
+export const ROTATION = new OptionalBodyPipe(RotateSecretDto, EndpointCreatedResource);

@@ -14,14 +14,18 @@ import {
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
-import type { WebhookDelivery, WebhookDeliveryDetail, WebhookCommand } from '@tracking/webhooks';
+import type { WebhookCommand, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
-import type { WebhooksHttpDependencies } from './dependencies.ts';
-import { WEBHOOKS } from './dependencies.ts';
-import { DeliveryDetailResource, DeliveryPageResource, DeliveryWrittenResource } from './delivery.resource.ts';
-import { ListDeliveriesDto, deliveryFilter } from './list-deliveries.dto.ts';
+import {
+  DeliveryDetailResource,
+  deliveryFilter,
+  DeliveryPageResource,
+  DeliveryWrittenResource,
+  ListDeliveriesDto,
+} from './delivery.resource.ts';
+import { WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { tellDiscarded } from './settlement-audit.ts';
-import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
+import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const Unknown = () => refusal(404, 'No such delivery in this workspace and environment.');
 

@@ -6,29 +6,31 @@ import {
   BodyPipe,
   CurrentScope,
   Cursors,
+  etagOf,
   NO_BODY,
   Operation,
   PageDto,
-  SentBody,
-  etagOf,
+  type ReadBody,
   recordPage,
   refusal,
   scopeOf,
+  SentBody,
   tellAudit,
   WriteResponder,
+  type WriteResponse,
 } from '@tracking/http';
-import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { Position } from '@tracking/ports';
 import type {
   NewWebhookEndpoint,
+  RevealedSecret,
+  WebhookCommand,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookStats,
-  WebhookCommand,
 } from '@tracking/webhooks';
-import type { Position } from '@tracking/ports';
 import type { FastifyReply } from 'fastify';
 import { DeliveryWrittenResource } from './delivery.resource.ts';
-import type { WebhooksHttpDependencies } from './dependencies.ts';
+import { HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { EndpointStatsDto, EndpointStatsResource, statsPeriod } from './endpoint-stats.resource.ts';
 import {
   ENDPOINT_FIELDS,
@@ -38,11 +40,13 @@ import {
   EndpointDto,
   EndpointPageResource,
   EndpointResource,
+  EndpointSecretsResource,
   EndpointWrittenResource,
+  RotateSecretDto,
+  ROTATION,
   TestEndpointDto,
 } from './endpoint.resource.ts';
-import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
-import { HEAD, WEBHOOKS } from './dependencies.ts';
+import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const Unknown = () => refusal(404, 'No such endpoint in this workspace and environment.');
 const Unverified = () => refusal(409, 'The endpoint is not verified.');
@@ -239,6 +243,52 @@ export class WebhookEndpointsController {
    */
   private endOfLog(): Promise<Position | undefined> {
     return this.head().catch(() => undefined);
+  }
+
+  // The audit entries of the next two say only that they were done: they must not hold the secret.
+
+  @Post(':id/rotate_secret')
+  @HttpCode(200)
+  @Operation('rotateWebhookSecret', {
+    summary: 'Make a new signing secret; the old one stays valid for a while',
+    description: 'Until then every request is signed with both. Of secrets that are valid there are at most five.',
+    body: RotateSecretDto,
+    bodyMayBeOmitted: true,
+    conditional: 'write',
+  })
+  @ApiResponse({ status: 200, description: 'The endpoint, with the new secret.', type: EndpointCreatedResource })
+  @Unknown()
+  @Audited('webhook_endpoint.secret_rotated')
+  async rotate(
+    @Param('id') endpoint_id: string,
+    @SentBody(ROTATION) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
+    @WebhookCommandOf() command: WebhookCommand,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<NewWebhookEndpoint>> {
+    const overlap = typeof expires_in_seconds === 'number' ? { expires_in_seconds } : {};
+    const rotation = { ...command, endpoint_id, ...overlap };
+    const body = await this.webhooks.endpoints.rotateSecret(rotation).catch(asUnknownOutcome);
+    return this.responder.respond(reply, warnings, { body, version: body.version });
+  }
+
+  @Post(':id/reveal_secret')
+  @HttpCode(200)
+  @Operation('revealWebhookSecret', {
+    summary: 'Show the signing secrets that are valid now',
+    description: 'Each time is an entry of the audit log.',
+  })
+  @ApiResponse({ status: 200, description: 'The secrets.', type: EndpointSecretsResource })
+  @Unknown()
+  @refusal(409, 'They were stored under a key that is lost.')
+  @Audited('webhook_endpoint.secret_revealed')
+  async reveal(
+    @Param('id') endpoint_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @WebhookCommandOf() command: WebhookCommand,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<RevealedSecret>> {
+    const body = await this.webhooks.endpoints.revealSecret({ ...command, endpoint_id }).catch(asUnknownOutcome);
+    return this.responder.respond(reply, ignored, { body });
   }
 
   /** What the endpoint was is read before: another's change in between would be told with this one. */

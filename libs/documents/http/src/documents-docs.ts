@@ -1,8 +1,8 @@
-import { entry } from '@tracking/http';
-import type { FeatureDocs } from '@tracking/http';
+import { eventSamples } from '@tracking/contracts';
+import { entry, type FeatureDocs } from '@tracking/http';
 
 /** Error codes of documents. */
-export const ERRORS = {
+const ERRORS = {
   size_mismatch: entry(
     'Other bytes came than were told: their number differs.',
     'POST /v1/documents/doc_…/complete',
@@ -78,7 +78,7 @@ export const ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes of single faulty fields, in `details`. */
-export const FIELDS = {
+const FIELDS = {
   unknown_document: entry(
     'The shipment has no such document, or it cannot be replaced: it has no bytes.',
     '{"replaces_document_id": "doc_…"}',
@@ -88,7 +88,7 @@ export const FIELDS = {
 } as const satisfies FeatureDocs['fields'];
 
 /** Codes with which operations refuse by rules of their own. */
-export const REFUSALS = {
+const REFUSALS = {
   addDocument: [
     'limit_exceeded',
     'malformed_multipart',
@@ -112,3 +112,44 @@ export const REFUSALS = {
   approveDocument: ['document_not_uploaded', 'document_reviewed'],
   rejectDocument: ['document_not_uploaded', 'document_reviewed'],
 } as const satisfies FeatureDocs['refusals'];
+
+const AT = '2026-11-23T09:30:00.000Z';
+const samples = eventSamples(AT, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
+
+/** Examples of schemas, by name. */
+const SAMPLES = {
+  Document: samples.document('uploaded'),
+  DocumentUpload: {
+    ...samples.document('uploaded'),
+    status: 'pending_upload',
+    uploaded_at: null,
+    download_url: null,
+    upload: {
+      method: 'PUT',
+      url: 'https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/content?token=0aB1cD2eF3gH4iJ5kL6mN7oP',
+      headers: { 'content-type': 'application/pdf' },
+      expires_at: '2026-11-23T09:45:00.000Z',
+    },
+  },
+};
+
+/** Example values of fields, by name. */
+const VALUES = {
+  file: 'The bytes of bill-of-lading.pdf',
+  replaces_document_id: 'doc_sandbox2sandbox2sandbox2aa0',
+};
+
+/** Noun and example id of a single resource, by the collection in its path. */
+const RESOURCES = {
+  documents: ['document', 'doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6'],
+} as const satisfies FeatureDocs['resources'];
+
+/** The feature's part of the documentation. */
+export const DOCS: FeatureDocs = {
+  errors: ERRORS,
+  fields: FIELDS,
+  refusals: REFUSALS,
+  resources: RESOURCES,
+  samples: SAMPLES,
+  values: VALUES,
+};

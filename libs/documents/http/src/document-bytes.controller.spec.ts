@@ -1,4 +1,4 @@
-import { byteRange } from './byte-range.ts';
+import { byteRange } from './document-bytes.controller.ts';
 
 it.each([
   ['bytes=0-0', { start: 0, end: 1 }],

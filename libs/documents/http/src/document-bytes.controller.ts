@@ -1,32 +1,50 @@
 import { Readable } from 'node:stream';
-import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { DOCUMENT_CONTENT_TYPES, type DocumentRecord, isPresent } from '@tracking/contracts';
-import { names, Operation, refusal, RequestError } from '@tracking/http';
+import { DOCUMENT_CONTENT_TYPES, DOCUMENT_LIMITS, type DocumentRecord, isPresent } from '@tracking/contracts';
+import {
+  commandIdentityOf,
+  FILE_KIND,
+  incoming,
+  names,
+  notFound,
+  Operation,
+  refusal,
+  RequestError,
+  type RouteBody,
+} from '@tracking/http';
 import type { ObjectContent } from '@tracking/ports';
+import type { FoundDocument } from '@tracking/shipments';
+import { SHIPMENTS } from '@tracking/shipments-http';
 import contentDisposition from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ByteRange, byteRange } from './byte-range.ts';
-import { type DocumentIds, DOCUMENT_IDS } from './document-ids.pipe.ts';
-import { DocumentReader } from './document-reader.ts';
+import type { DocumentsHttpDependencies } from './dependencies.ts';
+import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
+import { UploadTokenDto } from './document.resource.ts';
+import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
 /** A client that takes nothing for so long has gone, in milliseconds. */
 const IDLE_MS = 60_000;
+
+const TIME = { idleMs: 30_000, overallMs: 60 * 60_000 };
+const CONTENT: RouteBody = { kind: FILE_KIND, limit: DOCUMENT_LIMITS.presignedBytes, time: TIME };
 
 const BINARY = { schema: { type: 'string', format: 'binary' } };
 const FILE = Object.fromEntries(DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY]));
 
 /** The bytes of a document. */
 @ApiTags('Documents')
-@Controller('v1/documents/:id/download')
-export class DownloadController {
+@Controller('v1/documents/:id')
+export class DocumentBytesController {
   constructor(
     @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
+    @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(UploadThrottle) private readonly throttle: UploadThrottle,
   ) {}
 
-  @Get()
+  @Get('download')
   @Operation('downloadDocument', {
     summary: 'Download the file of a document',
     description:
@@ -84,6 +102,53 @@ export class DownloadController {
     send(reply, content);
   }
 
+  @Put('content')
+  @HttpCode(204)
+  @Operation('putDocumentContent', {
+    summary: 'Send the bytes of a document',
+    description:
+      'To the `upload.url` that was answered, as it is: its token stands for credentials. Sent again, the last bytes count; `POST /v1/documents/{id}/complete` makes the document of them.',
+    query: UploadTokenDto,
+    takes: CONTENT,
+  })
+  @ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' })
+  @ApiResponse({ status: 204, description: 'Stored.' })
+  @refusal(400, 'There are no bytes, or they are of no type that is accepted.')
+  @refusal(403, 'The URL is not one that was issued for this document, or expired.')
+  @refusal(404, 'No such document.')
+  @refusal(408, 'The bytes came too slowly.')
+  @refusal(409, 'It is complete, expired or deleted: no bytes are waited for.')
+  @refusal(413, 'There are more bytes than were told.')
+  @refusal(429, 'More uploads of this document within a minute than are taken; see Retry-After.')
+  @refusal(503, 'An engine is down or at its limit; see Retry-After.')
+  async put(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
+    const grant = grantOf(request);
+    request.about = { ...ids, workspace_id: grant.workspace_id };
+    await this.throttle.upload(ids.document_id);
+    const { workspace_id, environment, actor } = grant;
+    const scope = { workspace_id, environment };
+    const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
+    requirePending(found);
+    const former = found.received_object_id;
+    // The same bytes count for nothing new only as long as those that came are there.
+    const kept_object_id = former !== null && (await this.storage.has(former)) ? former : null;
+    const { content_type: contentType, file_name: fileName } = found.document;
+    const object = await this.storage.store({
+      shipmentId: ids.shipment_id,
+      source: incoming(request, TIME),
+      limitBytes: grant.size_bytes,
+      ...declared(request),
+      hint: { contentType, fileName },
+    });
+    const { traceparent, id: request_id } = request;
+    const by = { ...commandIdentityOf(request), ...scope, actor, request_id, traceparent, strict: false };
+    const { answer } = await this.storage.unlessRefused(request, object.id, () =>
+      this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
+    );
+    const unneeded = answer.outcome === 'unchanged' ? object.id : former;
+    if (unneeded !== null) await this.storage.destroy(request, unneeded);
+  }
+
   /** The document may have been deleted just now; or it came with imported events, which have no bytes with them. */
   private async gone(request: FastifyRequest, reply: FastifyReply, documentId: string): Promise<Error> {
     for (const name of OF_CONTENT) reply.removeHeader(name);
@@ -138,4 +203,47 @@ function plain(name: string): string {
 function send(reply: FastifyReply, { bytes }: ObjectContent): void {
   reply.raw.setTimeout(IDLE_MS, () => reply.raw.destroy());
   reply.send(Readable.from(bytes, { objectMode: false }));
+}
+
+function grantOf({ upload }: FastifyRequest): UploadGrant {
+  if (upload === null) throw new Error('nobody looked at the token');
+  return upload;
+}
+
+/** Before any byte is stored. @throws RequestError `document_not_pending` */
+function requirePending(found: FoundDocument | undefined): asserts found is FoundDocument {
+  if (found === undefined) throw notFound('document');
+  const { status } = found.document;
+  if (status === 'pending_upload') return;
+  throw new RequestError('document_not_pending', `It is ${status}: no bytes are waited for.`);
+}
+
+function declared({ headers }: FastifyRequest): { readonly declaredBytes?: number } {
+  const length = headers['content-length'];
+  return length === undefined ? {} : { declaredBytes: Number(length) };
+}
+
+/** Offsets of the first byte and of the one after the last. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+const RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
+
+/**
+ * The part of so many bytes that `Range` asks for. Undefined: everything, also where several parts are asked for, or the
+ * header is malformed, which RFC 9110 (14.2) lets a server ignore. Null where none of it is there: 416.
+ */
+export function byteRange(header: string, size: number): ByteRange | undefined | null {
+  const [, first = '', last = ''] = RANGE.exec(header) ?? [];
+  if (first === '') return last === '' ? undefined : suffix(Number(last), size);
+  const start = Number(first);
+  const end = last === '' ? size : Math.min(Number(last) + 1, size);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start < size ? { start, end } : null;
+}
+
+function suffix(length: number, size: number): ByteRange | null {
+  return length === 0 || size === 0 ? null : { start: Math.max(0, size - length), end: size };
 }

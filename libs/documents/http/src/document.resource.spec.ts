@@ -1,4 +1,4 @@
-import { fileName, normaliseFileName } from './file-name.ts';
+import { fileName, normaliseFileName } from './document.resource.ts';
 
 it.each([
   ['invoice.pdf', 'invoice.pdf'],

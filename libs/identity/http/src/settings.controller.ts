@@ -1,41 +1,48 @@
 import { Controller, Get, Inject, Patch, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
-import type { JsonObject, RuleSettings, Scope } from '@tracking/contracts';
+import {
+  DEFAULT_RULE_SETTINGS,
+  type JsonObject,
+  type RuleSettings,
+  type Scope,
+  type WorkspaceSettings,
+} from '@tracking/contracts';
 import {
   Audited,
   Command,
+  type CommandContext,
   CurrentScope,
-  IfMatch,
-  Operation,
-  SentBody,
-  WriteResponder,
   etagOf,
+  IfMatch,
   isObject,
   mergePatch,
+  Operation,
+  type ReadBody,
+  SentBody,
   tellAudit,
+  WriteResponder,
+  type WriteResponse,
 } from '@tracking/http';
-import type { CommandContext, ReadBody, WriteResponse } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
-import type { IdentityHttpDependencies } from '../dependencies.ts';
+import { type IdentityHttpDependencies, WORKSPACE_SETTINGS } from './dependencies.ts';
 import {
+  RequiredDocumentsResource,
   SETTINGS_PATCH,
+  type SettingsWithDefaults,
   WorkspaceSettingsChangesDto,
   WorkspaceSettingsResource,
   WorkspaceSettingsWrittenResource,
 } from './settings.resource.ts';
-import type { SettingsWithDefaults } from './settings.resource.ts';
-import { WORKSPACE_SETTINGS } from '../dependencies.ts';
 
-@ApiTags('Settings')
-@Controller('v1/settings')
+@Controller('v1')
 export class SettingsController {
   constructor(
     @Inject(WORKSPACE_SETTINGS) private readonly settings: IdentityHttpDependencies['workspaceSettings'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
-  @Get()
+  @Get('settings')
+  @ApiTags('Settings')
   // No 304: `recheck` moves on while the version, and so the ETag, stays.
   @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included' })
   @ApiResponse({ status: 200, description: 'The settings, of live and test alike.', type: WorkspaceSettingsResource })
@@ -48,7 +55,8 @@ export class SettingsController {
     return { ...settings, defaults: DEFAULT_RULE_SETTINGS };
   }
 
-  @Patch()
+  @Patch('settings')
+  @ApiTags('Settings')
   @Operation('changeSettings', {
     summary: 'Change settings: what is left out stays, null brings back the default',
     description: 'A JSON merge patch (RFC 7396).',
@@ -68,6 +76,24 @@ export class SettingsController {
     tellAudit(reply.request, { before: byPath(before), after: byPath(after) }, workspace_id);
     const body = { ...after, defaults: DEFAULT_RULE_SETTINGS };
     return this.responder.respond(reply, warnings, { body, version: after.version });
+  }
+
+  /** Also for callers who may not read the other settings. */
+  @Get('required_documents')
+  @ApiTags('Documents')
+  @Operation('getRequiredDocuments', {
+    summary: 'Get which documents a shipment of each mode needs',
+    description: 'As the settings of the workspace say.',
+    conditional: 'read',
+  })
+  @ApiResponse({ status: 200, description: 'By mode.', type: RequiredDocumentsResource })
+  async getRequiredDocuments(
+    @CurrentScope() { workspace_id }: Scope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Pick<WorkspaceSettings, 'required_documents' | 'version'>> {
+    const { required_documents, version } = await this.settings.get(workspace_id);
+    reply.header('ETag', etagOf(version));
+    return { required_documents, version };
   }
 }
 

@@ -1,18 +1,32 @@
 import type { PipeTransform } from '@nestjs/common';
-import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { AUTOMATIC_EXCEPTION_TYPES, DOCUMENT_TYPES, MODES, RECHECK_STATES, SEVERITIES } from '@tracking/contracts';
-import type {
-  ExceptionSettings,
-  JsonObject,
-  RecheckState,
-  RuleSettings,
-  SettingsRecheck,
-  Severity,
-  WorkspaceSettings,
+import { ApiProperty, type ApiPropertyOptions, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import {
+  AUTOMATIC_EXCEPTION_TYPES,
+  DOCUMENT_TYPES,
+  type ExceptionSettings,
+  type JsonObject,
+  MODES,
+  RECHECK_STATES,
+  type RecheckState,
+  type RuleSettings,
+  type SettingsRecheck,
+  SEVERITIES,
+  type Severity,
+  type WorkspaceSettings,
 } from '@tracking/contracts';
-import { ActorResource, BodyPipe, InputType, Resource, TIME, WithWarnings, field } from '@tracking/http';
-import type { FieldOptions, FieldVariant, ReadBody, Sent } from '@tracking/http';
+import {
+  ActorResource,
+  BodyPipe,
+  field,
+  type FieldOptions,
+  type FieldVariant,
+  InputType,
+  type ReadBody,
+  Resource,
+  type Sent,
+  TIME,
+  WithWarnings,
+} from '@tracking/http';
 
 const HOURS = { type: 'number', exclusiveMinimum: 0, maximum: 8_760 } as unknown as ApiPropertyOptions;
 

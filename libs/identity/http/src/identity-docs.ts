@@ -1,8 +1,8 @@
-import { entry } from '@tracking/http';
-import type { FeatureDocs } from '@tracking/http';
+import { DEFAULT_EXCEPTION_SETTINGS } from '@tracking/contracts';
+import { entry, type FeatureDocs } from '@tracking/http';
 
 /** Error codes of users, keys and sessions. */
-export const ERRORS = {
+const ERRORS = {
   invalid_credentials: entry(
     'There is no active user with this e-mail and password.',
     'POST /v1/session {"email": "ann@example.com", "password": "…"}',
@@ -42,7 +42,7 @@ export const ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes with which operations refuse by rules of their own. */
-export const REFUSALS = {
+const REFUSALS = {
   signIn: ['invalid_credentials', 'csrf', 'rate_limited'],
   createApiKey: ['user_not_active'],
   rotateApiKey: ['key_not_active', 'user_not_active'],
@@ -52,3 +52,47 @@ export const REFUSALS = {
   resetUserPassword: ['user_not_active'],
   useInvitation: ['user_exists', 'rate_limited'],
 } as const satisfies FeatureDocs['refusals'];
+
+/** Examples of schemas, by name. */
+const SAMPLES = {
+  ExceptionSettingsByType: DEFAULT_EXCEPTION_SETTINGS,
+  SignIn: { email: 'jo@example.com', password: 'correct horse battery' },
+  CredentialsHolder: { service_account: null },
+  SignedIn: { service_account: null },
+  ApiKeyFields: { name: 'Nightly import', environment: 'test' },
+  ApiKey: { name: 'Nightly import', expires_at: null, last_used_at: null, revoked_at: null },
+  WorkspaceSettingsChanges: { exceptions: { eta_slip: { after_hours: 12 }, no_update: { enabled: false } } },
+};
+
+/** Example values of fields, by name. */
+const VALUES = {
+  address: '203.0.113.7',
+  current_password: 'correct horse battery',
+  email: 'jo@example.com',
+  new_password: 'staple battery horse',
+  password: 'correct horse battery',
+  rotated_to: null,
+  service_account_id: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd',
+};
+
+/** Noun and example id of a single resource, by the collection in its path. */
+const RESOURCES = {
+  service_accounts: ['service account', 'sva_5f3c2k7qv3n5xw6yz2aabbccdd'],
+  api_keys: ['API key', 'key_5f3c2k7qv3n5xw6yz2aabbccdd'],
+  users: ['user', 'usr_5f3c2k7qv3n5xw6yz2aabbccdd'],
+  sessions: ['session', 'ses_5f3c2k7qv3n5xw6yz2aabbccdd'],
+} as const satisfies FeatureDocs['resources'];
+
+const PATH_PARAMETERS = {
+  token: ['What stands behind the `#` of a one-time link.', 'inv_5f3c2k7qv3n5xw6yz2aabbccdd'],
+} as const satisfies FeatureDocs['pathParameters'];
+
+/** The feature's part of the documentation. */
+export const DOCS: FeatureDocs = {
+  errors: ERRORS,
+  refusals: REFUSALS,
+  resources: RESOURCES,
+  pathParameters: PATH_PARAMETERS,
+  samples: SAMPLES,
+  values: VALUES,
+};

@@ -1,0 +1,157 @@
+import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { DOCUMENT_LIMITS, type Page, type Scope, type ShipmentDocument } from '@tracking/contracts';
+import {
+  BodyPipe,
+  Command,
+  CurrentScope,
+  Cursors,
+  Operation,
+  page,
+  PageDto,
+  type ReadBody,
+  refusal,
+  RequestError,
+  SentBody,
+  sizeOf,
+  WriteResponder,
+  type WriteResponse,
+} from '@tracking/http';
+import type { CommandContext } from '@tracking/shipments';
+import { SHIPMENT_ID, ShipmentReader, SHIPMENTS } from '@tracking/shipments-http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DocumentsHttpDependencies } from './dependencies.ts';
+import { DocumentReader } from './document-reader.ts';
+import { DocumentStorage } from './document-storage.ts';
+import {
+  AddDocumentDto,
+  DocumentPageResource,
+  DocumentUploadResource,
+  DocumentWrittenResource,
+  RequestUploadDto,
+} from './document.resource.ts';
+import { DOCUMENT_FORM } from './receive-forms.ts';
+import { type Upload, UploadUrls } from './upload-urls.ts';
+
+/** Takes a document with its file, in one request. */
+@ApiTags('Documents')
+@Controller('v1/shipments/:id/documents')
+export class AddDocumentController {
+  constructor(
+    @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
+    @Inject(DocumentReader) private readonly documents: DocumentReader,
+    @Inject(DocumentStorage) private readonly storage: DocumentStorage,
+  ) {}
+
+  @Post()
+  @Operation('addDocument', {
+    summary: 'Add a document with its file',
+    description: `A form with the file, up to ${sizeOf(DOCUMENT_LIMITS.multipartBytes)}; larger ones are sent to a URL of their own. What it is, is judged by its content. If-Match and the ETag of the answer are those of the shipment.`,
+    body: AddDocumentDto,
+    takes: DOCUMENT_FORM,
+    conditional: 'write',
+  })
+  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @ApiResponse({ status: 201, description: 'Stored.', type: DocumentWrittenResource })
+  @refusal(404, 'No such shipment in this workspace and environment.')
+  @refusal(409, 'The document that it replaces was replaced already.')
+  async add(
+    @SentBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<ShipmentDocument>> {
+    const { request } = reply;
+    const { type, file, replaces_document_id = null } = sent.value;
+    const { fileName: file_name, object } = file;
+    const about = { ...command, shipment_id, object } as const;
+    request.unnamedObject = null;
+    const written = await this.storage.unlessRefused(request, object.id, () =>
+      this.shipments.addDocument({ ...about, document: { type, file_name, replaces_document_id } }),
+    );
+    // A repeat of what was carried out before: the bytes of that time are the document's.
+    if (written.answer.object_id !== object.id) await this.storage.destroy(request, object.id);
+    const location = `/v1/documents/${written.answer.document.id}`;
+    return this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
+  }
+}
+
+/** Makes documents whose bytes come later, to a URL of their own. */
+@ApiTags('Documents')
+@Controller('v1/shipments/:id/documents/uploads')
+export class UploadsController {
+  constructor(
+    @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
+    @Inject(DocumentReader) private readonly documents: DocumentReader,
+    @Inject(UploadUrls) private readonly uploads: UploadUrls,
+  ) {}
+
+  @Post()
+  @Operation('requestUpload', {
+    summary: 'Get a URL to send a large file to',
+    description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` its bytes to \`upload.url\`, which needs no key and lives 15 minutes, then \`POST /v1/documents/{id}/complete\`. What is not complete after 24 hours expires. A repeat under the same Idempotency-Key gets the same document with a URL of its own. If-Match and the ETag of the answer are those of the shipment.`,
+    body: RequestUploadDto,
+    conditional: 'write',
+  })
+  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @ApiResponse({ status: 201, description: 'The document, and how to send its bytes.', type: DocumentUploadResource })
+  @refusal(404, 'No such shipment in this workspace and environment.')
+  @refusal(409, 'The document that it replaces was replaced already.')
+  async request(
+    @SentBody(new BodyPipe(RequestUploadDto, DocumentUploadResource)) sent: ReadBody<RequestUploadDto>,
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<ShipmentDocument> & { readonly upload: Upload }> {
+    const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
+    requireSize(document.size_bytes);
+    const written = await this.shipments.requestUpload({ ...command, shipment_id, document });
+    const location = `/v1/documents/${written.answer.document.id}`;
+    const body = await this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
+    // A repeat gets the same document and a URL that is signed again.
+    reply.request.keepsAnswer = false;
+    return { ...body, upload: this.uploads.issue(written.answer.document, command) };
+  }
+}
+
+/** @throws RequestError `body_too_large` */
+function requireSize(bytes: number): void {
+  if (bytes <= DOCUMENT_LIMITS.presignedBytes) return;
+  const message = `A document has at most ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}.`;
+  throw new RequestError('body_too_large', message, [{ param: 'size_bytes', code: 'invalid_value', message }]);
+}
+
+/** The documents of a shipment. */
+@ApiTags('Documents')
+@Controller('v1/shipments/:id/documents')
+export class DocumentsController {
+  constructor(
+    @Inject(DocumentReader) private readonly documents: DocumentReader,
+    @Inject(ShipmentReader) private readonly reader: ShipmentReader,
+    @Inject(Cursors) private readonly cursors: Cursors,
+  ) {}
+
+  @Get()
+  @Operation('listDocuments', {
+    summary: 'List the documents of a shipment, the newest first',
+    description: 'Whatever became of them; the deleted ones too.',
+    query: PageDto,
+  })
+  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @ApiResponse({ status: 200, description: 'A page of documents.', type: DocumentPageResource })
+  @refusal(404, 'No such shipment in this workspace and environment.')
+  async list(
+    @Param('id') id: string,
+    @Query() query: PageDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<ShipmentDocument>> {
+    const listing = { list: `documents of ${id}`, scope, filter: {}, sort: '-created_at' };
+    return page(query, listing, this.cursors, async (limit, after) => {
+      const { id: shipmentId } = await this.reader.get(request, id);
+      return this.documents.list(request, shipmentId, { limit, after });
+    });
+  }
+}

@@ -1,0 +1,139 @@
+import { eventSamples, NEWEST_API_VERSION, sandboxData } from '@tracking/contracts';
+import { entry, type FeatureDocs } from '@tracking/http';
+import { describeWebhooks } from './webhook-requests.ts';
+import { webhooksPage } from './webhooks-page.ts';
+
+/** Error codes of webhooks. */
+const ERRORS = {
+  endpoint_not_verified: entry(
+    'The URL of the webhook endpoint has not answered a challenge yet.',
+    'POST /v1/webhook_endpoints/whe_…/enable',
+    'The endpoint’s URL has not answered a challenge yet: verify it first.',
+    'POST …/verify, and have the receiver answer with the token. last_verification tells why that failed.',
+  ),
+  endpoint_not_enabled: entry(
+    'Deliveries are sent to enabled webhook endpoints only.',
+    'POST /v1/webhook_deliveries/dlv_…/retry',
+    'Deliveries are sent to enabled endpoints only: enable it first.',
+    'POST …/enable, then try again. What waited is sent by itself then. A deleted endpoint cannot be enabled: make another one.',
+  ),
+  secret_unreadable: entry(
+    'A secret was stored or made under a SECRETS_KEY that is lost.',
+    'POST /v1/webhook_endpoints/whe_…/test',
+    'The endpoint’s signing secret or headers were stored under a key that is lost: rotate the secret, and set the headers again.',
+    'Rotate the secret and set the headers again, or make another key. Who runs the service can bring the lost SECRETS_KEY back instead.',
+  ),
+  delivery_succeeded: entry(
+    'The delivery succeeded already, and what was delivered is not given up.',
+    'POST /v1/webhook_deliveries/dlv_…/discard',
+    'The event was delivered already.',
+    'Nothing.',
+  ),
+  replay_running: entry(
+    'A replay runs for this endpoint: one does at a time.',
+    'POST /v1/webhook_endpoints/whe_…/replay while another runs',
+    'A replay runs for this endpoint already: wait for its end, or cancel it.',
+    'Read it at GET /v1/webhook_replays; wait for its end, or cancel it and ask again.',
+  ),
+  replay_completed: entry(
+    'The replay came to its end, so that there is nothing to go on with.',
+    'POST /v1/webhook_replays/rpl_…/resume',
+    'The replay came to its end: there is nothing left to go on with.',
+    'Make another replay where something is to be sent again.',
+  ),
+} as const satisfies FeatureDocs['errors'];
+
+/** Codes with which operations refuse by rules of their own. */
+const REFUSALS = {
+  createWebhookEndpoint: ['limit_exceeded'],
+  verifyWebhookEndpoint: ['secret_unreadable'],
+  enableWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
+  testWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
+  revealWebhookSecret: ['secret_unreadable'],
+  retryWebhookDelivery: ['endpoint_not_enabled', 'endpoint_not_verified', 'secret_unreadable'],
+  discardWebhookDelivery: ['delivery_succeeded'],
+  replayWebhookDeadLetters: ['limit_exceeded', 'endpoint_not_enabled', 'replay_running'],
+  discardWebhookDeadLetters: ['limit_exceeded'],
+  createWebhookReplay: ['limit_exceeded', 'endpoint_not_enabled', 'replay_running'],
+  resumeWebhookReplay: ['endpoint_not_enabled', 'replay_running', 'replay_completed'],
+} as const satisfies FeatureDocs['refusals'];
+
+const AT = '2026-11-23T09:30:00.000Z';
+const samples = eventSamples(AT, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
+const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
+const EVENT = {
+  id: EVENT_ID,
+  type: 'milestone.recorded',
+  created_at: AT,
+  api_version: NEWEST_API_VERSION,
+  environment: 'live',
+  workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd',
+  data: sandboxData('milestone.recorded', samples),
+};
+
+/** Examples of schemas, by name. */
+const SAMPLES = {
+  WebhookEndpoint: {
+    event_types: ['*'],
+    disabled_reason: null,
+    last_verification: null,
+    headers: {},
+    max_concurrency: 16,
+  },
+  WebhookDelivery: {
+    event_type: 'milestone.recorded',
+    status: 'retrying',
+    completed_at: null,
+    last_error: { code: 'unexpected_status', message: 'The endpoint answered 500.' },
+    payload: EVENT,
+  },
+  WebhookDeadLetters: { event_types: ['milestone.recorded'], reasons: ['timeout', 'connection_refused'] },
+  WebhookReplayFilter: { since: '2026-11-21T09:30:00Z', statuses: ['dead_lettered', 'missed'] },
+  WebhookReplay: {
+    since: '2026-11-21T09:30:00.000Z',
+    event_types: null,
+    reasons: null,
+    delivery_ids: null,
+    matched: 180,
+    done: 120,
+    failed: 2,
+  },
+  WebhookAttempt: { number: 1, duration_ms: 84, status_code: 500, manual: false },
+  WebhookEndpointFields: { url: 'https://tms.example.com/webhooks', event_types: ['*'], description: 'Our TMS' },
+  WebhookEndpointChanges: { event_types: ['milestone.recorded', 'exception.opened'], max_concurrency: 4 },
+  EndpointVerification: {
+    id: EVENT_ID,
+    type: 'endpoint.verification',
+    created_at: AT,
+    api_version: NEWEST_API_VERSION,
+    data: { challenge: '0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u' },
+  },
+};
+
+/** Example values of fields, by name. */
+const VALUES = {
+  body: 'ok',
+  challenge: '0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u',
+  description: 'Our TMS',
+  endpoint_id: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd',
+  headers: { 'content-type': 'text/plain' },
+  url: 'https://tms.example.com/webhooks',
+};
+
+/** Noun and example id of a single resource, by the collection in its path. */
+const RESOURCES = {
+  webhook_endpoints: ['webhook endpoint', 'whe_5f3c2k7qv3n5xw6yz2aabbccdd'],
+  webhook_deliveries: ['webhook delivery', 'dlv_9c1e7qv3n5xw6yz2aabbccddee'],
+  webhook_replays: ['webhook replay', 'rpl_7d2a9c1e7qv3n5xw6yz2aabbcc'],
+} as const satisfies FeatureDocs['resources'];
+
+/** The feature's part of the documentation. */
+export const DOCS: FeatureDocs = {
+  errors: ERRORS,
+  refusals: REFUSALS,
+  resources: RESOURCES,
+  samples: SAMPLES,
+  values: VALUES,
+  describe: describeWebhooks,
+  pages: { webhooks: webhooksPage },
+};
