@@ -68,6 +68,15 @@ export function eachPlainField<T>(of: (name: PlainFieldName, field: PlainField) 
   return Object.fromEntries(entries) as Record<PlainFieldName, T>;
 }
 
+/** Values of plain fields by name. */
+export type PlainValues = { readonly [Name in PlainFieldName]?: NonNullable<Shipment[Name]> | undefined };
+
+/** The values that a text for each field stands for, as far as the fields have such values. */
+export function plainValues(textOf: (name: PlainFieldName) => string | undefined): PlainValues {
+  const valueOf = (name: PlainFieldName, text: string | undefined) => text && plainValue(name, text);
+  return eachPlainField((name) => valueOf(name, textOf(name))) as PlainValues;
+}
+
 /** A text as a value of the field; undefined if the field does not have such a value. */
 export function plainValue(name: PlainFieldName, text: string): string | undefined {
   const { choices } = plainField(name);

@@ -77,7 +77,7 @@ export const LOAD_TYPE_LABELS: Readonly<Record<LoadType, string>> = {
 export const MODE_OPTIONS = optionsOf(MODE_LABELS);
 export const LOAD_TYPE_OPTIONS = optionsOf(LOAD_TYPE_LABELS);
 
-function optionsOf<Value extends string>(labels: Readonly<Record<Value, string>>) {
+export function optionsOf<Value extends string>(labels: Readonly<Record<Value, string>>) {
   return (Object.entries(labels) as [Value, string][]).map(([value, label]) => ({ value, label }));
 }
 

@@ -1,6 +1,5 @@
-import type { Shipment } from '@tracking/client';
 import { MODE_LABELS, type Mode, STATUSES, type Status } from '../../values/codes.ts';
-import { type PlainFieldName, eachPlainField, plainValue } from '../plain-fields.ts';
+import { type PlainValues, plainValues } from '../plain-fields.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
@@ -24,13 +23,13 @@ export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
 /** The filters of a list of shipments. */
 export type ShipmentFilters = {
   readonly [Name in TextFilter]?: string | undefined;
-} & { readonly [Name in PlainFieldName]?: NonNullable<Shipment[Name]> | undefined } & {
-  readonly [Name in DayFilter]?: Day | undefined;
-} & { readonly [Name in YesNoFilter]?: boolean | undefined } & {
-  /** Separated by commas. */
-  readonly status?: string | undefined;
-  readonly mode?: Mode | undefined;
-};
+} & PlainValues & {
+    readonly [Name in DayFilter]?: Day | undefined;
+  } & { readonly [Name in YesNoFilter]?: boolean | undefined } & {
+    /** Separated by commas. */
+    readonly status?: string | undefined;
+    readonly mode?: Mode | undefined;
+  };
 export type FilterName = keyof ShipmentFilters;
 
 /** The search of a list as the address holds it, so that it can be shared and bookmarked. */
@@ -53,7 +52,7 @@ export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch
     .filter((status) => STATUSES.some((known) => known === status));
   return withoutEmpty({
     ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, textOf(raw[name])])),
-    ...eachPlainField((name) => plainValue(name, textOf(raw[name]) ?? '')),
+    ...plainValues((name) => textOf(raw[name])),
     ...Object.fromEntries(DAY_FILTERS.map((name) => [name, day(raw[name])])),
     ...Object.fromEntries(YES_NO_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined])),
     status: statuses?.join(','),
