@@ -6,6 +6,10 @@ export const MODE_ALIASES: Readonly<Record<string, Mode>> = { sea: 'ocean', vess
 export const LOAD_TYPES = ['fcl', 'lcl', 'ftl', 'ltl', 'air_loose', 'bulk'] as const;
 export type LoadType = (typeof LOAD_TYPES)[number];
 
+/** Rules of Incoterms 2020, and DAT of Incoterms 2010. */
+export const INCOTERMS = ['EXW', 'FCA', 'CPT', 'CIP', 'DAP', 'DPU', 'DDP', 'FAS', 'FOB', 'CFR', 'CIF', 'DAT'] as const;
+export type Incoterm = (typeof INCOTERMS)[number];
+
 /** In ascending rank; the last three are terminal. */
 export const SHIPMENT_STATUSES = [
   'pending',
@@ -106,6 +110,7 @@ export interface ShipmentFields {
   readonly references: readonly Reference[];
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly legs: readonly LegFields[];
+  readonly incoterm: Incoterm | null;
 }
 
 /** Of a shipment that says nothing. What lists these fields goes by it, in its order: it is that of stored events. */
@@ -127,6 +132,7 @@ export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
   references: [],
   metadata: null,
   legs: [],
+  incoterm: null,
 };
 export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ShipmentFields)[];
 

@@ -17,6 +17,7 @@ export function aShipment(fields: Partial<Shipment> = {}): Shipment {
     house_bill: null,
     master_bill: null,
     booking_number: null,
+    incoterm: null,
     shipper: null,
     consignee: null,
     metadata: null,

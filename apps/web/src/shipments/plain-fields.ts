@@ -1,4 +1,5 @@
 import type { Shipment } from '@tracking/client';
+import { optionsOf } from '../values/codes.ts';
 
 interface Choice {
   readonly value: string;
@@ -19,6 +20,23 @@ interface PlainField {
   /** Headers of the field in imported files, in small letters and digits alone. */
   readonly headers: readonly string[];
 }
+
+type Incoterm = NonNullable<Shipment['incoterm']>;
+
+const INCOTERM_LABELS: Readonly<Record<Incoterm, string>> = {
+  EXW: 'EXW: ex works',
+  FCA: 'FCA: free carrier',
+  CPT: 'CPT: carriage paid to',
+  CIP: 'CIP: carriage and insurance paid to',
+  DAP: 'DAP: delivered at place',
+  DPU: 'DPU: delivered at place unloaded',
+  DDP: 'DDP: delivered duty paid',
+  FAS: 'FAS: free alongside ship',
+  FOB: 'FOB: free on board',
+  CFR: 'CFR: cost and freight',
+  CIF: 'CIF: cost, insurance and freight',
+  DAT: 'DAT: delivered at terminal (2010)',
+};
 
 /** Plain fields in the order in which pages show them. Lists, filters, forms, imports and exports derive from it. */
 export const PLAIN_FIELDS = {
@@ -51,6 +69,13 @@ export const PLAIN_FIELDS = {
     description: 'As the carrier confirmed it',
     column: { name: 'booking', width: 8 },
     headers: ['bookingnumber', 'booking', 'bookingno', 'bookingref', 'bookingreference'],
+  },
+  incoterm: {
+    label: 'Incoterm',
+    description: 'Who bears costs and risks, by Incoterms 2020 or 2010',
+    choices: optionsOf(INCOTERM_LABELS),
+    column: { name: 'incoterm', width: 5 },
+    headers: ['incoterm', 'incoterms', 'deliveryterms', 'termsofdelivery'],
   },
 } as const satisfies { readonly [Name in keyof Shipment]?: PlainField };
 

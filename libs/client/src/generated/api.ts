@@ -3632,6 +3632,8 @@ export interface components {
             /** @description Its name. */
             name: string;
         };
+        /** @enum {string} */
+        Incoterm: "EXW" | "FCA" | "CPT" | "CIP" | "DAP" | "DPU" | "DDP" | "FAS" | "FOB" | "CFR" | "CIF" | "DAT";
         Invitation: {
             /** @description Whose it is; null where whoever uses it tells: the first admin. */
             email: string | null;
@@ -4662,6 +4664,11 @@ export interface components {
              * @example shp_4h2k7qv3n5xw6yz2aabbccddee
              */
             id: string;
+            /**
+             * @description Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.
+             * @example FOB
+             */
+            incoterm: components["schemas"]["Incoterm"] | null;
             /** @description The latest actual milestone. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
             /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
@@ -4836,6 +4843,11 @@ export interface components {
              * @example HBL-77120
              */
             house_bill?: string | null;
+            /**
+             * @description Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.
+             * @example FOB
+             */
+            incoterm?: components["schemas"]["Incoterm"] | null;
             /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
             legs?: components["schemas"]["LegFields"][] | null;
             /**
@@ -4927,6 +4939,11 @@ export interface components {
              * @example HBL-77120
              */
             house_bill?: string | null;
+            /**
+             * @description Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.
+             * @example FOB
+             */
+            incoterm?: components["schemas"]["Incoterm"] | null;
             /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
             legs?: components["schemas"]["LegFields"][] | null;
             /**
@@ -5091,6 +5108,11 @@ export interface components {
              * @example shp_4h2k7qv3n5xw6yz2aabbccddee
              */
             id: string;
+            /**
+             * @description Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.
+             * @example FOB
+             */
+            incoterm: components["schemas"]["Incoterm"] | null;
             /** @description The latest actual milestone. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
             /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
@@ -7631,7 +7653,8 @@ export interface operations {
                      *               "created_at": "2026-11-13T09:30:00.000Z",
                      *               "updated_at": "2026-11-23T09:30:00.000Z",
                      *               "version": 7,
-                     *               "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                     *               "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                     *               "incoterm": null
                      *             }
                      *           }
                      *         }
@@ -7777,7 +7800,8 @@ export interface operations {
                      *           "created_at": "2026-11-13T09:30:00.000Z",
                      *           "updated_at": "2026-11-23T09:30:00.000Z",
                      *           "version": 7,
-                     *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                     *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                     *           "incoterm": null
                      *         }
                      *       }
                      *     }
@@ -9842,6 +9866,8 @@ export interface operations {
                 house_bill?: string;
                 /** @description Those with these ids: 1 to 100, separated by commas. */
                 id?: string[];
+                /** @description Those with this rule of Incoterms. */
+                incoterm?: components["schemas"]["Incoterm"];
                 /** @description Most items of the page. */
                 limit?: number;
                 /** @description Those with this master bill or air waybill. */
@@ -9906,6 +9932,7 @@ export interface operations {
                      *           "house_bill": "HBL-SANDBOX-1",
                      *           "master_bill": "MEDUSANDBOX1",
                      *           "booking_number": "BKG-SANDBOX-1",
+                     *           "incoterm": null,
                      *           "container_numbers": [
                      *             "CSQU3054383"
                      *           ],
@@ -10034,6 +10061,7 @@ export interface operations {
                  *       "house_bill": "HBL-77120",
                  *       "master_bill": "MAEU912345678",
                  *       "booking_number": "BKG-55012",
+                 *       "incoterm": "FOB",
                  *       "container_numbers": [
                  *         "CSQU3054383"
                  *       ],
@@ -10096,6 +10124,7 @@ export interface operations {
                      *       "house_bill": "HBL-SANDBOX-1",
                      *       "master_bill": "MEDUSANDBOX1",
                      *       "booking_number": "BKG-SANDBOX-1",
+                     *       "incoterm": null,
                      *       "container_numbers": [
                      *         "CSQU3054383"
                      *       ],
@@ -10196,6 +10225,7 @@ export interface operations {
                      *       "house_bill": "HBL-SANDBOX-1",
                      *       "master_bill": "MEDUSANDBOX1",
                      *       "booking_number": "BKG-SANDBOX-1",
+                     *       "incoterm": null,
                      *       "container_numbers": [
                      *         "CSQU3054383"
                      *       ],
@@ -10329,6 +10359,7 @@ export interface operations {
                      *       "house_bill": "HBL-SANDBOX-1",
                      *       "master_bill": "MEDUSANDBOX1",
                      *       "booking_number": "BKG-SANDBOX-1",
+                     *       "incoterm": null,
                      *       "container_numbers": [
                      *         "CSQU3054383"
                      *       ],
@@ -10486,6 +10517,7 @@ export interface operations {
                      *       "house_bill": "HBL-SANDBOX-1",
                      *       "master_bill": "MEDUSANDBOX1",
                      *       "booking_number": "BKG-SANDBOX-1",
+                     *       "incoterm": null,
                      *       "container_numbers": [
                      *         "CSQU3054383"
                      *       ],
@@ -10626,6 +10658,7 @@ export interface operations {
                      *       "house_bill": "HBL-SANDBOX-1",
                      *       "master_bill": "MEDUSANDBOX1",
                      *       "booking_number": "BKG-SANDBOX-1",
+                     *       "incoterm": null,
                      *       "container_numbers": [
                      *         "CSQU3054383"
                      *       ],
@@ -12026,6 +12059,7 @@ export interface operations {
                      *       "house_bill": "HBL-SANDBOX-1",
                      *       "master_bill": "MEDUSANDBOX1",
                      *       "booking_number": "BKG-SANDBOX-1",
+                     *       "incoterm": null,
                      *       "container_numbers": [
                      *         "CSQU3054383"
                      *       ],
@@ -12149,6 +12183,7 @@ export interface operations {
                  *           "house_bill": "HBL-77120",
                  *           "master_bill": "MAEU912345678",
                  *           "booking_number": "BKG-55012",
+                 *           "incoterm": "FOB",
                  *           "container_numbers": [
                  *             "CSQU3054383"
                  *           ],
@@ -15626,7 +15661,8 @@ export interface operations {
                  *           "created_at": "2026-11-13T09:30:00.000Z",
                  *           "updated_at": "2026-11-23T09:30:00.000Z",
                  *           "version": 7,
-                 *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                 *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                 *           "incoterm": null
                  *         }
                  *       }
                  *     }
@@ -15815,7 +15851,8 @@ export interface operations {
                  *           "created_at": "2026-11-13T09:30:00.000Z",
                  *           "updated_at": "2026-11-23T09:30:00.000Z",
                  *           "version": 7,
-                 *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                 *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                 *           "incoterm": null
                  *         },
                  *         "changes": {
                  *           "eta": {

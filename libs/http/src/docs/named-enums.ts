@@ -27,6 +27,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   ExceptionType: contracts.EXCEPTION_TYPES,
   FieldErrorCode: contracts.FIELD_ERROR_CODES,
   HistoryType: contracts.HISTORY_TYPES,
+  Incoterm: contracts.INCOTERMS,
   LoadType: contracts.LOAD_TYPES,
   ManualResolutionCode: contracts.MANUAL_RESOLUTION_CODES,
   MilestoneSource: contracts.MILESTONE_SOURCES,

@@ -1,4 +1,5 @@
 import {
+  type Incoterm,
   type Mode,
   SHIPMENT_STATUSES,
   type ShipmentRecord,
@@ -29,6 +30,7 @@ export type ShipmentListFilter = Given<{
   readonly active: boolean;
   readonly has_open_exceptions: boolean;
   readonly mode: Mode;
+  readonly incoterm: Incoterm;
   readonly external_id: string;
   readonly house_bill: string;
   readonly master_bill: string;
@@ -96,6 +98,7 @@ const TERMS = [
   'destination_port',
   'origin_port',
   'carrier_scac',
+  'incoterm',
   'mode',
 ] as const;
 

@@ -20,7 +20,7 @@ export interface ShipmentRow extends ReadModelRow, Scope {
 /** Shipments as they are answered, one row each. */
 export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   name: 'shipments',
-  version: 3,
+  version: 4,
   // Behind the id: what is filtered while such an index is walked, so that rows that are left out are not looked at.
   indexes: [
     { name: 'by_term', fields: [...SCOPE_FIELDS, 'terms', 'created_at', 'id'], arrayField: 'terms' },

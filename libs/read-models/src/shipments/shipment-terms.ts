@@ -16,6 +16,7 @@ type TermKind =
   /** Only of those that have some. */
   | 'has_open_exceptions'
   | 'mode'
+  | 'incoterm'
   | 'shipper'
   | 'consignee'
   | 'carrier_scac'
@@ -59,7 +60,7 @@ function longest(words: readonly string[]): string {
 export const MAX_WORDS = 1_000;
 
 /** Fields whose value is a term as it is. */
-const AS_THEY_ARE = ['mode', 'carrier_scac', 'origin_port', 'destination_port'] as const;
+const AS_THEY_ARE = ['mode', 'incoterm', 'carrier_scac', 'origin_port', 'destination_port'] as const;
 const REFERENCE_FIELDS = ['external_id', 'house_bill', 'master_bill', 'booking_number'] as const;
 
 /** What the terms are made of that seldom change. */

@@ -109,6 +109,21 @@ describe('POST /v1/shipments', () => {
     expect(second.headers.get('etag')).not.toBe(first.headers.get('etag'));
   });
 
+  it('takes an Incoterm in any case, stores it in upper case, and clears it', async () => {
+    const created = await post({ external_id: 'INCOTERM-1', incoterm: 'fob' });
+    expect([created.status, created.body['incoterm']]).toEqual([201, 'FOB']);
+    const head = await api.head();
+    expect((await post({ external_id: 'INCOTERM-1', incoterm: 'Fob' })).body['incoterm']).toBe('FOB');
+    expect(await api.head()).toBe(head);
+    const path = `/v1/shipments/${String(created.body['id'])}`;
+    const patch = (incoterm: string | null) => api.call('PATCH', path, { key, json: { incoterm } });
+    expect((await patch('dat')).body['incoterm']).toBe('DAT');
+    expect((await patch('XYZ')).body['error']).toMatchObject({
+      details: [{ param: 'incoterm', code: 'invalid_value', message: expect.stringContaining('EXW, FCA') }],
+    });
+    expect((await patch(null)).body['incoterm']).toBeNull();
+  });
+
   it('answers 200 and writes nothing when nothing changes', async () => {
     const first = await post({ external_id: 'SAME-1', mode: 'truck' });
     const head = await api.head();

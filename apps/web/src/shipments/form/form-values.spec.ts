@@ -31,6 +31,12 @@ describe('a form about a shipment', () => {
     });
   });
 
+  it('sends an Incoterm that is chosen, and null where it is cleared', () => {
+    const before = { ...EMPTY_VALUES, external_id: 'PO-1', incoterm: 'FOB' };
+    expect(bodyOf(before)).toEqual({ external_id: 'PO-1', incoterm: 'FOB' });
+    expect(patchOf(before, { ...before, incoterm: '' })).toEqual({ incoterm: null });
+  });
+
   it('names strings that are gone as null, since those are merged', () => {
     const before = { ...EMPTY_VALUES, metadata: [...named('team', 'north'), ...named('cost_centre', '4711')] };
     const after = { ...before, metadata: named('team', 'south') };

@@ -46,6 +46,22 @@ describe('rows of a file', () => {
     ]);
   });
 
+  it('have an Incoterm in any case, or say which there are', () => {
+    const sheet = {
+      headers: ['Ref', 'Incoterms'],
+      rows: [
+        ['A', 'fob'],
+        ['B', 'CFX'],
+      ],
+      firstRow: 2,
+    };
+    const { items, errors } = checkRows(sheet, { ...READING, mapping: ['external_id', 'incoterm'] });
+    expect(items).toEqual([{ rows: [2], body: { external_id: 'A', incoterm: 'FOB' } }]);
+    expect(errors).toEqual([
+      { row: 3, column: 'Incoterms', value: 'CFX', message: expect.stringMatching(/^is no incoterm: write EXW, FCA/) },
+    ]);
+  });
+
   it('of one reference are one shipment with the containers of all', () => {
     const { items } = check(['A', 'ocean', '', '', 'CSQU3054383'], ['A', 'ocean', '', '', 'MSCU0000060; CSQU3054383']);
     expect(items).toEqual([

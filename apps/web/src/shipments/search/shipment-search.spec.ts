@@ -7,6 +7,13 @@ describe('shipment search', () => {
       expect(readShipmentSearch(search)).toEqual(search);
     });
 
+    it('may be an Incoterm in any case', () => {
+      expect(readShipmentSearch({ incoterm: 'fob', house_bill: ' HB 1' })).toEqual({
+        incoterm: 'FOB',
+        house_bill: 'HB 1',
+      });
+    });
+
     it('may be a number', () => {
       expect(readShipmentSearch({ q: 4711 })).toEqual({ q: '4711' });
     });
@@ -14,6 +21,7 @@ describe('shipment search', () => {
     it.each([
       ['a status that is none', { status: 'lost' }],
       ['a mode that is none', { mode: 'balloon' }],
+      ['an Incoterm that is none', { incoterm: 'XYZ' }],
       ['an order that is none', { sort: 'colour' }],
       ['nothing', { q: '', origin_port: '' }],
       ['something else', { has_open_exceptions: 'perhaps', page: 3 }],

@@ -29,6 +29,7 @@ describe('a selection', () => {
 it('writes a shipment as a row of the file', () => {
   const shipment = aShipment({
     mode: 'ocean',
+    incoterm: 'FOB',
     container_numbers: ['CSQU3054383', 'MSKU1234565'],
     references: [{ type: 'po', value: '7' }],
   });
@@ -37,6 +38,7 @@ it('writes a shipment as a row of the file', () => {
     id: 'shp_1',
     external_id: 'PO-1',
     mode: 'ocean',
+    incoterm: 'FOB',
     eta: '',
     container_numbers: 'CSQU3054383 MSKU1234565',
     references: 'po:7',

@@ -45,6 +45,7 @@ describe('creating', () => {
       references: [],
       metadata: null,
       legs: [],
+      incoterm: null,
       containers: [],
       atd: null,
       ata: null,

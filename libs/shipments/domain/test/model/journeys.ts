@@ -88,6 +88,7 @@ const FIELDS = {
   etd: timeOrNone,
   eta: timeOrNone,
   house_bill: fc.constantFrom('HB-1', null),
+  incoterm: fc.constantFrom('FOB' as const, 'DAP' as const, null),
 };
 
 /** Few days, so that milestones often share a time; few names, so that many are sent again. */

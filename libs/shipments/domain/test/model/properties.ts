@@ -11,7 +11,7 @@ import { answered, arriving, outcomeOf, walk } from './walk.ts';
 
 /** Every field of the resource but `url`, which only an edge knows; of a container, of a leg. */
 const FIELDS = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
-  destination_port etd eta shipper consignee references metadata legs status status_milestone_id containers atd ata original_eta
+  destination_port etd eta shipper consignee references metadata legs incoterm status status_milestone_id containers atd ata original_eta
   last_milestone open_exceptions_count documents_count created_at updated_at version`;
 const CONTAINER_FIELDS = `number valid_check_digit size_type seal_number status status_milestone_id last_milestone discharged_at
   available_at gated_out_at delivered_at empty_returned_at last_free_day empty_return_by`;

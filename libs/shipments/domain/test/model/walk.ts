@@ -189,7 +189,7 @@ export function answered({ state }: Scenario) {
 
 function fieldsOf(record: ShipmentRecord) {
   const { external_id, mode, load_type, house_bill, master_bill, booking_number, container_numbers } = record;
-  const { carrier_scac, origin_port, destination_port, shipper, consignee, references, metadata } = record;
+  const { carrier_scac, origin_port, destination_port, shipper, consignee, references, metadata, incoterm } = record;
   return {
     external_id,
     mode,
@@ -205,5 +205,6 @@ function fieldsOf(record: ShipmentRecord) {
     consignee,
     references,
     metadata,
+    incoterm,
   };
 }

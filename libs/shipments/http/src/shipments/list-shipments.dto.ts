@@ -1,4 +1,4 @@
-import { MODES, MODE_ALIASES, SHIPMENT_STATUSES } from '@tracking/contracts';
+import { INCOTERMS, MODES, MODE_ALIASES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import {
   Flag,
   MAX_TEXT,
@@ -51,6 +51,9 @@ export class ListShipmentsDto extends PageDto {
 
   @QueryOneOf(MODE_VALUES, { description: 'Transport mode of the shipment.', example: 'ocean' })
   mode?: string;
+
+  @QueryOneOf(INCOTERMS, { description: 'Those with this rule of Incoterms.', example: 'FOB' })
+  incoterm?: string;
 
   @QueryText({ description: 'Only the shipment with this reference of yours.', example: 'TMS-2026-000181' })
   external_id?: string;

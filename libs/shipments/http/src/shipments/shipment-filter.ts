@@ -16,6 +16,7 @@ export interface ShipmentListing {
 
 /** Filters that are compared with what is stored as they are. */
 const AS_THEY_ARE = [
+  'incoterm',
   'external_id',
   'house_bill',
   'master_bill',

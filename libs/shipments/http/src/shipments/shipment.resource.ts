@@ -1,6 +1,7 @@
 import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
+  INCOTERMS,
   LOAD_TYPES,
   MILESTONE_CODES,
   MODES,
@@ -226,6 +227,12 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
   readonly master_bill!: string | null;
   @Text({ description: 'Booking number of the carrier.', example: 'BKG-55012', nullable: true })
   readonly booking_number!: string | null;
+  @OneOf(INCOTERMS, {
+    description: 'Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.',
+    example: 'FOB',
+    nullable: true,
+  })
+  readonly incoterm!: wire.Incoterm | null;
   @TextList(MAX_LISTED_CONTAINERS, {
     description: 'Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.',
     example: ['CSQU3054383'],
