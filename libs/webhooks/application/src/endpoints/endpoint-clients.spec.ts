@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { EndpointClient } from './endpoint-clients.ts';
+import { EndpointClient, GoneEndpoints, type GoneEndpointsParts } from './endpoint-clients.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, sealedSecret } from './secrets.ts';
 
@@ -60,4 +60,31 @@ function written([name, valid, now, secret, header, body]: Vector): string {
 it('the vectors that receivers in all languages are tested with are signed as deliveries are', () => {
   const lines = ['name\tvalid\tnow\tsecret\tService-Signature\tbody in base64', ...VECTOR_ROWS.map(written)];
   expect(readFileSync(VECTORS, 'utf8')).toBe(`${lines.join('\n')}\n`);
+});
+
+describe('disabling an endpoint that answered 410', () => {
+  const GONE = { id: 'whe_1', workspace_id: 'wsp_1', status: 'enabled', url: 'https://a.example.com/', revision: 1 };
+  const PERIODS = { enabled_periods: [], pauses: [] };
+
+  /** Disables it; @param stored as it is then. Returns the status in which it is stored afterwards. */
+  async function statusAfter(stored: object): Promise<string> {
+    const gone = { ...GONE, ...PERIODS } as unknown as EndpointDocument;
+    const parts = {
+      store: {
+        update: async (_id: string, _at: string, change: (now: object) => Promise<EndpointDocument>) =>
+          change({ ...gone, ...stored }),
+      },
+      clients: { note: (endpoint: EndpointDocument) => ({ endpoint }) },
+      eventStore: { head: () => Promise.resolve('0000000001') },
+      clock: () => new Date(0),
+      logger: { info: () => undefined },
+    };
+    return (await new GoneEndpoints(parts as unknown as GoneEndpointsParts).disable(gone)).status;
+  }
+
+  test('leaves it as it is if its URL was changed meanwhile, also to the same one', async () => {
+    expect(await statusAfter({})).toBe('disabled');
+    expect(await statusAfter({ url: 'https://b.example.com/', url_revision: 2, revision: 2 })).toBe('enabled');
+    expect(await statusAfter({ url_revision: 3, revision: 3 })).toBe('enabled');
+  });
 });

@@ -96,7 +96,7 @@ export class EndpointClients {
   }
 }
 
-interface GoneEndpointsParts {
+export interface GoneEndpointsParts {
   readonly store: EndpointStore;
   readonly clients: EndpointClients;
   readonly eventStore: Pick<EventStore, 'head'>;

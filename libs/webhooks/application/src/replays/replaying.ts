@@ -45,7 +45,7 @@ const MAX_WAIT_MS = 1_000;
  */
 const LIVE_FIRST_MS = 1_000;
 
-interface ReplayingParts extends ReplaySourceParts {
+export interface ReplayingParts extends ReplaySourceParts {
   readonly store: ReplayStore;
   readonly resending: Resending;
   readonly clock: Clock;

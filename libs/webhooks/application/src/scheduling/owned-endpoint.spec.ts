@@ -262,6 +262,26 @@ describe('an endpoint that this process owns', () => {
     expect(blocked.take(START + 5_010)?.id).toBe('dlv_0');
   });
 
+  test('attempts the next delivery after a gap if answers come late, and after a hold', () => {
+    const gap = 8_000 / (4 * 6);
+    const late = new OwnedEndpoint(ENDPOINT, lease(), true);
+    late.state.healthRead(undefined, { ...SETTINGS, random: () => 0.5 });
+    for (const ms of [-16_000, -8_000]) late.state.judged(ENDPOINT, SUCCESS, START + ms, START + ms + 8_000);
+    wait(late, 2);
+    expect(late.take(START + 10)?.id).toBe('dlv_0');
+    expect(late.nextMoment).toBe(START + 10 + gap);
+    const held = wait(owned({ ...FAILURE, kind: 'hold', holdMs: 30_000 }), 1);
+    expect([held.canTake(START + 29_999), held.nextMoment]).toEqual([false, START + 30_000]);
+  });
+
+  test('reads past the express deliveries that are under way', () => {
+    const endpoint = owned();
+    endpoint.add(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
+    expect(endpoint.take(START)?.id).toBe('dlv_1');
+    endpoint.reread();
+    expect(endpoint.beginRefill(endpoint.room).expressLimit).toBe(101);
+  });
+
   test('is idle after five minutes without anything to do, counted from the first look', () => {
     const endpoint = wait(owned(), 1);
     expect([endpoint.hasBeenIdle(0), endpoint.hasBeenIdle(900_000)]).toEqual([false, false]);

@@ -1,0 +1,57 @@
+import type { Lease } from '@tracking/ports';
+import { NEW_ENDPOINT, newDelivery, replayed } from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
+import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { replayDocument } from './replay-store.ts';
+import { Replaying, type ReplayingParts } from './replaying.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
+const ENDPOINT = { ...NEW_ENDPOINT, ...SCOPE, id: 'whe_1', status: 'enabled', max_concurrency: 16, revision: 1 };
+const DEAD = toDocument({
+  ...newDelivery(
+    {
+      ...{ ...SCOPE, id: 'dlv_1', endpoint_id: 'whe_1', payload_id: 'p', sandbox: false },
+      ...{ event_id: 'evt_1', event_type: 'shipment.created', event_created_at: AT },
+    },
+    AT,
+  ),
+  ...{ status: 'dead_lettered', completed_at: AT, announced_at: AT, next_attempt_at: null },
+});
+
+/** An endpoint whose replay finds one dead letter. @param sending called while the replay sends it */
+async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<OwnedEndpoint> {
+  const owned = new OwnedEndpoint(ENDPOINT as unknown as EndpointDocument, { isHeld: () => true } as Lease, true);
+  owned.state.healthRead(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
+  const about = { ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay' } as const;
+  let stored = replayDocument({ ...about, ...filter }, AT);
+  const store = {
+    runningFor: () => Promise.resolve(stored),
+    get: () => Promise.resolve(stored),
+    advance: (_before: object, change: object) => Promise.resolve((stored = { ...stored, ...change })),
+  };
+  const queries = { find: () => Promise.resolve([DEAD]), existing: () => Promise.resolve([DEAD]) };
+  const send = () => {
+    sending(owned);
+    const sent: [string, DeliveryDocument][] = [['dlv_1', toDocument(replayed(DEAD, AT, 'rpl_1'))]];
+    return Promise.resolve(new Map(sent));
+  };
+  const parts = { store, queries, resending: { send }, clock: () => new Date(AT) };
+  await new Replaying(parts as unknown as ReplayingParts).refresh(owned);
+  await owned.state.replay?.takeMore();
+  return owned;
+}
+
+describe('a replay that has taken all it finds', () => {
+  test('waits for the outcomes of what it sent', async () => {
+    const owned = await replaying(() => undefined);
+    expect([owned.waiting, owned.state.replay?.wantsMore(Date.parse(AT))]).toEqual([1, false]);
+  });
+
+  test('reads what is stored again if another process may have changed it meanwhile', async () => {
+    const owned = await replaying(({ state }) => state.replay?.reread());
+    expect(owned.state.replay?.wantsMore(Date.parse(AT))).toBe(true);
+  });
+});
