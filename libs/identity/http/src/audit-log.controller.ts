@@ -16,7 +16,6 @@ import {
   Operation,
   PageDto,
   PageType,
-  parseTimestamp,
   QueryOneOf,
   QueryText,
   QueryTime,
@@ -122,8 +121,7 @@ export class AuditLogController {
 }
 
 function auditFilter({ actor, type, from, to }: ListAuditLogDto): AuditFilter {
-  const [since, until] = [from && parseTimestamp(from), to && parseTimestamp(to)];
-  return { ...(actor && { actor }), ...(type && { type }), ...(since && { from: since }), ...(until && { to: until }) };
+  return { ...(actor && { actor }), ...(type && { type }), ...(from && { from }), ...(to && { to }) };
 }
 
 /** Who makes a request of the public API: who has credentials, or who holds the one-time link that the path names. */

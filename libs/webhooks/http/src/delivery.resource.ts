@@ -1,16 +1,6 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, EVENT_TYPES, type JsonValue } from '@tracking/contracts';
-import {
-  PageDto,
-  PageType,
-  parseTimestamp,
-  QueryId,
-  QueryOneOf,
-  QueryTime,
-  SomeOf,
-  TIME,
-  WithWarnings,
-} from '@tracking/http';
+import { PageDto, PageType, QueryId, QueryOneOf, QueryTime, SomeOf, TIME, WithWarnings } from '@tracking/http';
 import type { DeliveryFilter, WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { WebhookErrorResource } from './endpoint.resource.ts';
 
@@ -132,9 +122,8 @@ export class ListDeliveriesDto extends PageDto {
 
 /** The statuses in one order, so that a cursor fits however the client spells them. */
 export function deliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
-  const { endpoint_id, event_id, event_type, status, reason } = query;
+  const { endpoint_id, event_id, event_type, status, reason, since, until } = query;
   const named = status?.split(',');
-  const [since, until] = [query.since && parseTimestamp(query.since), query.until && parseTimestamp(query.until)];
   return {
     ...(endpoint_id && { endpoint_id }),
     ...(event_id && { event_id }),

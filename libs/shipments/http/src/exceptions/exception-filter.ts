@@ -1,5 +1,4 @@
 import { EXCEPTION_STATUSES, EXCEPTION_TYPES, SEVERITIES } from '@tracking/contracts';
-import { parseTimestamp } from '@tracking/http';
 import type { ExceptionListQuery, ExceptionSort } from '@tracking/read-models';
 import type { ListExceptionsDto } from './list-exceptions.dto.ts';
 
@@ -13,8 +12,8 @@ export function exceptionListing(query: ListExceptionsDto): Pick<ExceptionListQu
     shipment_id,
     assignee,
     unassigned: unassigned === undefined ? undefined : unassigned === 'true',
-    opened_from: opened_from && parseTimestamp(opened_from),
-    opened_to: opened_to && parseTimestamp(opened_to),
+    opened_from,
+    opened_to,
   };
   return { filter, sort: (query.sort ?? '-opened_at') as ExceptionSort };
 }

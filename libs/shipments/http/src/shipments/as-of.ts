@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import type { Timestamp } from '@tracking/contracts';
-import { CLOCK, invalidRequest, parseTimestamp, QueryTime } from '@tracking/http';
+import { CLOCK, invalidRequest, QueryTime } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 
 export const AS_OF = {
@@ -14,21 +14,20 @@ export class GetShipmentDto {
   as_of?: string;
 }
 
-/** With the time in its one form. */
+/** Refuses a time that lies in the future. */
 @Injectable()
 export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
   constructor(@Inject(CLOCK) private readonly clock: Clock) {}
 
-  transform({ as_of }: GetShipmentDto): GetShipmentDto {
-    const time = pastTime(as_of, this.clock());
-    return time === undefined ? {} : { as_of: time };
+  transform(query: GetShipmentDto): GetShipmentDto {
+    pastTime(query.as_of, this.clock());
+    return query;
   }
 }
 
-/** The time of the past that a query asks about, in UTC with milliseconds. @throws RequestError for one to come */
-export function pastTime(as_of: string | undefined, now: Date): Timestamp | undefined {
-  const time = as_of === undefined ? undefined : parseTimestamp(as_of);
-  if (time === undefined || time <= now.toISOString()) return time;
+/** The time that a query asks about. @throws RequestError if it lies in the future */
+export function pastTime(as_of: Timestamp | undefined, now: Date): Timestamp | undefined {
+  if (as_of === undefined || as_of <= now.toISOString()) return as_of;
   const message = 'Must not lie in the future: nobody knows yet what will be recorded.';
   throw invalidRequest([{ param: 'as_of', code: 'timestamp_in_future', message }]);
 }
