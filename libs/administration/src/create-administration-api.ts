@@ -13,8 +13,6 @@ import {
 } from '@tracking/http';
 import { isPasswordsBusy } from '@tracking/identity';
 import type { FastifyInstance } from 'fastify';
-import { auditedByOperator } from './audited-by-operator.ts';
-import { Takes } from './takes.ts';
 import { DeadLettersController } from './dead-letters.controller.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import {
@@ -27,21 +25,19 @@ import {
   WEBHOOKS,
 } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { EventTransferController } from './event-transfer.controller.ts';
+import { EventTransferController, PublishedEventsController } from './events.controller.ts';
 import { KeysController } from './keys.controller.ts';
-import { OperatedDeadLetters } from './operated-dead-letters.ts';
-import { ReplayOperations } from './operated-replays.ts';
 import { ReplaysController } from './replays.controller.ts';
-import { OperatedDeliveries } from './operated-deliveries.ts';
+import { Operators, auditedByOperator } from './operator.ts';
 import { ParkedController } from './parked.controller.ts';
-import { PublishedEventsController } from './published-events.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
-import { OperatedUsersController } from './users.controller.ts';
+import { Takes } from './routes.ts';
+import { UsersController } from './users.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
 
 @Controller('administration')
 class StatusController {
-  /** Whoever gets an answer has found the service. */
+  /** An answer shows that the service runs. */
   @Get()
   @Takes()
   status(): AdministrationStatus {
@@ -52,9 +48,9 @@ class StatusController {
 class AdministrationModule {}
 
 /**
- * The operators' API: what the command line tool asks for. JSON in the public API's field names and error form. It asks
- * for no key and knows no permissions, so it must be served only where nobody but the operator reaches it: see
- * `listenOnSocket`. `app.close()` lets what is in flight finish and touches nothing of `dependencies`.
+ * The operators' API, for the command line tool: JSON with the field names and the error form of the public API. It needs
+ * no key and checks no permissions, so serve it only where nobody but the operator can reach it: see `listenOnSocket`.
+ * `app.close()` lets open requests finish and closes nothing of `dependencies`.
  */
 export async function createAdministrationApi(
   dependencies: AdministrationDependencies,
@@ -84,7 +80,7 @@ export async function createAdministrationApi(
       StatusController,
       WorkspacesController,
       KeysController,
-      OperatedUsersController,
+      UsersController,
       ReadModelsController,
       ParkedController,
       ...(dependencies.events ? [EventTransferController] : []),
@@ -101,7 +97,7 @@ export async function createAdministrationApi(
       { provide: RECHECKS, useValue: dependencies.workspaceSettings?.rechecks },
       { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },
       { provide: WEBHOOKS, useValue: dependencies.webhooks },
-      ...(dependencies.webhooks ? [OperatedDeliveries, OperatedDeadLetters, ReplayOperations] : []),
+      Operators,
     ],
   };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {

@@ -1,58 +1,151 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
-import { ENVIRONMENTS } from '@tracking/contracts';
-import type { Environment } from '@tracking/contracts';
-import { QueryOneOf, QueryText } from '@tracking/http';
-import { DeadLetterSummaryDto, DeadLettersDto, settleFilter, summaryFilter } from '@tracking/webhooks-http';
+import { IntersectionType } from '@nestjs/swagger';
+import { RequestError } from '@tracking/http';
+import type {
+  DeadLetterCount,
+  DeadLetterSummary,
+  SettleDeadLetters,
+  SettledDeadLetters,
+  WebhookReplay,
+} from '@tracking/webhooks';
+import {
+  DeadLetterSummaryDto,
+  DeadLettersDto,
+  settleDeadLetters,
+  settleFilter,
+  summaryFilter,
+} from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
-import { InputPipe } from './input.pipe.ts';
-import { OperatedDeadLetters } from './operated-dead-letters.ts';
-import type { OperatedSettlement, OperatedSummary } from './operated-dead-letters.ts';
-import { IN_ENVIRONMENT, IN_WORKSPACE } from './operated-scopes.ts';
-import { Takes } from './takes.ts';
+import { WEBHOOKS } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { Operators, owned, scopeOf, unlessNotFound } from './operator.ts';
+import type { Found, NamedScope, OperatorPrincipal, Owned } from './operator.ts';
+import { InputPipe, Takes, WhereDto } from './routes.ts';
 
-class OperatedSummaryDto extends DeadLetterSummaryDto {
-  @QueryText(IN_WORKSPACE)
-  workspace?: string;
+class SummaryWhereDto extends IntersectionType(DeadLetterSummaryDto, WhereDto) {}
+class DeadLettersWhereDto extends IntersectionType(DeadLettersDto, WhereDto) {}
 
-  @QueryOneOf(ENVIRONMENTS, IN_ENVIRONMENT)
-  environment?: Environment;
+interface Summary extends Omit<DeadLetterSummary, 'by_endpoint'> {
+  readonly by_endpoint: readonly Owned<DeadLetterSummary['by_endpoint'][number]>[];
+  /** Names of the workspaces that were searched. */
+  readonly workspaces: readonly string[];
 }
-class OperatedDeadLettersDto extends DeadLettersDto {
-  @QueryText(IN_WORKSPACE)
-  workspace?: string;
-
-  @QueryOneOf(ENVIRONMENTS, IN_ENVIRONMENT)
-  environment?: Environment;
+interface Settlement extends Found<WebhookReplay> {
+  readonly refused: readonly Owned<SettledDeadLetters['refused'][number]>[];
 }
+type Filter = SettleDeadLetters['filter'];
 
+/** Webhook dead letters of all workspaces. */
 @Controller('administration/dead_letters')
 export class DeadLettersController {
-  constructor(@Inject(OperatedDeadLetters) private readonly deadLetters: OperatedDeadLetters) {}
+  constructor(
+    @Inject(Operators) private readonly operators: Operators,
+    @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+  ) {}
 
   @Get('summary')
-  @Takes({ query: OperatedSummaryDto })
-  summary(@Query() query: OperatedSummaryDto): Promise<OperatedSummary> {
-    return this.deadLetters.summary(query, summaryFilter(query));
+  @Takes({ query: SummaryWhereDto })
+  async summary(@Query() query: SummaryWhereDto): Promise<Summary> {
+    const filter = summaryFilter(query);
+    const { scopes, workspaces } = await this.operators.principal(query);
+    const summaries: DeadLetterSummary[] = [];
+    const by_endpoint: Summary['by_endpoint'][number][] = [];
+    for (const scope of scopes) {
+      const summary = await this.webhooks.deadLetters.summary({ ...scopeOf(scope), filter });
+      summaries.push(summary);
+      by_endpoint.push(...summary.by_endpoint.map((each) => owned(each, scope)));
+    }
+    const by_reason = summaries.flatMap((summary) => summary.by_reason);
+    const by_event_type = summaries.flatMap((summary) => summary.by_event_type);
+    return {
+      ...sum(summaries),
+      by_reason: sumBy(by_reason, 'reason'),
+      by_endpoint: by_endpoint.sort(largestFirst),
+      by_event_type: sumBy(by_event_type, 'event_type'),
+      workspaces,
+    };
   }
 
-  /** A job for each endpoint that has such. */
+  /** Begins a replay for each endpoint that has dead letters. */
   @Post('replay')
   @Takes()
   @HttpCode(202)
   replay(
-    @Body(new InputPipe(OperatedDeadLettersDto)) which: OperatedDeadLettersDto,
+    @Body(new InputPipe(DeadLettersWhereDto)) input: DeadLettersWhereDto,
     @Req() request: FastifyRequest,
-  ): Promise<OperatedSettlement> {
-    return this.deadLetters.settle('replay', which, settleFilter(which), request);
+  ): Promise<Settlement> {
+    return this.settle('replay', input, request);
   }
 
   @Post('discard')
   @Takes()
   @HttpCode(202)
   discard(
-    @Body(new InputPipe(OperatedDeadLettersDto)) which: OperatedDeadLettersDto,
+    @Body(new InputPipe(DeadLettersWhereDto)) input: DeadLettersWhereDto,
     @Req() request: FastifyRequest,
-  ): Promise<OperatedSettlement> {
-    return this.deadLetters.settle('discard', which, settleFilter(which), request);
+  ): Promise<Settlement> {
+    return this.settle('discard', input, request);
   }
+
+  private async settle(
+    action: 'replay' | 'discard',
+    input: DeadLettersWhereDto,
+    request: FastifyRequest,
+  ): Promise<Settlement> {
+    const filter = settleFilter(input);
+    const principal = await this.operators.principal(input);
+    const { workspaces, place } = principal;
+    const type = action === 'replay' ? 'webhook_dead_letters.replayed' : 'webhook_dead_letters.discarded';
+    const data: Settlement['data'][number][] = [];
+    const refused: Settlement['refused'][number][] = [];
+    let isFound = false;
+    for (const { scope, filter: part } of await this.parts(principal, filter)) {
+      // An endpoint that the filter names is in one of the scopes only.
+      const settled = await unlessNotFound(
+        principal.audited(request, scope, { type, target: null }, (command) =>
+          settleDeadLetters(request, this.webhooks.deadLetters, action, { ...command, filter: part }),
+        ),
+      );
+      if (settled === undefined) continue;
+      isFound = true;
+      data.push(...settled.replays.map((replay) => owned(replay, scope)));
+      refused.push(...settled.refused.map((each) => owned(each, scope)));
+    }
+    if (!isFound && filter.endpoint_id !== undefined)
+      throw new RequestError('not_found', `No such endpoint in ${place}.`);
+    return { data, refused, workspaces };
+  }
+
+  /** The filter for each scope. Deliveries that it names are divided among the scopes in which they are. */
+  private async parts(
+    principal: OperatorPrincipal,
+    filter: Filter,
+  ): Promise<readonly { readonly scope: NamedScope; readonly filter: Filter }[]> {
+    if (filter.delivery_ids === undefined) return principal.scopes.map((scope) => ({ scope, filter }));
+    const idsByScope = new Map<NamedScope, string[]>();
+    for (const delivery_id of new Set(filter.delivery_ids)) {
+      const { scope } = await principal.find('delivery', (each) =>
+        this.webhooks.deliveries.get({ scopes: [each], delivery_id }),
+      );
+      idsByScope.set(scope, [...(idsByScope.get(scope) ?? []), delivery_id]);
+    }
+    return [...idsByScope].map(([scope, delivery_ids]) => ({ scope, filter: { ...filter, delivery_ids } }));
+  }
+}
+
+function sum(counts: readonly DeadLetterCount[]): DeadLetterCount {
+  const count = counts.reduce((total, each) => total + each.count, 0);
+  return { count, is_exact: counts.every(({ is_exact }) => is_exact) };
+}
+
+/** Adds the counts that have the same key. */
+function sumBy<T extends DeadLetterCount>(counts: readonly T[], key: keyof T): readonly T[] {
+  const parts = [...Map.groupBy(counts, (each) => each[key]).values()];
+  return parts
+    .flatMap(([first, ...others]) => (first ? [{ ...first, ...sum([first, ...others]) }] : []))
+    .sort(largestFirst);
+}
+
+function largestFirst(one: DeadLetterCount, other: DeadLetterCount): number {
+  return other.count - one.count;
 }

@@ -1,62 +1,63 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
-import type { Environment } from '@tracking/contracts';
-import { Identified, QueryOneOf, QueryText } from '@tracking/http';
+import { IntersectionType } from '@nestjs/swagger';
+import { DEFAULT_PAGE_SIZE } from '@tracking/contracts';
+import { Identified } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
-import { deliveryFilter, ListDeliveriesDto } from '@tracking/webhooks-http';
-import { Takes } from './takes.ts';
-import { OperatedDeliveries } from './operated-deliveries.ts';
-import type { Operated } from './operated-scopes.ts';
-import { InputPipe } from './input.pipe.ts';
-import { IN_ENVIRONMENT, IN_WORKSPACE, WhereDto } from './operated-scopes.ts';
-import { placeOf } from './place.ts';
+import { ListDeliveriesDto, deliveryFilter } from '@tracking/webhooks-http';
+import { WEBHOOKS } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { Operators, owned, scopeOf } from './operator.ts';
+import type { Found, Owned } from './operator.ts';
+import { InputPipe, Takes, WhereDto, placeOf } from './routes.ts';
 
-class OperatedListDto extends ListDeliveriesDto {
-  @QueryText(IN_WORKSPACE)
-  workspace?: string;
+class ListWhereDto extends IntersectionType(ListDeliveriesDto, WhereDto) {}
 
-  @QueryOneOf(ENVIRONMENTS, IN_ENVIRONMENT)
-  environment?: Environment;
-}
-
-@Controller('administration')
+/** Webhook deliveries of all workspaces. */
+@Controller('administration/deliveries')
 export class DeliveriesController {
-  constructor(@Inject(OperatedDeliveries) private readonly deliveries: OperatedDeliveries) {}
+  constructor(
+    @Inject(Operators) private readonly operators: Operators,
+    @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+  ) {}
 
-  @Get('deliveries')
-  @Takes({ query: OperatedListDto })
-  async list(@Query() query: OperatedListDto): Promise<{
-    readonly data: readonly Operated<WebhookDelivery>[];
-    readonly workspaces: readonly string[];
-    readonly next_cursor: string | null;
-  }> {
-    const { workspace, environment, limit, cursor, ...wanted } = query;
-    const most = limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit);
-    const { items, next, workspaces } = await this.deliveries.list(
-      { workspace, environment },
-      deliveryFilter(wanted),
-      most,
-      placeOf(cursor),
+  @Get()
+  @Takes({ query: ListWhereDto })
+  async list(
+    @Query() { workspace, environment, limit: sent, cursor, ...wanted }: ListWhereDto,
+  ): Promise<Found<WebhookDelivery> & { readonly next_cursor: string | null }> {
+    const principal = await this.operators.principal({ workspace, environment });
+    const limit = sent === undefined ? DEFAULT_PAGE_SIZE : Number(sent);
+    const filter = deliveryFilter(wanted);
+    const after = placeOf(cursor);
+    return principal.newest(limit, (scope) =>
+      this.webhooks.deliveries.list({ scopes: [scope], filter, limit, ...(after && { after }) }),
     );
-    return { data: items, workspaces, next_cursor: next && next.join(' ') };
   }
 
-  @Get('deliveries/:id')
+  @Get(':id')
   @Takes({ query: WhereDto })
-  async get(@Query() where: WhereDto, @Param('id') id: string): Promise<Operated<WebhookDeliveryDetail>> {
-    return this.deliveries.get(where, id);
+  async get(@Query() where: WhereDto, @Param('id') delivery_id: string): Promise<Owned<WebhookDeliveryDetail>> {
+    const { scope, found } = await this.find(where, delivery_id);
+    return owned(found, scope);
   }
 
-  /** Answers before the attempt. */
-  @Post('deliveries/:id/retry')
+  /** Responds before the attempt. */
+  @Post(':id/retry')
   @Takes()
   @HttpCode(202)
   async retry(
-    @Param('id') id: string,
+    @Param('id') delivery_id: string,
     @Body(new InputPipe(WhereDto)) where: WhereDto,
     @Identified() identity: CommandIdentity,
-  ): Promise<Operated<WebhookDelivery>> {
-    return this.deliveries.retry(where, id, identity);
+  ): Promise<Owned<WebhookDelivery>> {
+    const { scope } = await this.find(where, delivery_id);
+    const command = { ...identity, ...scopeOf(scope), delivery_id };
+    return owned(await this.webhooks.deliveries.retry(command), scope);
+  }
+
+  private async find(where: WhereDto, delivery_id: string) {
+    const principal = await this.operators.principal(where);
+    return principal.find('delivery', (scope) => this.webhooks.deliveries.get({ scopes: [scope], delivery_id }));
   }
 }

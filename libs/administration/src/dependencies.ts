@@ -8,23 +8,23 @@ import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 
 export interface AdministrationDependencies {
   readonly identity: Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'auditLog'>;
-  /** Where the web application is, without a trailing slash; one-time links begin with it. */
+  /** URL of the web application, without a trailing slash; one-time links begin with it. */
   readonly appUrl: string;
   readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;
   /** Without it there are no routes of events. */
   readonly events?: EventTransfer;
-  /** Has the shipments of workspaces checked after an import. */
+  /** Requests checks of the shipments of workspaces after an import. */
   readonly workspaceSettings?: { readonly rechecks: Pick<SettingsOfWorkspaces['rechecks'], 'request'> };
   /** Without it there are no routes of published events. */
   readonly publishedEvents?: Pick<EventsService, 'list'>;
   /** Without it there are no routes of deliveries. */
   readonly webhooks?: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'deadLetters' | 'replays' | 'parked'>;
   readonly logger: Logger;
-  /** The system's, unless told. */
+  /** The system's clock by default. */
   readonly clock?: Clock;
 }
 
-/** Under which single {@link AdministrationDependencies} are injected. */
+/** Injection tokens of single {@link AdministrationDependencies}. */
 export const IDENTITY = Symbol('identity');
 export const APP_URL = Symbol('address of the web application');
 export const READ_MODELS = Symbol('read models');

@@ -1,4 +1,3 @@
-export { listenOnSocket } from './administration-socket.ts';
-export { guarded } from './guarded.ts';
 export { createAdministrationApi } from './create-administration-api.ts';
 export type { AdministrationDependencies } from './dependencies.ts';
+export { guarded, listenOnSocket } from './serving.ts';

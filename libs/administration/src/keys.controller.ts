@@ -8,17 +8,10 @@ import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { InputPipe } from './input.pipe.ts';
-import { listAnswer } from './list-answer.ts';
-import type { ListAnswer } from './list-answer.ts';
-import { OPERATOR } from './operator.ts';
-import { Takes } from './takes.ts';
-import { workspaceNamed } from './workspace-named.ts';
+import { Operators } from './operator.ts';
+import { InWorkspaceDto, InputPipe, Takes, listAnswer } from './routes.ts';
+import type { ListAnswer } from './routes.ts';
 
-class InWorkspaceDto {
-  @Text({ description: 'Name of the workspace.' })
-  workspace!: string;
-}
 class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
   @Text({ description: 'What the key is for.' })
   name!: string;
@@ -36,14 +29,16 @@ class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
   user?: string;
 }
 
+/** API keys, by workspace. */
 @Controller('administration/keys')
 export class KeysController {
   constructor(
     @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(Operators) private readonly operators: Operators,
     @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
-  /** The one answer that holds a key. */
+  /** The only response that holds a key. */
   @Post()
   @Takes()
   @Audited('api_key.created')
@@ -53,7 +48,7 @@ export class KeysController {
     @Req() request: FastifyRequest,
   ): Promise<NewApiKey> {
     const { workspace, name, environment } = input;
-    const command = await this.command(identified, workspace);
+    const command = await this.operators.command(identified, workspace);
     const owner = await this.ownerOf(input, command, request);
     const created = await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner });
     tellAudit(request, created);
@@ -63,7 +58,7 @@ export class KeysController {
   @Get()
   @Takes({ query: InWorkspaceDto })
   async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<ApiKey>> {
-    const { id } = await workspaceNamed(this.identity, workspace);
+    const { id } = await this.operators.workspace(workspace);
     return listAnswer(await this.identity.keys.listAll(id));
   }
 
@@ -77,12 +72,12 @@ export class KeysController {
     @Identified() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<ApiKey> {
-    const revoked = await this.identity.keys.revoke(await this.command(identified, workspace), EVERY_KEY, id);
+    const revoked = await this.identity.keys.revoke(await this.operators.command(identified, workspace), EVERY_KEY, id);
     tellAudit(request, revoked);
     return revoked.after;
   }
 
-  /** @throws RequestError where none or two are named; DomainError where there is no such user */
+  /** @throws RequestError unless one owner is named; DomainError where there is no such user */
   private async ownerOf(
     { name, role, user }: CreateKeyDto,
     command: IdentityCommand,
@@ -92,11 +87,11 @@ export class KeysController {
       throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is to be told.'));
     }
     if (user) return { type: 'user', id: (await this.identity.users.named(command.workspace_id, user)).id };
-    // Before its key: a crash between the two leaves one that nobody can use, never a key without an owner.
+    // Created before its key: a crash in between leaves an account without a key, never a key without an owner.
     return { type: 'service_account', id: await this.newAccount({ name, role: role as Role }, command, request) };
   }
 
-  /** With an entry of its own in the audit log: whatever becomes of the key, the account is there. */
+  /** Has its own audit entry, because the account stays if its key fails. */
   private newAccount(
     fields: { readonly name: string; readonly role: Role },
     command: IdentityCommand,
@@ -110,10 +105,5 @@ export class KeysController {
       tellAudit(request, made);
       return made.after.id;
     });
-  }
-
-  private async command(identified: CommandIdentity, workspace: string): Promise<IdentityCommand> {
-    const { id: workspace_id } = await workspaceNamed(this.identity, workspace);
-    return { ...identified, actor: OPERATOR, workspace_id };
   }
 }

@@ -1,4 +1,172 @@
-import type { Actor } from '@tracking/contracts';
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
+import type { Actor, AuditType, Environment, PageOf, Scope, Workspace } from '@tracking/contracts';
+import { AuditTrail, RequestError, commandIdentityOf } from '@tracking/http';
+import type { AuditedByRequest, CommandIdentity } from '@tracking/http';
+import type { IdentityCommand } from '@tracking/identity';
+import type { FastifyRequest } from 'fastify';
+import { IDENTITY } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
 
-/** Whoever may open the socket owns the data: operators are not told apart. */
-export const OPERATOR: Actor = { type: 'system', id: 'administration' };
+type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
+
+/** The actor of every change. Whoever may open the socket owns the data, so operators are not distinguished. */
+const OPERATOR: Actor = { type: 'system', id: 'administration' };
+
+/** The workspace and environment that a request is about; all of them where it names none. */
+export interface Where {
+  readonly workspace?: string | undefined;
+  readonly environment?: Environment | undefined;
+}
+
+export interface NamedScope extends Scope {
+  /** Name of the workspace. */
+  readonly workspace: string;
+}
+
+/** A resource of one workspace and environment, which it names. */
+export type Owned<T extends object> = T & { readonly workspace: string; readonly environment: Environment };
+
+/** What is found in several workspaces. */
+export interface Found<T extends object> {
+  readonly data: readonly Owned<T>[];
+  /** Names of the workspaces that were searched. */
+  readonly workspaces: readonly string[];
+}
+
+interface Dated {
+  readonly created_at: string;
+  readonly id: string;
+}
+
+/** Makes the principals of requests. */
+@Injectable()
+export class Operators {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: Workspaces,
+    @Inject(AuditTrail) private readonly trail: AuditTrail,
+  ) {}
+
+  /** @throws RequestError `not_found` naming the workspace */
+  async workspace(name: string): Promise<Workspace> {
+    const workspace = await this.identity.workspaces.find(name);
+    if (!workspace) throw new RequestError('not_found', `There is no workspace ${name}.`);
+    return workspace;
+  }
+
+  /** A command about the users and keys of one workspace. @throws RequestError `not_found` */
+  async command(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
+    return { ...identity, actor: OPERATOR, workspace_id: (await this.workspace(workspace)).id };
+  }
+
+  /** @throws RequestError `not_found` */
+  async principal({ workspace, environment }: Where): Promise<OperatorPrincipal> {
+    const workspaces =
+      workspace === undefined ? await this.identity.workspaces.list() : [await this.workspace(workspace)];
+    const environments = environment === undefined ? ENVIRONMENTS : [environment];
+    const scopes = workspaces.flatMap(({ id, name }) =>
+      environments.map((each) => ({ workspace_id: id, workspace: name, environment: each })),
+    );
+    return new OperatorPrincipal(scopes, this.trail);
+  }
+}
+
+/** An operator: a principal in several workspaces and environments. Its queries and commands are those of clients. */
+export class OperatorPrincipal {
+  constructor(
+    readonly scopes: readonly NamedScope[],
+    private readonly trail: AuditTrail,
+  ) {}
+
+  /** Names of the workspaces. */
+  get workspaces(): readonly string[] {
+    return [...new Set(this.scopes.map(({ workspace }) => workspace))];
+  }
+
+  /** The workspaces in a sentence. */
+  get place(): string {
+    const names = this.workspaces;
+    return `${names.length === 1 ? 'workspace' : 'the workspaces'} ${names.join(', ')}`;
+  }
+
+  /** The newest of all scopes. They are asked one after the other: together they could be too many at once. */
+  async newest<T extends Dated>(
+    limit: number,
+    list: (scope: Scope) => Promise<PageOf<T>>,
+  ): Promise<Found<T> & { readonly next_cursor: string | null }> {
+    let data: readonly Owned<T>[] = [];
+    let hasMore = false;
+    for (const scope of this.scopes) {
+      const found = await list(scopeOf(scope));
+      const all = [...data, ...found.items.map((each) => owned(each, scope))].sort(newestFirst);
+      data = all.slice(0, limit);
+      hasMore ||= found.next !== null || all.length > limit;
+    }
+    const last = data.at(-1);
+    const next_cursor = hasMore && last ? `${last.created_at} ${last.id}` : null;
+    return { data, workspaces: this.workspaces, next_cursor };
+  }
+
+  /**
+   * Finds a resource by its id, which does not say in which scope it is.
+   * @param noun of the resource, for the error
+   * @throws RequestError `not_found`
+   */
+  async find<T extends object>(
+    noun: string,
+    get: (scope: Scope) => Promise<T>,
+  ): Promise<{ readonly scope: NamedScope; readonly found: T }> {
+    for (const scope of this.scopes) {
+      const found = await unlessNotFound(get(scopeOf(scope)));
+      if (found !== undefined) return { scope, found };
+    }
+    throw new RequestError('not_found', `No such ${noun} in ${this.place}.`);
+  }
+
+  /** Runs a change in one of the scopes. Each scope that a request changes has an audit entry. */
+  audited<T>(
+    request: FastifyRequest,
+    { workspace_id, environment }: Scope,
+    { type, target }: { readonly type: AuditType; readonly target: string | null },
+    change: (command: CommandIdentity & Scope) => Promise<T>,
+  ): Promise<T> {
+    const by = { workspace_id, actor: OPERATOR, address: null };
+    const command = { ...commandIdentityOf(request), workspace_id, environment };
+    return this.trail.during(request, { type, by, target, part: `${workspace_id} ${environment}` }, () =>
+      change(command),
+    );
+  }
+}
+
+/** The operator in the workspace that the body names. Without one there is nothing to change, as the handler reports. */
+export function auditedByOperator({ workspaces }: Workspaces): AuditedByRequest {
+  return async ({ body }) => {
+    const { workspace } = (body ?? {}) as { readonly workspace?: unknown };
+    const found = typeof workspace === 'string' ? await workspaces.find(workspace) : undefined;
+    return found && { workspace_id: found.id, actor: OPERATOR, address: null };
+  };
+}
+
+export function owned<T extends object>(resource: T, { workspace, environment }: NamedScope): Owned<T> {
+  return { ...resource, workspace, environment };
+}
+
+/** The scope without the workspace's name, for queries and commands. */
+export function scopeOf({ workspace_id, environment }: NamedScope): Scope {
+  return { workspace_id, environment };
+}
+
+/** Undefined where the resource is not in that scope. */
+export async function unlessNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
+    return undefined;
+  }
+}
+
+function newestFirst(one: Dated, other: Dated): number {
+  const [left, right] = [`${one.created_at} ${one.id}`, `${other.created_at} ${other.id}`];
+  return left < right ? 1 : left > right ? -1 : 0;
+}

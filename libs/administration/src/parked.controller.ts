@@ -3,15 +3,14 @@ import { DomainError } from '@tracking/contracts';
 import type { PageOf, ParkedRetry, ParkedShipment } from '@tracking/contracts';
 import { notFound } from '@tracking/http';
 import type { ParkedMessage } from '@tracking/webhooks';
-import { Takes } from './takes.ts';
 import { READ_MODELS, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { listAnswer } from './list-answer.ts';
-import type { ListAnswer } from './list-answer.ts';
+import { Takes, listAnswer } from './routes.ts';
+import type { ListAnswer } from './routes.ts';
 
-const AT_ONCE = 200;
+const PAGE_SIZE = 200;
 
-/** What could not be handled and was put aside: shipments by read models, messages by webhooks. */
+/** Shipments that read models and messages that webhooks could not process and set aside. */
 @Controller('administration/parked')
 export class ParkedController {
   constructor(
@@ -25,7 +24,7 @@ export class ParkedController {
     return listAnswer([...(await this.shipments()), ...(await this.messages())]);
   }
 
-  /** Waits some seconds for what comes of it. */
+  /** Waits some seconds for the outcome. */
   @Post(':id/retry')
   @Takes()
   @HttpCode(200)
@@ -48,7 +47,7 @@ export class ParkedController {
     const found: ParkedMessage[] = [];
     let after: readonly string[] | null = null;
     do {
-      const page: PageOf<ParkedMessage> = await webhooks.parked.list({ limit: AT_ONCE, ...(after && { after }) });
+      const page: PageOf<ParkedMessage> = await webhooks.parked.list({ limit: PAGE_SIZE, ...(after && { after }) });
       found.push(...page.items);
       after = page.next;
     } while (after !== null);

@@ -2,12 +2,12 @@ import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import type { ReadModelStatus } from '@tracking/contracts';
 import { RequestError } from '@tracking/http';
 import { UnknownReadModel } from '@tracking/read-models';
-import { Takes } from './takes.ts';
 import { READ_MODELS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { listAnswer } from './list-answer.ts';
-import type { ListAnswer } from './list-answer.ts';
+import { Takes, listAnswer } from './routes.ts';
+import type { ListAnswer } from './routes.ts';
 
+/** Read models and their rebuilds. */
 @Controller('administration/read_models')
 export class ReadModelsController {
   constructor(@Inject(READ_MODELS) private readonly readModels: AdministrationDependencies['readModels']) {}
@@ -18,7 +18,7 @@ export class ReadModelsController {
     return listAnswer(await this.readModels.list());
   }
 
-  /** Answers as soon as the rebuild is sure to happen; `GET /administration/read_models` tells how far it is. */
+  /** Responds as soon as the rebuild is certain; `GET /administration/read_models` shows its progress. */
   @Post(':name/rebuild')
   @Takes()
   @HttpCode(202)

@@ -1,58 +1,65 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
-import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
-import type { Environment } from '@tracking/contracts';
-import { QueryOneOf, QueryText } from '@tracking/http';
-import { ListReplaysDto, ReplayFilterDto, replayFilter } from '@tracking/webhooks-http';
+import { IntersectionType } from '@nestjs/swagger';
+import { DEFAULT_PAGE_SIZE } from '@tracking/contracts';
+import type { WebhookReplay } from '@tracking/webhooks';
+import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, replayFilter } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
-import { InputPipe } from './input.pipe.ts';
-import { ReplayOperations } from './operated-replays.ts';
-import type { OperatedReplay, OperatedReplays } from './operated-replays.ts';
-import { IN_ENVIRONMENT, IN_WORKSPACE, WhereDto } from './operated-scopes.ts';
-import { placeOf } from './place.ts';
-import { Takes } from './takes.ts';
+import { WEBHOOKS } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { Operators, owned } from './operator.ts';
+import type { Found, Owned } from './operator.ts';
+import { InputPipe, Takes, WhereDto, placeOf } from './routes.ts';
 
-class OperatedReplaysDto extends ListReplaysDto {
-  @QueryText(IN_WORKSPACE)
-  workspace?: string;
+class ListWhereDto extends IntersectionType(ListReplaysDto, WhereDto) {}
+class CreateWhereDto extends IntersectionType(ReplayFilterDto, WhereDto) {}
 
-  @QueryOneOf(ENVIRONMENTS, IN_ENVIRONMENT)
-  environment?: Environment;
-}
-class OperatedReplayDto extends ReplayFilterDto {
-  @QueryText(IN_WORKSPACE)
-  workspace?: string;
-
-  @QueryOneOf(ENVIRONMENTS, IN_ENVIRONMENT)
-  environment?: Environment;
-}
-
+/** Webhook replays of all workspaces. */
 @Controller('administration')
 export class ReplaysController {
-  constructor(@Inject(ReplayOperations) private readonly replays: ReplayOperations) {}
+  constructor(
+    @Inject(Operators) private readonly operators: Operators,
+    @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+  ) {}
 
   @Get('replays')
-  @Takes({ query: OperatedReplaysDto })
-  list(@Query() query: OperatedReplaysDto): Promise<OperatedReplays> {
-    const { endpoint_id, limit, cursor } = query;
-    const most = limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit);
-    return this.replays.list(query, { endpoint_id, limit: most, after: placeOf(cursor) });
+  @Takes({ query: ListWhereDto })
+  async list(
+    @Query() { endpoint_id, limit: sent, cursor, ...where }: ListWhereDto,
+  ): Promise<Found<WebhookReplay> & { readonly next_cursor: string | null }> {
+    const principal = await this.operators.principal(where);
+    const limit = sent === undefined ? DEFAULT_PAGE_SIZE : Number(sent);
+    const after = placeOf(cursor);
+    const filter = { ...(endpoint_id !== undefined && { endpoint_id }), ...(after && { after }) };
+    return principal.newest(limit, (scope) => this.webhooks.replays.list({ ...scope, ...filter, limit }));
   }
 
   @Get('replays/:id')
   @Takes({ query: WhereDto })
-  get(@Query() where: WhereDto, @Param('id') id: string): Promise<OperatedReplay> {
-    return this.replays.get(where, id);
+  async get(@Query() where: WhereDto, @Param('id') replay_id: string): Promise<Owned<WebhookReplay>> {
+    const principal = await this.operators.principal(where);
+    const { scope, found } = await principal.find('replay', (each) =>
+      this.webhooks.replays.get({ ...each, replay_id }),
+    );
+    return owned(found, scope);
   }
 
   @Post('webhook_endpoints/:id/replay')
   @Takes()
   @HttpCode(202)
-  create(
-    @Param('id') id: string,
-    @Body(new InputPipe(OperatedReplayDto)) which: OperatedReplayDto,
+  async create(
+    @Param('id') endpoint_id: string,
+    @Body(new InputPipe(CreateWhereDto)) input: CreateWhereDto,
     @Req() request: FastifyRequest,
-  ): Promise<OperatedReplay> {
-    return this.replays.create(which, id, replayFilter(which), request);
+  ): Promise<Owned<WebhookReplay>> {
+    const { endpoints, replays } = this.webhooks;
+    const filter = replayFilter(input);
+    const principal = await this.operators.principal(input);
+    const { scope } = await principal.find('endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
+    const entry = { type: 'webhook_endpoint.replayed', target: endpoint_id } as const;
+    const replay = await principal.audited(request, scope, entry, (command) =>
+      createReplay(request, replays, { ...command, endpoint_id, filter }),
+    );
+    return owned(replay, scope);
   }
 
   @Post('replays/:id/cancel')
@@ -62,8 +69,8 @@ export class ReplaysController {
     @Param('id') id: string,
     @Body(new InputPipe(WhereDto)) where: WhereDto,
     @Req() request: FastifyRequest,
-  ): Promise<OperatedReplay> {
-    return this.replays.change('cancel', where, id, request);
+  ): Promise<Owned<WebhookReplay>> {
+    return this.change('cancel', where, id, request);
   }
 
   @Post('replays/:id/resume')
@@ -73,7 +80,23 @@ export class ReplaysController {
     @Param('id') id: string,
     @Body(new InputPipe(WhereDto)) where: WhereDto,
     @Req() request: FastifyRequest,
-  ): Promise<OperatedReplay> {
-    return this.replays.change('resume', where, id, request);
+  ): Promise<Owned<WebhookReplay>> {
+    return this.change('resume', where, id, request);
+  }
+
+  private async change(
+    action: 'cancel' | 'resume',
+    where: WhereDto,
+    replay_id: string,
+    request: FastifyRequest,
+  ): Promise<Owned<WebhookReplay>> {
+    const { replays } = this.webhooks;
+    const principal = await this.operators.principal(where);
+    const { scope } = await principal.find('replay', (each) => replays.get({ ...each, replay_id }));
+    const type = action === 'cancel' ? 'webhook_replay.canceled' : 'webhook_replay.resumed';
+    const replay = await principal.audited(request, scope, { type, target: replay_id }, (command) =>
+      changeReplay(request, replays, action, { ...command, replay_id }),
+    );
+    return owned(replay, scope);
   }
 }

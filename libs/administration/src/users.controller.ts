@@ -1,24 +1,16 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { ROLES } from '@tracking/contracts';
 import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
-import { Audited, Identified, OneOf, Password, Text, tellAudit } from '@tracking/http';
+import { Audited, Identified, OneOf, Password, tellAudit } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
-import type { IdentityCommand } from '@tracking/identity';
 import { Email, linkAddress } from '@tracking/identity-http';
 import type { FastifyRequest } from 'fastify';
 import { APP_URL, IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { InputPipe } from './input.pipe.ts';
-import { listAnswer } from './list-answer.ts';
-import type { ListAnswer } from './list-answer.ts';
-import { OPERATOR } from './operator.ts';
-import { Takes } from './takes.ts';
-import { workspaceNamed } from './workspace-named.ts';
+import { Operators } from './operator.ts';
+import { InWorkspaceDto, InputPipe, Takes, listAnswer } from './routes.ts';
+import type { ListAnswer } from './routes.ts';
 
-class InWorkspaceDto {
-  @Text({ description: 'Name of the workspace.' })
-  workspace!: string;
-}
 class NamedUserDto extends InWorkspaceDto {
   @Email({ description: 'Of the user.' })
   email!: string;
@@ -32,14 +24,16 @@ class CreateUserDto extends UserRoleDto implements UserToCreate {
   password?: string;
 }
 
+/** Users, by workspace. */
 @Controller('administration/users')
-export class OperatedUsersController {
+export class UsersController {
   constructor(
     @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(Operators) private readonly operators: Operators,
     @Inject(APP_URL) private readonly appUrl: AdministrationDependencies['appUrl'],
   ) {}
 
-  /** Without a password the answer holds an invitation. */
+  /** Without a password, the response holds an invitation. */
   @Post()
   @Takes()
   @Audited('user.created')
@@ -48,7 +42,7 @@ export class OperatedUsersController {
     @Identified() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<CreatedUser> {
-    const command = await this.command(identified, workspace);
+    const command = await this.operators.command(identified, workspace);
     if (password !== undefined) {
       const created = await this.identity.users.create(command, { email, role, password });
       tellAudit(request, created);
@@ -63,7 +57,7 @@ export class OperatedUsersController {
   @Get()
   @Takes({ query: InWorkspaceDto })
   async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<User>> {
-    const { id } = await workspaceNamed(this.identity, workspace);
+    const { id } = await this.operators.workspace(workspace);
     return listAnswer(await this.identity.users.listAll(id));
   }
 
@@ -76,7 +70,7 @@ export class OperatedUsersController {
     @Identified() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<User> {
-    const command = await this.command(identified, workspace);
+    const command = await this.operators.command(identified, workspace);
     const { id } = await this.identity.users.named(command.workspace_id, email);
     const changed = await this.identity.users.change(command, id, { role });
     tellAudit(request, changed);
@@ -92,7 +86,7 @@ export class OperatedUsersController {
     @Identified() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<User> {
-    const command = await this.command(identified, workspace);
+    const command = await this.operators.command(identified, workspace);
     const { id } = await this.identity.users.named(command.workspace_id, email);
     const changed = await this.identity.users.deactivate(command, id);
     tellAudit(request, changed);
@@ -108,15 +102,10 @@ export class OperatedUsersController {
     @Identified() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<PasswordReset> {
-    const command = await this.command(identified, workspace);
+    const command = await this.operators.command(identified, workspace);
     const { id } = await this.identity.users.named(command.workspace_id, email);
     const { link, ...changed } = await this.identity.users.resetPassword(command, id);
     tellAudit(request, changed);
     return { reset_url: linkAddress(this.appUrl, link.token), expires_at: link.expires_at };
-  }
-
-  private async command(identified: CommandIdentity, workspace: string): Promise<IdentityCommand> {
-    const { id: workspace_id } = await workspaceNamed(this.identity, workspace);
-    return { ...identified, actor: OPERATOR, workspace_id };
   }
 }

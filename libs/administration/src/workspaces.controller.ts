@@ -3,10 +3,8 @@ import type { Workspace } from '@tracking/contracts';
 import { Text } from '@tracking/http';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { InputPipe } from './input.pipe.ts';
-import { listAnswer } from './list-answer.ts';
-import type { ListAnswer } from './list-answer.ts';
-import { Takes } from './takes.ts';
+import { InputPipe, Takes, listAnswer } from './routes.ts';
+import type { ListAnswer } from './routes.ts';
 
 class CreateWorkspaceDto {
   @Text({ description: 'Unique, whatever its case.' })

@@ -15,7 +15,7 @@ import {
 } from './dead-letters.resource.ts';
 import type { BegunReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
-import { settleAudited } from './settlement-audit.ts';
+import { settleDeadLetters } from './audited-commands.ts';
 import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
@@ -58,7 +58,7 @@ export class WebhookDeadLettersController {
   ): Promise<WriteResponse<BegunReplays>> {
     const filter: SettleDeadLetters['filter'] = settleFilter(value);
     const { deadLetters } = this.webhooks;
-    const settling = settleAudited(reply.request, deadLetters, 'replay', { ...command, filter });
+    const settling = settleDeadLetters(reply.request, deadLetters, 'replay', { ...command, filter });
     return this.responder.respond(reply, warnings, { body: begun(await settling.catch(asUnknownOutcome)) });
   }
 
@@ -79,7 +79,7 @@ export class WebhookDeadLettersController {
   ): Promise<WriteResponse<BegunReplays>> {
     const filter: SettleDeadLetters['filter'] = settleFilter(value);
     const { deadLetters } = this.webhooks;
-    const settling = settleAudited(reply.request, deadLetters, 'discard', { ...command, filter });
+    const settling = settleDeadLetters(reply.request, deadLetters, 'discard', { ...command, filter });
     return this.responder.respond(reply, warnings, { body: begun(await settling.catch(asUnknownOutcome)) });
   }
 }

@@ -24,7 +24,7 @@ import {
   ListDeliveriesDto,
 } from './delivery.resource.ts';
 import { WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
-import { tellDiscarded } from './settlement-audit.ts';
+import { discardDelivery } from './audited-commands.ts';
 import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const Unknown = () => refusal(404, 'No such delivery in this workspace and environment.');
@@ -96,9 +96,8 @@ export class WebhookDeliveriesController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
-    const before = await this.webhooks.deliveries.get({ scopes: [command], delivery_id }).catch(asUnknownOutcome);
-    const body = await this.webhooks.deliveries.discard({ ...command, delivery_id }).catch(asUnknownOutcome);
-    tellDiscarded(reply.request, before, body);
+    const discarding = discardDelivery(reply.request, this.webhooks.deliveries, { ...command, delivery_id });
+    const body = await discarding.catch(asUnknownOutcome);
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 }

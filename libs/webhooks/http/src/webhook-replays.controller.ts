@@ -26,7 +26,7 @@ import {
   ReplayWrittenResource,
   replayFilter,
 } from './replay.resource.ts';
-import { changeAudited, tellReplayed } from './settlement-audit.ts';
+import { changeReplay, createReplay } from './audited-commands.ts';
 import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
@@ -62,8 +62,8 @@ export class WebhookReplaysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const filter = replayFilter(value);
-    const body = await this.webhooks.replays.create({ ...command, endpoint_id, filter }).catch(asUnknownOutcome);
-    tellReplayed(reply.request, body, command.environment);
+    const creating = createReplay(reply.request, this.webhooks.replays, { ...command, endpoint_id, filter });
+    const body = await creating.catch(asUnknownOutcome);
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
@@ -108,7 +108,7 @@ export class WebhookReplaysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const cancel = { ...command, replay_id };
-    const body = await changeAudited(reply.request, this.webhooks.replays, 'cancel', cancel).catch(asUnknownOutcome);
+    const body = await changeReplay(reply.request, this.webhooks.replays, 'cancel', cancel).catch(asUnknownOutcome);
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 
@@ -126,7 +126,7 @@ export class WebhookReplaysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const resume = { ...command, replay_id };
-    const body = await changeAudited(reply.request, this.webhooks.replays, 'resume', resume).catch(asUnknownOutcome);
+    const body = await changeReplay(reply.request, this.webhooks.replays, 'resume', resume).catch(asUnknownOutcome);
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 }

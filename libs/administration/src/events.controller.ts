@@ -1,0 +1,129 @@
+import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
+import type { Environment, EventEnvelope, EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
+import { MIB, OneOf, Text, fault, field, invalidRequest, isObject } from '@tracking/http';
+import type { FieldCheck } from '@tracking/http';
+import type { EventTransfer } from '@tracking/shipments';
+import { ListEventsDto, eventFilter } from '@tracking/shipments-http';
+import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, RECHECKS } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { Operators } from './operator.ts';
+import { Takes } from './routes.ts';
+
+class ListWhereDto extends ListEventsDto {
+  @Text({ description: 'Name of the workspace.' })
+  workspace!: string;
+
+  @OneOf(ENVIRONMENTS, { description: 'Where it happened.' })
+  environment!: Environment;
+}
+
+/** The public events of a workspace, as `GET /v1/events` lists them. */
+@Controller('administration/published_events')
+export class PublishedEventsController {
+  constructor(
+    @Inject(Operators) private readonly operators: Operators,
+    @Inject(PUBLISHED_EVENTS) private readonly events: NonNullable<AdministrationDependencies['publishedEvents']>,
+  ) {}
+
+  /** Oldest first by default. */
+  @Get()
+  @Takes({ query: ListWhereDto })
+  async list(
+    @Query() query: ListWhereDto,
+  ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
+    const { workspace, environment, limit, cursor, ...wanted } = query;
+    const { id: workspace_id } = await this.operators.workspace(workspace);
+    const { items, next } = await this.events.list(
+      { workspace_id, environment },
+      {
+        filter: eventFilter(wanted),
+        limit: limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit),
+        after: positionOf(cursor),
+        newestFirst: wanted.sort === '-published',
+      },
+    );
+    return { data: items, next_cursor: next === undefined ? null : String(next[0]) };
+  }
+}
+
+/** Reads a cursor. Only the operator's own tool sends cursors, so they are neither sealed nor bound. */
+function positionOf(cursor: string | undefined): readonly string[] | undefined {
+  if (cursor === undefined) return undefined;
+  if (/^[0-9a-f]+(\.\d+)*$/.test(cursor)) return [cursor];
+  throw invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
+}
+
+const EXPORT_PAGE_SIZE = 500;
+/** In bytes. Pages of exported events are larger than bodies of the public API. */
+const IMPORT_LIMIT = 8 * MIB;
+
+/** A position of the event store. */
+const position: FieldCheck = (value, param) =>
+  typeof value === 'string' && /^[0-9a-f]+$/.test(value)
+    ? []
+    : fault(param, 'invalid_value', 'Must be the position of a page before.');
+
+class ExportDto {
+  @field(position, { description: 'The page after this position.' }, { type: String })
+  after?: string;
+}
+
+/** Moves the events of all shipments from one system to another. */
+@Controller('administration/events')
+export class EventTransferController {
+  constructor(
+    @Inject(EVENT_TRANSFER) private readonly transfer: EventTransfer,
+    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(RECHECKS)
+    private readonly rechecks: NonNullable<AdministrationDependencies['workspaceSettings']>['rechecks'] | undefined,
+  ) {}
+
+  @Get()
+  @Takes({ query: ExportDto })
+  export(@Query() { after }: ExportDto): Promise<EventPage> {
+    return this.transfer.exportEvents({ after: after ?? null, limit: EXPORT_PAGE_SIZE });
+  }
+
+  @Post()
+  @Takes({ limit: IMPORT_LIMIT })
+  @HttpCode(200)
+  import(@Body() body: { readonly events?: unknown } | null): Promise<{ readonly stored: number }> {
+    const events = body?.events;
+    if (!Array.isArray(events) || !events.every(isObject)) {
+      throw invalidRequest([{ param: 'events', code: 'invalid_type', message: 'Must be a list of events.' }]);
+    }
+    return this.transfer.importEvents({ events: events as readonly object[] as readonly ExportedEvent[] });
+  }
+
+  /** Checks the shipments of workspaces by the rules and settings of this system, once all their events are stored. */
+  @Post('end')
+  @Takes()
+  @HttpCode(200)
+  async end(@Body() body: { readonly workspaces?: unknown } | null): Promise<{ readonly rechecked: number }> {
+    const ids = body?.workspaces;
+    if (!Array.isArray(ids) || !ids.every(isWorkspaceId)) {
+      throw invalidRequest([
+        { param: 'workspaces', code: 'invalid_type', message: 'Must be a list of workspace ids.' },
+      ]);
+    }
+    for (const id of ids) await this.rechecks?.request(id);
+    return { rechecked: ids.length };
+  }
+
+  /** Creates a workspace under the id that it has in the other system, because events name it. */
+  @Post('workspaces')
+  @Takes()
+  @HttpCode(200)
+  adopt(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
+    const { id, name } = body ?? {};
+    if (!isWorkspaceId(id) || typeof name !== 'string') {
+      throw invalidRequest([{ param: 'id', code: 'invalid_type', message: 'Must be the id and name of a workspace.' }]);
+    }
+    return this.identity.workspaces.adopt(id, name);
+  }
+}
+
+function isWorkspaceId(id: unknown): id is string {
+  return typeof id === 'string' && /^wsp_[a-z2-7]{26}$/.test(id);
+}

@@ -1,0 +1,93 @@
+import { tellAudit } from '@tracking/http';
+import type {
+  CreateReplay,
+  DeliveryCommand,
+  ReplayCommand,
+  SettleDeadLetters,
+  SettledDeadLetters,
+  WebhookDelivery,
+  WebhookOperations,
+  WebhookReplay,
+} from '@tracking/webhooks';
+import type { FastifyRequest } from 'fastify';
+
+/*
+ * Commands of webhooks with their audit entries, for clients and for operators. Each reports to the audit log what it
+ * changed, of a handler that is `@Audited` or runs in `AuditTrail.during`.
+ */
+
+/** Begins to replay or discard dead letters. The entry has the filter, the count and the ids of the replays. */
+export async function settleDeadLetters(
+  request: FastifyRequest,
+  deadLetters: WebhookOperations['deadLetters'],
+  action: 'replay' | 'discard',
+  command: SettleDeadLetters,
+): Promise<SettledDeadLetters> {
+  const { workspace_id, environment, filter } = command;
+  const { delivery_ids, ...others } = filter;
+  // Counted before, because discarded deliveries are no longer dead letters. Named deliveries are listed one by one.
+  const counted =
+    delivery_ids === undefined && (await deadLetters.summary({ workspace_id, environment, filter: others }));
+  const settled = await deadLetters[action](command);
+  const [first] = settled.replays;
+  const after = first && {
+    environment,
+    endpoint_id: filter.endpoint_id,
+    ...filterOf(first),
+    ...(counted && { [counted.is_exact ? 'matched' : 'matched_at_least']: counted.count }),
+    replay_ids: settled.replays.map(({ id }) => id),
+  };
+  tellAudit(request, { before: null, after: after ?? null });
+  return settled;
+}
+
+/** Begins a replay. The entry has its filter. */
+export async function createReplay(
+  request: FastifyRequest,
+  replays: WebhookOperations['replays'],
+  command: CreateReplay,
+): Promise<WebhookReplay> {
+  const replay = await replays.create(command);
+  const { environment } = command;
+  const after = { environment, ...filterOf(replay), statuses: replay.statuses, replay_id: replay.id };
+  tellAudit(request, { before: null, after }, replay.endpoint_id);
+  return replay;
+}
+
+/** Cancels or resumes a replay. There is no entry if it had that status already. */
+export async function changeReplay(
+  request: FastifyRequest,
+  replays: WebhookOperations['replays'],
+  action: 'cancel' | 'resume',
+  command: ReplayCommand,
+): Promise<WebhookReplay> {
+  const { workspace_id, environment, replay_id } = command;
+  const { status: from } = await replays.get({ workspace_id, environment, replay_id });
+  const replay = await replays[action](command);
+  const { action: kind, endpoint_id, matched, status: to } = replay;
+  const isChanged = from !== to && to === (action === 'cancel' ? 'canceled' : 'running');
+  const after = { environment, action: kind, endpoint_id, matched, status: to };
+  const change = isChanged ? { before: { status: from }, after } : { before: null, after: null };
+  tellAudit(request, change, replay_id);
+  return replay;
+}
+
+/** Discards a delivery. There is no entry if it was discarded already. */
+export async function discardDelivery(
+  request: FastifyRequest,
+  deliveries: WebhookOperations['deliveries'],
+  command: DeliveryCommand,
+): Promise<WebhookDelivery> {
+  const { workspace_id, environment, delivery_id } = command;
+  const { status: from } = await deliveries.get({ scopes: [{ workspace_id, environment }], delivery_id });
+  const delivery = await deliveries.discard(command);
+  const { endpoint_id, event_id, event_type, status } = delivery;
+  const after = { endpoint_id, event_id, event_type, status };
+  const change = from === status ? { before: null, after: null } : { before: { status: from }, after };
+  tellAudit(request, change, delivery.id);
+  return delivery;
+}
+
+function filterOf({ since, until, event_types, reasons, delivery_ids }: WebhookReplay) {
+  return { since, until, event_types, reasons, delivery_ids };
+}
