@@ -80,7 +80,9 @@ describe('a shipment with the longest texts that is updated again and again', ()
       const first = replica(store);
       const { answer } = await first.upsertShipment(upsert({ external_id: 'T-1' }));
       const { id } = answer.shipment;
-      const updates = Array.from({ length: 40 }, (_, n) => patch(id, { references: references(n) }));
+      // Large ones, and enough small ones that one slice does not hold all.
+      const changes = (n: number) => (n < 16 ? { references: references(n) } : { house_bill: `HB-${n}` });
+      const updates = Array.from({ length: 40 }, (_, n) => patch(id, changes(n)));
       for (const update of updates) await first.patchShipment(update);
 
       const other = replica(store);
