@@ -4,7 +4,7 @@ import { WARNING_CODES } from '@tracking/contracts';
 import type { Page, Warning } from '@tracking/contracts';
 import { IsOptional, ValidateIf } from 'class-validator';
 import { isPresent } from './fields.ts';
-import { fieldsOf } from './read-dto.ts';
+import { declaredFields } from './read-dto.ts';
 
 /** A value in a request. Members of an object that can be null may be omitted. */
 type Sent<V> = V extends readonly (infer E)[]
@@ -26,7 +26,7 @@ interface InputFields<R, O, K> {
   readonly required?: readonly R[];
   /** A request may omit them, or send null. */
   readonly optional?: readonly O[];
-  /** A request may omit them, which keeps their value, but not send null. */
+  /** A request may omit them, which keeps their value, but not send null. For fields that are never null. */
   readonly kept?: readonly K[];
 }
 
@@ -39,7 +39,7 @@ export function InputType<
 >(resource: Type<T>, { required = [], optional = [], kept = [] }: InputFields<R, O, K>): Type<Input<T, R, O, K>> {
   const InputClass = PickType(resource, [...required, ...optional, ...kept]) as unknown as Type<Input<T, R, O, K>>;
   const [isRequired, isOptional] = [new Set<string>(required), new Set<string>(optional)];
-  for (const { name, input } of fieldsOf(InputClass).values()) {
+  for (const { name, input } of declaredFields(InputClass).values()) {
     const decorators = [
       ApiProperty({
         ...input,

@@ -33,19 +33,24 @@ const fieldsByClass = new Map<object, ReadonlyMap<string, Field>>();
  * class at each call: a full shipment takes 52 µs of processor time, here 14 µs.
  */
 export function fieldsOf(dto: object): ReadonlyMap<string, Field> {
-  const known = fieldsByClass.get(dto);
-  if (known) return known;
+  const known = fieldsByClass.get(dto) ?? declaredFields(dto);
+  fieldsByClass.set(dto, known);
+  return known;
+}
+
+/** The same as far as the class is declared already, for decorators and mapped types. */
+export function declaredFields(dto: object): ReadonlyMap<string, Field> {
   const fields = new Map<string, Field>();
   const metadata = getMetadataStorage().getTargetValidationMetadatas(dto as DtoClass, '', false, false);
   for (const { propertyName: name, type, constraints, context } of metadata) {
     if (type !== ValidationTypes.CUSTOM_VALIDATION || fields.has(name)) continue;
-    const [check] = constraints as [FieldCheck];
+    const [check] = (constraints ?? []) as readonly (FieldCheck | undefined)[];
+    if (typeof check !== 'function') throw new Error(`${name} of a request has a validator that is no field decorator`);
     const conditions = metadata
       .filter((other) => other.propertyName === name && other.type === ValidationTypes.CONDITIONAL_VALIDATION)
       .map((condition) => (condition.constraints as [Field['conditions'][number]])[0]);
     fields.set(name, { ...(context as FieldContext), name, check, conditions });
   }
-  fieldsByClass.set(dto, fields);
   return fields;
 }
 
