@@ -95,9 +95,10 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   /** When its failures are to be reported, in epoch milliseconds; Infinity if not as things are. */
   reportDueAt(afterMs: number): number {
     if (!this.isOurs) return Infinity;
+    const due = this.state.reportDueAt(afterMs);
+    if (due === Infinity || this.state.wasAttempted) return due;
     // Failures under an earlier owner may be long past unless a delivery is left of them: the next attempt may succeed.
-    const isLeft = this.state.wasAttempted || this.window.scheduled.some(({ delivery }) => delivery.attempts_count > 0);
-    return isLeft ? this.state.reportDueAt(afterMs) : Infinity;
+    return this.window.scheduled.some(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
   }
 
   /** Returns true if it has had nothing to do for five minutes. @param now on the process's monotonic clock */
