@@ -26,7 +26,7 @@ import {
 } from '@tracking/http';
 import { ReceivedFile } from './document-storage.ts';
 
-/** Parameters of a media type say nothing here. */
+/** Drops the parameters of a media type. */
 const mediaType = (value: unknown): unknown =>
   inLowerCase(DOCUMENT_CONTENT_TYPES)(typeof value === 'string' ? value.split(';', 1)[0]?.trim() : value);
 
@@ -36,7 +36,7 @@ const checksum: FieldCheck = (value, param) => {
   return HEX.test(value) ? [] : fault(param, 'invalid_value', 'Must be a SHA-256 of 64 hexadecimal digits.');
 };
 
-/** How large it may be, is answered apart: 413. */
+/** A size above the limit is refused later, with 413. */
 const size: FieldCheck = (value, param) => {
   if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
   return Number.isSafeInteger(value) && value >= 1
@@ -46,17 +46,17 @@ const size: FieldCheck = (value, param) => {
 
 const MAX_FILE_NAME = 255;
 
-/** Control characters, ends of lines, and what turns the direction of what follows: `gpj.exe` would read `exe.jpg`. */
+/** Control characters, line ends and marks that reverse the direction of text, which show `gpj.exe` as `exe.jpg`. */
 const UNPRINTABLE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
 
-/** A file's name in the one form that is kept: without the path that some clients send along, composed (NFC). */
+/** Normalises a file name: without the path that some clients send, and composed (NFC). */
 export function normaliseFileName(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const [name = ''] = value.split(/[/\\]/).slice(-1);
   return name.normalize('NFC').trim();
 }
 
-/** Of a name in that form: in any script, and safe in a folder and in a header. */
+/** Checks a normalised name: any script, but safe in a folder and in a header. */
 export const fileName: FieldCheck = (value, param): readonly FieldError[] => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   if (value === '' || value === '.' || value === '..') return fault(param, 'invalid_value', 'Must name a file.');

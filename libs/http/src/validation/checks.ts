@@ -1,10 +1,10 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
 import { dateFault, timestampFault } from './timestamp.ts';
 
-/** Everything wrong with one value, each fault under its own path; empty when it is fine. */
+/** Returns every fault of a value under its own path, and nothing if the value is valid. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
 
-/** Most characters of any string that has no narrower limit. */
+/** Most characters of a string without a limit of its own. */
 export const MAX_TEXT = 1_000;
 
 const FINE: readonly FieldError[] = [];
@@ -13,14 +13,14 @@ export function fault(param: string, code: FieldErrorCode, message: string): rea
   return [{ param, code, message }];
 }
 
-/** A string that says something and that every engine can store. */
+/** A string that is not blank and that every engine can store. */
 export const text: FieldCheck = (value, param) => {
   const faults = characters(value, param);
   if (faults.length > 0) return faults;
   return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : FINE;
 };
 
-/** What somebody types as a password: blanks are characters of it, and its rules say the rest. */
+/** A password. Blanks count as characters; the rules for passwords are checked elsewhere. */
 export const password: FieldCheck = (value, param) =>
   value === '' ? fault(param, 'invalid_value', 'Must not be empty.') : characters(value, param);
 
@@ -39,7 +39,7 @@ const characters: FieldCheck = (value, param) => {
   return isSound(value) ? FINE : fault(param, 'invalid_value', UNSOUND);
 };
 
-/** In characters: some are two of a string's units. */
+/** Compares the length in characters, some of which are two UTF-16 units. */
 function isLonger(value: string, max: number): boolean {
   return value.length > max && (value.length > 2 * max || [...value].length > max);
 }
@@ -50,12 +50,12 @@ function tooLong(param: string, max: number): readonly FieldError[] {
 
 const UNSOUND = 'Must hold neither NUL nor half a surrogate pair.';
 
-/** Not every engine stores what is not. */
+/** Whether every engine can store the string. */
 function isSound(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
-/** Brings a value of the enumeration into its one form, whatever its case; all of them are written in lower case. */
+/** Converts a value of the enumeration to lower case, in which all of them are written. */
 export function inLowerCase(values: readonly string[]): (value: unknown) => unknown {
   const known = new Set(values);
   return (value) => {
@@ -72,7 +72,7 @@ export function oneOf(values: readonly string[]): FieldCheck {
   };
 }
 
-/** Values separated by commas, each as the check says; the first fault alone is told. */
+/** Values separated by commas. Only the first fault is reported. */
 export function separated(one: FieldCheck, most = Infinity): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string')
@@ -89,7 +89,7 @@ export const timestamp: FieldCheck = (value, param) => {
   return wrong === undefined ? FINE : fault(param, 'invalid_timestamp', wrong);
 };
 
-/** A day of the calendar, whatever the place. */
+/** A day of the calendar, local to some place. */
 export const date: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string as 2026-11-21.');
   const wrong = dateFault(value);
@@ -124,17 +124,17 @@ export function wholeNumber(min: number, max: number): FieldCheck {
 export function list(element: FieldCheck, max: number): FieldCheck {
   return (value, param) => {
     if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
-    // Not looked into: a body full of elements must cost no more than reading it.
+    // The elements are not checked, so that a body full of them costs no more than reading it.
     if (value.length > max)
       return fault(param, 'limit_exceeded', `At most ${max} are possible; there are ${value.length}.`);
     return value.flatMap((item, index) => element(item, `${param}[${index}]`));
   };
 }
 
-/** Most values of an enumeration that are listed at once, the same ones among them. */
+/** Most values of an enumeration in one list, including repeated ones. */
 export const MAX_LISTED = 50;
 
-/** Values of an enumeration, one at least. */
+/** A list of one or more values of an enumeration. */
 export function listOf(values: readonly string[]): FieldCheck {
   const each = list(oneOf(values), MAX_LISTED);
   return (value, param) =>
@@ -158,7 +158,7 @@ export function textMap(max: number, clearable = false): FieldCheck {
   };
 }
 
-/** The id of a resource, as far as its form can tell. */
+/** An id of the form of the resource's ids. */
 export function idOf(prefix: string): FieldCheck {
   const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
   return (value, param) => {
@@ -167,7 +167,7 @@ export function idOf(prefix: string): FieldCheck {
   };
 }
 
-/** Anything of one level that every engine can store: what else is wrong with it, others find. */
+/** Any value without nested objects that every engine can store. */
 export const storable: FieldCheck = (value, param) => {
   if (Array.isArray(value)) return value.flatMap((item, index) => storableItem(item, `${param}[${index}]`));
   if (!isObject(value)) return storableItem(value, param);
@@ -187,13 +187,13 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Names asked before, with the answer: making a formatter is a thousand times dearer than a look-up. */
+/** Results by name: making a formatter takes a thousand times as long as a look-up. */
 const known = new Map<string, boolean>();
 const MAX_KNOWN = 1_000;
 
 /** Whether it is a time zone's IANA name, as `Europe/Amsterdam`. */
 function isTimeZone(name: string): boolean {
-  // Also keeps out bare offsets, which the platform would take.
+  // Also refuses bare offsets, which the platform accepts.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   const before = known.get(name);
   if (before !== undefined) return before;

@@ -7,7 +7,7 @@ import type { DtoClass } from './read-dto.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The query parameters of an operation. Routes without are none: pages and their files take any. */
+    /** The query parameters of an operation. A route without them is a page or a file, and accepts any query. */
     parameters?: DtoClass;
   }
 }
@@ -16,8 +16,8 @@ declare module 'fastify' {
 export class NoParameters {}
 
 /**
- * Reads the query of every operation before its handler runs, so that none can forget to: with a misspelt filter a list
- * would answer everything.
+ * Reads the query of every operation before its handler runs. An unknown parameter is refused, since a list with a
+ * misspelled filter would return everything.
  * @throws RequestError naming every parameter that is unknown or faulty
  */
 export function readParameters(request: FastifyRequest): void {
@@ -34,7 +34,7 @@ export function readParameters(request: FastifyRequest): void {
   request.query = value;
 }
 
-/** Most faults of names that a client chose, and characters of those names. */
+/** Limits of the reported faults: their number, and the characters of a name that the client chose. */
 const MOST = 100;
 const MAX_NAME = 200;
 
@@ -52,7 +52,7 @@ function repeated(query: object): readonly FieldError[] {
   );
 }
 
-/** The parser takes what it cannot decode as it stands, and a filter would then look for that. */
+/** Finds parts that are not percent-encoded UTF-8. The parser would take them literally, and filters look for that. */
 function malformedParts(url: string): readonly FieldError[] {
   const query = url.slice(url.indexOf('?') + 1);
   if (query === url || !query.includes('%')) return [];

@@ -128,7 +128,7 @@ class DefaultSettingsResource extends Resource implements RuleSettings {
   readonly required_documents!: RuleSettings['required_documents'];
 }
 
-/** As clients see them: with what null brings back. */
+/** The settings with the defaults that null brings back. */
 export interface SettingsWithDefaults extends WorkspaceSettings {
   readonly defaults: RuleSettings;
 }

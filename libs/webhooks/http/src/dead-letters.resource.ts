@@ -78,7 +78,7 @@ class RefusedResource {
   readonly message!: string;
 }
 
-/** What was begun, as it is answered. */
+/** The replays that a request began, and the endpoints that were refused. */
 export interface BegunReplays {
   readonly data: SettledDeadLetters['replays'];
   readonly refused: SettledDeadLetters['refused'];

@@ -120,7 +120,7 @@ export class ListDeliveriesDto extends PageDto {
   until?: string;
 }
 
-/** The statuses in one order, so that a cursor fits however the client spells them. */
+/** Statuses are in one order, so that a cursor stays valid in whatever order the client lists them. */
 export function deliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
   const { endpoint_id, event_id, event_type, status, reason, since, until } = query;
   const named = status?.split(',');

@@ -27,12 +27,12 @@ const items: FieldCheck = (value, param) => {
   return fault(param, 'limit_exceeded', `At most ${MAX_ITEMS} are possible; there are ${value.length}.`);
 };
 
-/** Of a request, in bytes, as far as it is told. */
+/** The announced size of a request's body in bytes; infinite if it is not announced. */
 export function sizeOfBody({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? Infinity);
 }
 
-/** An item that is too large as a request of its own is so here. @throws DomainError `body_too_large` */
+/** Refuses an item that is too large as a request of its own. @throws DomainError `body_too_large` */
 export function refuseTooLarge(item: unknown): void {
   if (!isLargerThan(JSON_LIMIT, item)) return;
   throw new DomainError('body_too_large', `The item is larger than ${sizeOf(JSON_LIMIT)}.`);

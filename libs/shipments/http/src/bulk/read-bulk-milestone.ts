@@ -6,20 +6,20 @@ import { readMilestone } from '../milestones/milestone.pipes.ts';
 import type { ReadMilestone } from '../milestones/milestone.pipes.ts';
 import type { ShipmentReference } from './shipment-finder.ts';
 
-/** A milestone, and what names its shipment. */
+/** A milestone and the reference of its shipment. */
 export interface ReadBulkMilestone {
   readonly reference: ShipmentReference;
   readonly milestone: MilestoneInput;
   readonly warnings: readonly Warning[];
 }
 
-/** What names a shipment and nothing else; `container_number` does where none of them stands beside it. */
+/** Fields that only name the shipment. `container_number` names it if none of them is given. */
 const NAMES = ['shipment_id', 'external_id', 'master_bill', 'booking_number'] as const;
 const ALL_NAMES = [...NAMES, 'container_number'] as const;
-/** The milestone's own, beside the `external_id` that is the shipment's here. */
+/** The `external_id` of the milestone, as `external_id` is that of the shipment here. */
 const OWN = 'milestone_external_id';
 
-/** @throws RequestError naming every faulty field, as the single call does; `not_found` for what is no id */
+/** @throws RequestError naming every faulty field, as the single call does; `not_found` if `shipment_id` is not an id */
 export function readBulkMilestone(
   item: unknown,
   sent: { readonly at: Timestamp; readonly strict: boolean },
@@ -35,7 +35,7 @@ export function readBulkMilestone(
   return { reference: found, milestone, warnings };
 }
 
-/** The one name that is given, in the form that shipments have it. */
+/** The one reference that is given, normalised as on the shipment. */
 function referenceIn(
   item: Readonly<Record<string, unknown>>,
 ): ShipmentReference | { readonly faults: readonly FieldError[] } {
@@ -52,7 +52,7 @@ function referenceIn(
   }
   const value = item[name];
   const faults = text(value, name);
-  // What is wrong with a container the milestone tells.
+  // The checks of the milestone report a faulty container.
   if (faults.length > 0) return { faults: name === 'container_number' ? [] : faults };
   return { field: name, value: name === 'container_number' ? normaliseCode(String(value)) : String(value) };
 }
@@ -61,14 +61,14 @@ function requireId(value: string): void {
   if (parseShipmentId(value) === undefined) throw notFound('shipment');
 }
 
-/** The item as the single call takes it. */
+/** The item as the body of the single call. */
 function ownOf(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { [OWN]: external_id, ...others } = item;
   const own = Object.entries(others).filter(([name]) => !(NAMES as readonly string[]).includes(name));
   return { ...Object.fromEntries(own), ...(external_id !== undefined && { external_id }) };
 }
 
-/** Faults of both under the names that the item has. */
+/** Reports the faults of the reference and of the milestone under the names that the item has. */
 function readOwn(own: unknown, faults: readonly FieldError[], read: (body: unknown) => ReadMilestone): ReadMilestone {
   try {
     return read(own);

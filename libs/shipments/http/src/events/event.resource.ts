@@ -3,7 +3,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { API_VERSIONS, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
 import { PageType, TIME } from '@tracking/http';
 
-/** As receivers get it. */
+/** The envelope that receivers get. */
 @ApiSchema({ name: 'Event' })
 export class EventResource implements wire.EventEnvelope {
   @ApiProperty({

@@ -11,11 +11,11 @@ import { PLACES } from '../dependencies.ts';
 import { pastTime } from '../shipments/as-of.ts';
 
 export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'after'> {
-  /** As they were recorded then; as they are now where undefined. */
+  /** The time at which to read the milestones; now if undefined. */
   readonly as_of?: Timestamp | undefined;
 }
 
-/** Which milestones a query asks for: the actual ones that count, unless it says otherwise. */
+/** The milestones that a query asks for; by default, actual ones that are neither superseded nor retracted. */
 function milestoneFilter(query: ListMilestonesDto, places: Places): MilestoneFilter {
   const named = query.classifier?.split(',') ?? ['actual'];
   return {
@@ -26,7 +26,7 @@ function milestoneFilter(query: ListMilestonesDto, places: Places): MilestoneFil
   };
 }
 
-/** In the one form that containers are stored in. @throws RequestError */
+/** The number as containers are stored. @throws RequestError */
 function containerNumber(text: string, places: Places): string | undefined {
   const { fields, errors } = checkShipmentFields({ container_numbers: [text] }, undefined, places);
   if (errors.length > 0) throw invalidRequest(errors.map((error) => ({ ...error, param: 'container_number' })));
