@@ -1,11 +1,15 @@
-// Makes what the client generates from the description of the API: types of everything that goes to and fro, and the
-// table of operations. What is refused has one form (errors.ts), and is left out.
+// Generates the parts of the client that follow from the API: the types of requests and responses and the table of
+// operations from docs/openapi.json, and the filters of the list of shipments from libs/contracts. Refusals all have
+// one form (errors.ts) and are left out.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SHIPMENT_FILTERS } from '@tracking/contracts';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 
 const root = join(import.meta.dirname, '..');
 const HEAD = '// Made from docs/openapi.json by `npm run client-types`: not to be edited.\n\n';
+const FILTERS_HEAD =
+  '// Made from libs/contracts/src/shipment-filters.ts by `npm run client-types`: not to be edited.\n\n';
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** @returns what stands in each generated file, by its name */
@@ -23,7 +27,19 @@ export async function clientTypes(description) {
   delete succeeding.components.responses;
   const types = astToString(await openapiTypescript(succeeding, { alphabetize: true }));
   const table = `/** Method and path of every operation, by its operationId. */\nexport const OPERATIONS = {\n${operations.sort().join('')}} as const;\n`;
-  return { 'api.ts': HEAD + types, 'operations.ts': HEAD + table };
+  return {
+    'api.ts': HEAD + types,
+    'operations.ts': HEAD + table,
+    'shipment-filters.ts': FILTERS_HEAD + shipmentFilters(),
+  };
+}
+
+/** The filters that people set, with the kind of their values and their English label. */
+function shipmentFilters() {
+  const rows = Object.entries(SHIPMENT_FILTERS)
+    .filter(([, { label }]) => label !== null)
+    .map(([name, { kind, label }]) => `  ${name}: { kind: '${kind}', label: '${label}' },\n`);
+  return `/** Filters of the list of shipments, with the kind of their values and a label. */\nexport const SHIPMENT_FILTERS = {\n${rows.join('')}} as const;\n`;
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -38,6 +38,7 @@ export type {
   EndpointVerification,
 } from './api.ts';
 export type { components, operations, paths } from './generated/api.ts';
+export { SHIPMENT_FILTERS } from './generated/shipment-filters.ts';
 export type { Progress } from './http/request.ts';
 export {
   ApiError,

@@ -8,4 +8,5 @@ export * from './exceptions.ts';
 export * from './history.ts';
 export * from './identity.ts';
 export * from './milestone-catalog.ts';
+export * from './shipment-filters.ts';
 export * from './shipment.ts';

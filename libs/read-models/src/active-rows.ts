@@ -56,11 +56,11 @@ export class ActiveRows<R extends ReadModelRow> {
     return this.parts.collections.open<R>(rowsOf(this.model, generation, version));
   }
 
-  /** Whether the rows to query are still those of an earlier version of the read model, until they are made anew. */
-  get areFormer(): boolean {
+  /** The version of the read model that made the rows to query: an earlier one until they are rebuilt. */
+  get version(): number {
     const { generation } = this.progress;
-    if (this.pointer === undefined || generation === undefined) return false;
-    return versionOf(this.pointer, generation) < this.model.version;
+    if (this.pointer === undefined || generation === undefined) return this.model.version;
+    return versionOf(this.pointer, generation);
   }
 
   /** Rows from before are over their retention, whether or not they are still there; undefined where there is none. */

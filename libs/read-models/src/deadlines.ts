@@ -20,7 +20,8 @@ export interface DeadlineRow extends ReadModelRow, Scope {
   readonly over: boolean;
 }
 
-const ENDED: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
+/** Statuses that a shipment does not leave unless a client or a milestone changes it; `delivered` is not one of them. */
+const TERMINAL_STATUSES: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
 
 /** The work list of the clock, and of whoever has to check a workspace's shipments by other settings: one row for each shipment. */
 export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
@@ -69,7 +70,7 @@ function waitsForImportedMoment({ imported, next_check_at }: EventMetadata): boo
 
 function isEndedAfter(event: ShipmentEvent, before: DeadlineRow | undefined): boolean {
   const status = statusSetBy(event);
-  return status === undefined ? (before?.ended ?? false) : ENDED.includes(status);
+  return status === undefined ? (before?.ended ?? false) : TERMINAL_STATUSES.includes(status);
 }
 
 function hasOpenAfter({ type, data }: ShipmentEvent, before: DeadlineRow | undefined): boolean {

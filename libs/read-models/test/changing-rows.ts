@@ -4,6 +4,7 @@ import type { SortValues } from '../src/read-model.ts';
 import type { ListBounds, Listed } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
+import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import { day, inOrder, isAskedFor, listedRecord, rowOf } from './listed-shipments.ts';
 import { ACME } from './shipment-events.ts';
@@ -65,7 +66,7 @@ export class ChangingRows {
 
   private async read({ filter, order, bounds }: ChangingList): Promise<readonly ShipmentRecord[]> {
     const queries = new ShipmentQueries(
-      { rows: () => Promise.resolve(this.looking() as never), areFormer: false },
+      { rows: () => Promise.resolve(this.looking() as never), version: shipmentsModel.version },
       bounds,
     );
     const seen: ShipmentRecord[] = [];

@@ -3,6 +3,7 @@ import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { ListBounds, Listed } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
+import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import { termsOf } from '../src/shipments/shipment-terms.ts';
 import type { SortValues } from '../src/read-model.ts';
@@ -203,7 +204,10 @@ export async function readThrough(
   bounds?: ListBounds,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
-  const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never), areFormer: false }, bounds);
+  const queries = new ShipmentQueries(
+    { rows: () => Promise.resolve(rows as never), version: shipmentsModel.version },
+    bounds,
+  );
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
     const { items, next } = await queries.list(ACME, { ...query, after });

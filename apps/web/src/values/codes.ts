@@ -98,8 +98,8 @@ export const STATUS_LABELS: Readonly<Record<Status, string>> = {
   cancelled: 'Cancelled',
 };
 export const STATUSES = Object.keys(STATUS_LABELS) as readonly Status[];
-/** The statuses of shipments that are neither moving nor expected to move. */
-export const ENDED: readonly Status[] = ['delivered', 'completed', 'returned', 'cancelled'];
+/** Statuses that the filter `active` leaves out: delivered or beyond, or cancelled. */
+export const INACTIVE_STATUSES: readonly Status[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
 /** The name by which people know a shipment: their own reference if it has one. */
 export function nameOf({ external_id, house_bill, booking_number, master_bill, id }: Shipment): string {

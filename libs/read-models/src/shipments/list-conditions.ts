@@ -1,14 +1,16 @@
 import {
-  type Incoterm,
   type Mode,
+  SHIPMENT_FILTERS,
   SHIPMENT_STATUSES,
+  type ShipmentFilterKind,
+  type ShipmentFilterName,
   type ShipmentRecord,
   type ShipmentStatus,
-  type Timestamp,
+  shipmentFiltersOf,
 } from '@tracking/contracts';
 import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
-import { behindWordsWith, ENDED, term, termsOf, wordTerm } from './shipment-terms.ts';
+import { behindWordsWith, INACTIVE_STATUSES, TERM_FILTERS, term, termsOf, wordTerm } from './shipment-terms.ts';
 
 /** What a list can be sorted by, each with a sort index of the rows. */
 export const SHIPMENT_SORT_FIELDS = ['created_at', 'updated_at', 'eta'] as const;
@@ -19,40 +21,27 @@ export interface ShipmentOrder {
   readonly descending: boolean;
 }
 
-type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+/** The value of a filter of each kind, normalised as it is stored. */
+type ValueOfKind = {
+  readonly [Kind in ShipmentFilterKind]: Kind extends 'statuses'
+    ? readonly ShipmentStatus[]
+    : Kind extends 'flag'
+      ? boolean
+      : Kind extends 'mode'
+        ? Mode
+        : string;
+};
 
-/** What is asked for of a shipment, normalised as it is stored; all of it where several are given. */
-export type ShipmentListFilter = Given<{
+/** The filters of a list; a shipment fulfils all of them. */
+export type ShipmentListFilter = {
+  readonly [Name in Exclude<ShipmentFilterName, 'id' | 'q'>]?:
+    ValueOfKind[(typeof SHIPMENT_FILTERS)[Name]['kind']] | undefined;
+} & {
   /** Any of these. Each is read for every page: give few. */
-  readonly ids: readonly string[];
-  /** Any of these. */
-  readonly status: readonly ShipmentStatus[];
-  readonly active: boolean;
-  readonly has_open_exceptions: boolean;
-  readonly mode: Mode;
-  readonly incoterm: Incoterm;
-  readonly external_id: string;
-  readonly house_bill: string;
-  readonly master_bill: string;
-  readonly booking_number: string;
-  /** A value of `references`. */
-  readonly reference: string;
-  /** The party's `external_id`. */
-  readonly shipper: string;
-  readonly consignee: string;
-  readonly container_number: string;
-  readonly carrier_scac: string;
-  readonly origin_port: string;
-  readonly destination_port: string;
-  /** Bounds are inclusive. */
-  readonly eta_from: Timestamp;
-  readonly eta_to: Timestamp;
-  readonly created_from: Timestamp;
-  readonly created_to: Timestamp;
-  readonly updated_since: Timestamp;
+  readonly ids?: readonly string[] | undefined;
   /** Each is the beginning of one of the shipment's words; in the form of `wordsOf`. */
-  readonly words: readonly string[];
-}>;
+  readonly words?: readonly string[] | undefined;
+};
 
 export interface ShipmentListQuery {
   readonly filter: ShipmentListFilter;
@@ -85,31 +74,13 @@ export type Lead =
   | { readonly by: 'word'; readonly word: Bounds }
   | { readonly by: 'time'; readonly field: ShipmentSortField };
 
-/** Filters that are terms; those that most shipments differ in come first. */
-const TERMS = [
-  'external_id',
-  'container_number',
-  'house_bill',
-  'booking_number',
-  'master_bill',
-  'reference',
-  'shipper',
-  'consignee',
-  'destination_port',
-  'origin_port',
-  'carrier_scac',
-  'incoterm',
-  'mode',
-] as const;
-
 export function conditionsOf(filter: ShipmentListFilter): Conditions {
-  const terms = TERMS.flatMap((name) => {
+  const terms = TERM_FILTERS.flatMap((name) => {
     const value = filter[name];
     return value === undefined ? [] : [term(name, value)];
   });
   const { has_open_exceptions: hasOpen } = filter;
   if (hasOpen === true) terms.push(term('has_open_exceptions', true));
-  const { eta_from, eta_to, created_from, created_to, updated_since } = filter;
   return {
     terms,
     statuses: statusesOf(filter),
@@ -117,11 +88,7 @@ export function conditionsOf(filter: ShipmentListFilter): Conditions {
       gte: wordTerm(word),
       lt: wordTerm(behindWordsWith(word)),
     })),
-    ranges: {
-      ...range('created_at', created_from, created_to),
-      ...range('updated_at', updated_since, undefined),
-      ...range('eta', eta_from, eta_to),
-    },
+    ranges: rangesOf(filter),
     common: hasOpen === false ? { has_open_exceptions: false } : {},
   };
 }
@@ -181,15 +148,15 @@ export function fulfils(record: ShipmentRecord, { terms, statuses, words, ranges
 
 function statusesOf({ status, active }: ShipmentListFilter): readonly ShipmentStatus[] | undefined {
   const statuses = SHIPMENT_STATUSES.filter(
-    (one) => (status?.includes(one) ?? true) && (active === undefined || active !== ENDED.includes(one)),
+    (one) => (status?.includes(one) ?? true) && (active === undefined || active !== INACTIVE_STATUSES.includes(one)),
   );
   return statuses.length === SHIPMENT_STATUSES.length ? undefined : statuses;
 }
 
 /** The fewest terms of which each row of one of the statuses has just one. */
 function statusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
-  const underWay = SHIPMENT_STATUSES.every((one) => ENDED.includes(one) || statuses.includes(one));
-  const others = statuses.filter((one) => !underWay || ENDED.includes(one));
+  const underWay = SHIPMENT_STATUSES.every((one) => INACTIVE_STATUSES.includes(one) || statuses.includes(one));
+  const others = statuses.filter((one) => !underWay || INACTIVE_STATUSES.includes(one));
   return [...(underWay ? [term('active', true)] : []), ...others.map((one) => term('status', one))];
 }
 
@@ -200,9 +167,14 @@ function longestWords(words: readonly string[]): readonly string[] {
   return longest.sort((one, other) => other.length - one.length);
 }
 
-function range(field: ShipmentSortField, from: string | undefined, to: string | undefined): Conditions['ranges'] {
-  if (from === undefined && to === undefined) return {};
-  return { [field]: { ...(from !== undefined && { gte: from }), ...(to !== undefined && { lte: to }) } };
+function rangesOf(filter: ShipmentListFilter): Conditions['ranges'] {
+  const ranges: { [Field in ShipmentSortField]?: Bounds } = {};
+  for (const name of shipmentFiltersOf('time')) {
+    const value = filter[name];
+    const [field, side] = SHIPMENT_FILTERS[name].bounds;
+    if (value !== undefined) ranges[field] = { ...ranges[field], [side === 'from' ? 'gte' : 'lte']: value };
+  }
+  return ranges;
 }
 
 function elements(all: readonly (string | Bounds)[]): { readonly terms?: FilterCondition } {

@@ -25,7 +25,7 @@ const ROWS = Array.from({ length: 20_000 }, (_, n) => {
 
 describe('what a page of twenty thousand costs', () => {
   const rows = new CountedRows(ROWS, shipmentsModel.indexes);
-  const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never), areFormer: false });
+  const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never), version: shipmentsModel.version });
 
   // With 50 a page, 51 are looked for.
   it.each<[string, ShipmentListFilter, ShipmentSortField, number, number]>([

@@ -3,7 +3,7 @@ import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { inScope } from '../read-model.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
-import { ENDED, term } from './shipment-terms.ts';
+import { INACTIVE_STATUSES, term } from './shipment-terms.ts';
 
 /** What tells that two shipments may be the same freight. */
 export type Freight = Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>;
@@ -25,7 +25,7 @@ const NEWEST = 200;
 const ALTOGETHER = 2_000;
 /** References that are asked for then, one after another. Freight that is the same shares nearly all of them. */
 const MOST_TERMS = 20;
-const ON_THEIR_WAY = SHIPMENT_STATUSES.filter((status) => !ENDED.includes(status));
+const ON_THEIR_WAY = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
 
 /** Rows that have any of the terms. */
 export function among(scope: Scope, terms: readonly string[]): Filter {
@@ -48,7 +48,7 @@ export async function possibleDuplicates(
   const found = await rows.find({ filter: among(scope, terms), limit: FEW });
   const others = new Map<string, ShipmentRow>();
   const add = (some: readonly ShipmentRow[]) => {
-    for (const row of some) if (row.id !== id && !ENDED.includes(row.status)) others.set(row.id, row);
+    for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);
   };
   // A container comes back for years, a test may give all its shipments the same one.
   if (found.length >= FEW) {

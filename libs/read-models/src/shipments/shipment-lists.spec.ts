@@ -2,8 +2,10 @@ import { rounds } from '@tracking/testing';
 import { CountedRows } from '../../test/counted-rows.ts';
 import { ACME } from '../../test/shipment-events.ts';
 import { FILTERS, ORDERS, inOrder, isAskedFor, listedRows, readThrough, titleOf } from '../../test/listed-shipments.ts';
-import type { ListBounds } from './list-plan.ts';
+import { Unavailable } from '@tracking/ports';
+import { LIST_BOUNDS, type ListBounds } from './list-plan.ts';
 import type { ShipmentListFilter } from './list-conditions.ts';
+import { ShipmentQueries } from './shipment-queries.ts';
 import { shipmentsModel } from './shipment-rows.ts';
 
 const ROWS = listedRows(100);
@@ -68,5 +70,19 @@ describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
       };
       await expectRight(filter, 3);
     }
+  });
+});
+
+describe('lists of rows that an earlier version of the read model made', () => {
+  const rows = new CountedRows(ROWS, shipmentsModel.indexes);
+  const { version } = shipmentsModel;
+  const active = { rows: () => Promise.resolve(rows as never), version: version - 1 };
+  const queries = new ShipmentQueries(active, LIST_BOUNDS, { mode: version });
+
+  it('refuse a filter that those rows do not know, and answer all others', async () => {
+    await expect(queries.list(ACME, { filter: { mode: 'ocean' }, limit: 100 })).rejects.toThrow(Unavailable);
+    const { items } = await queries.list(ACME, { filter: { house_bill: 'HBL 1' }, limit: 100 });
+    expect(items.map(({ house_bill }) => house_bill)).toEqual(items.map(() => 'HBL 1'));
+    expect(items.length).toBeGreaterThan(0);
   });
 });

@@ -1,18 +1,23 @@
 import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
-import type { Position } from '@tracking/ports';
+import { type Position, Unavailable } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import { inScope, type QueryPage } from '../read-model.ts';
-import { conditionsOf, type ShipmentListQuery, type ShipmentOrder } from './list-conditions.ts';
+import {
+  conditionsOf,
+  type ShipmentListFilter,
+  type ShipmentListQuery,
+  type ShipmentOrder,
+} from './list-conditions.ts';
 import { LIST_BOUNDS, pageOf, planOf } from './list-plan.ts';
 import { namedPage } from './named-page.ts';
 import { type Freight, type PossibleDuplicate, among, possibleDuplicates } from './possible-duplicates.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
-import { type ReferenceKind, term } from './shipment-terms.ts';
+import { FILTERS_SINCE, TERM_FILTERS, type TermFilter, term } from './shipment-terms.ts';
 
 /** Values of one kind of reference. */
 export interface ShipmentReferences {
-  readonly field: Extract<ReferenceKind, 'external_id' | 'master_bill' | 'booking_number' | 'container_number'>;
+  readonly field: Extract<TermFilter, 'external_id' | 'master_bill' | 'booking_number' | 'container_number'>;
   readonly values: readonly string[];
 }
 
@@ -23,8 +28,9 @@ const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 /** Shipments as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class ShipmentQueries {
   constructor(
-    private readonly active: Pick<ActiveRows<ShipmentRow>, 'rows' | 'areFormer'>,
+    private readonly active: Pick<ActiveRows<ShipmentRow>, 'rows' | 'version'>,
     private readonly bounds = LIST_BOUNDS,
+    private readonly filtersSince = FILTERS_SINCE,
   ) {}
 
   /**
@@ -46,6 +52,7 @@ export class ShipmentQueries {
   async list(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
     const rows = await this.active.rows();
     const { order = NEWEST_FIRST } = query;
+    this.requireKnown(query.filter);
     const conditions = conditionsOf(query.filter);
     if (conditions.statuses?.length === 0) return { items: [], next: undefined };
     const listed = { rows, scope: inScope(scope), bounds: this.bounds };
@@ -99,6 +106,13 @@ export class ShipmentQueries {
       else for (const value of some) found([value], (await find([value], atMost)).documents);
     }
     return ids;
+  }
+
+  /** @throws Unavailable if the rows are of an earlier version of the read model, which did not know a filter */
+  private requireKnown(filter: ShipmentListFilter): void {
+    const isUnknown = (name: TermFilter) => (this.filtersSince[name] ?? 1) > this.active.version;
+    if (!TERM_FILTERS.some((name) => filter[name] !== undefined && isUnknown(name))) return;
+    throw new Unavailable('read models', 'the list of shipments is being made anew after an update');
   }
 }
 

@@ -1,36 +1,83 @@
-import type { ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import {
+  SHIPMENT_FILTERS,
+  type ShipmentFilterKind,
+  type ShipmentFilterName,
+  type ShipmentFilterOf,
+  type ShipmentRecord,
+  type ShipmentStatus,
+  shipmentFiltersOf,
+} from '@tracking/contracts';
 
-/** Still on its way: neither delivered or beyond, nor cancelled. */
-export const ENDED: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
+/** Statuses of shipments that the filter `active` leaves out: delivered or beyond, or cancelled. */
+export const INACTIVE_STATUSES: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
-/** References by which a shipment is found exactly, and by each of their words. */
-export type ReferenceKind =
-  'external_id' | 'house_bill' | 'master_bill' | 'booking_number' | 'reference' | 'container_number';
+/** Kinds of filters that find a shipment by one exact value, those first that fewer shipments share a value of. */
+const TERM_KINDS = {
+  reference: true,
+  container: true,
+  party: true,
+  port: true,
+  carrier: true,
+  choice: true,
+  mode: true,
+} satisfies Record<Exclude<ShipmentFilterKind, 'ids' | 'statuses' | 'flag' | 'time' | 'words'>, true>;
 
-/** What a shipment can be found by exactly; of those that list filters know, the filter's name. */
-type TermKind =
-  | ReferenceKind
-  | 'status'
-  /** Only of those that are on their way. */
-  | 'active'
-  /** Only of those that have some. */
-  | 'has_open_exceptions'
-  | 'mode'
-  | 'incoterm'
-  | 'shipper'
-  | 'consignee'
-  | 'carrier_scac'
-  | 'origin_port'
-  | 'destination_port';
+/** Filters of these kinds, in their order. */
+export const TERM_FILTERS = shipmentFiltersOf(...(Object.keys(TERM_KINDS) as (keyof typeof TERM_KINDS)[]));
+export type TermFilter = (typeof TERM_FILTERS)[number];
+/** Filters whose values are found by their words too. */
+type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
 
-const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set<ReferenceKind>([
-  'external_id',
-  'house_bill',
-  'master_bill',
-  'booking_number',
-  'reference',
-  'container_number',
-]);
+/** What a shipment is found by exactly: the value of a filter, or a term that only some shipments have. */
+export type TermKind = TermFilter | 'status' | 'active' | 'has_open_exceptions';
+
+const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(shipmentFiltersOf('reference', 'container'));
+
+/** Filters whose value is the field of their name. */
+type FieldFilter = {
+  [Name in TermFilter]: Name extends keyof ShipmentRecord
+    ? ShipmentRecord[Name] extends string | null
+      ? Name
+      : never
+    : never;
+}[TermFilter];
+
+/**
+ * The version of the read model from which on rows have the terms of a filter; 1 where it is absent. A filter that is new
+ * gets the new version of `shipmentsModel`: until rows are rebuilt after an update, lists refuse it instead of finding nothing.
+ */
+export const FILTERS_SINCE: Readonly<Partial<Record<TermFilter, number>>> = { incoterm: 4 };
+
+type Values = readonly (string | null | undefined)[];
+
+/** Values of the other filters. In the order in which their words count where a shipment has too many. */
+const VALUES: { readonly [Name in Exclude<TermFilter, FieldFilter>]: (record: ShipmentRecord) => Values } = {
+  shipper: ({ shipper }) => [shipper?.external_id],
+  consignee: ({ consignee }) => [consignee?.external_id],
+  container_number: ({ container_numbers }) => container_numbers,
+  reference: ({ references }) => references.map(({ value }) => value),
+};
+
+function isFieldFilter(filter: TermFilter): filter is FieldFilter {
+  return !(filter in VALUES);
+}
+
+/** In the order in which rows hold their terms: fields in the order of the filters, then the others. */
+const ROW_ORDER: readonly TermFilter[] = [
+  ...(Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[]).filter(isTermFilter).filter(isFieldFilter),
+  ...(Object.keys(VALUES) as (keyof typeof VALUES)[]),
+];
+const REFERENCES = ROW_ORDER.filter((filter): filter is ReferenceFilter => REFERENCE_KINDS.has(filter));
+const OTHERS = ROW_ORDER.filter((filter) => !REFERENCE_KINDS.has(filter));
+
+function isTermFilter(filter: ShipmentFilterName): filter is TermFilter {
+  return SHIPMENT_FILTERS[filter].kind in TERM_KINDS;
+}
+
+/** The values by which a filter finds a shipment. */
+function valuesOf(record: ShipmentRecord, filter: TermFilter): Values {
+  return isFieldFilter(filter) ? [record[filter]] : VALUES[filter](record);
+}
 
 /** One entry of a row in the index that finds shipments. */
 export function term(kind: TermKind, value: string | true): string {
@@ -59,14 +106,9 @@ function longest(words: readonly string[]): string {
 /** Most different words of one shipment that are found; those of its references come first. */
 export const MAX_WORDS = 1_000;
 
-/** Fields whose value is a term as it is. */
-const AS_THEY_ARE = ['mode', 'incoterm', 'carrier_scac', 'origin_port', 'destination_port'] as const;
-const REFERENCE_FIELDS = ['external_id', 'house_bill', 'master_bill', 'booking_number'] as const;
-
-/** What the terms are made of that seldom change. */
+/** Fields that the terms are made of and that seldom change. */
 const LASTING: readonly (keyof ShipmentRecord)[] = [
-  ...AS_THEY_ARE,
-  ...REFERENCE_FIELDS,
+  ...TERM_FILTERS.filter(isFieldFilter),
   'container_numbers',
   'references',
   'shipper',
@@ -92,19 +134,16 @@ export function termsOf(
 function passingTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
   return [
     term('status', status),
-    ...(ENDED.includes(status) ? [] : [term('active', true)]),
+    ...(INACTIVE_STATUSES.includes(status) ? [] : [term('active', true)]),
     ...(open_exceptions_count > 0 ? [term('has_open_exceptions', true)] : []),
   ];
 }
 
 function lastingTerms(record: ShipmentRecord): Iterable<string> {
   const terms = new Set<string>();
-  const add = (kind: TermKind, value: string | null | undefined) => {
-    if (value != null) terms.add(term(kind, value));
-  };
-  for (const field of AS_THEY_ARE) add(field, record[field]);
-  add('shipper', record.shipper?.external_id);
-  add('consignee', record.consignee?.external_id);
+  for (const filter of OTHERS) {
+    for (const value of valuesOf(record, filter)) if (value != null) terms.add(term(filter, value));
+  }
   addReferencesAndWords(terms, record);
   return terms;
 }
@@ -126,14 +165,11 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
   for (const word of words) if (!found.has(word)) terms.add(wordTerm(word));
 }
 
-/** In the order in which they count where there are too many words, as are the names that come behind them. */
-function* referencesOf(record: ShipmentRecord): Iterable<readonly [ReferenceKind, string]> {
-  for (const field of REFERENCE_FIELDS) {
-    const value = record[field];
-    if (value !== null) yield [field, value];
+/** In the order in which their words count where there are too many; the words of names come after them. */
+function* referencesOf(record: ShipmentRecord): Iterable<readonly [ReferenceFilter, string]> {
+  for (const filter of REFERENCES) {
+    for (const value of valuesOf(record, filter)) if (value != null) yield [filter, value];
   }
-  for (const number of record.container_numbers) yield ['container_number', number];
-  for (const { value } of record.references) yield ['reference', value];
 }
 
 function* namesOf(record: ShipmentRecord): Iterable<string | null | undefined> {

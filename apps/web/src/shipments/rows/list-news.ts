@@ -1,8 +1,13 @@
 import type { Shipment } from '@tracking/client';
 import type { ShipmentNews } from '../../live/live-news.ts';
-import { ENDED } from '../../values/codes.ts';
-import { type ListQuery, type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
-import { PLAIN_FIELD_NAMES } from '../plain-fields.ts';
+import { INACTIVE_STATUSES } from '../../values/codes.ts';
+import {
+  type FilterKind,
+  filtersOfKind,
+  type ListQuery,
+  type ShipmentSort,
+  USUAL_SORT,
+} from '../search/shipment-search.ts';
 
 /** The service may publish an event just after the list was read with its effect. */
 const OVERLAP_MS = 2_000;
@@ -61,20 +66,43 @@ const isOneOf = (value: string | undefined, ...all: (string | null | undefined)[
 const isWithin = (at: string | null, from: string | undefined, to: string | undefined) =>
   (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
 
+/** Kinds of filters of one exact value. */
+const VALUE_KINDS = {
+  mode: true,
+  choice: true,
+  reference: true,
+  container: true,
+  party: true,
+  carrier: true,
+  port: true,
+} satisfies Record<Exclude<FilterKind, 'statuses' | 'flag' | 'time' | 'words'>, true>;
+const VALUE_FILTERS = filtersOfKind(...(Object.keys(VALUE_KINDS) as (keyof typeof VALUE_KINDS)[]));
+type ValueFilter = (typeof VALUE_FILTERS)[number];
+/** Filters whose value is the field of their name. */
+type FieldFilter = {
+  [Name in ValueFilter]: Name extends keyof Shipment ? (Shipment[Name] extends string | null ? Name : never) : never;
+}[ValueFilter];
+
+/** The values that the other filters compare with. */
+const VALUES: {
+  readonly [Name in Exclude<ValueFilter, FieldFilter>]: (shipment: Shipment) => readonly (string | null | undefined)[];
+} = {
+  reference: ({ references }) => references.map(({ value }) => value),
+  shipper: ({ shipper }) => [shipper?.external_id],
+  consignee: ({ consignee }) => [consignee?.external_id],
+  container_number: ({ container_numbers }) => container_numbers,
+};
+const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in VALUES);
+
 const CHECKS: readonly Check[] = [
   ({ status }, query) => query.status?.includes(status) ?? true,
-  ({ status }, { active }) => active === undefined || active !== ENDED.includes(status),
+  ({ status }, { active }) => active === undefined || active !== INACTIVE_STATUSES.includes(status),
   ({ open_exceptions_count: open }, query) => (query.has_open_exceptions ?? open > 0) === open > 0,
-  ({ mode }, query) => isOneOf(query.mode, mode),
-  ({ external_id }, query) => isOneOf(query.external_id, external_id),
-  (shipment, query) => PLAIN_FIELD_NAMES.every((name) => isOneOf(query[name], shipment[name])),
-  ({ references }, query) => isOneOf(query.reference, ...references.map(({ value }) => value)),
-  ({ shipper }, query) => isOneOf(query.shipper, shipper?.external_id),
-  ({ consignee }, query) => isOneOf(query.consignee, consignee?.external_id),
-  ({ container_numbers }, query) => isOneOf(query.container_number, ...container_numbers),
-  ({ carrier_scac }, query) => isOneOf(query.carrier_scac, carrier_scac),
-  ({ origin_port }, query) => isOneOf(query.origin_port, origin_port),
-  ({ destination_port }, query) => isOneOf(query.destination_port, destination_port),
+  ...VALUE_FILTERS.map(
+    (name): Check =>
+      (shipment, query) =>
+        isOneOf(query[name], ...(isFieldFilter(name) ? [shipment[name]] : VALUES[name](shipment))),
+  ),
   ({ eta }, query) => isWithin(eta, query.eta_from, query.eta_to),
   ({ created_at }, query) => isWithin(created_at, query.created_from, query.created_to),
   ({ updated_at }, query) => isWithin(updated_at, query.updated_since, undefined),

@@ -6,7 +6,7 @@ import { LateMultiSelect, LateSelect, onDemand } from '../../app/lazy.tsx';
 import { STATUSES, STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
-import { SORT_LABELS, type SearchState, FILTER_LABELS, filterValue } from './filters.ts';
+import { SORT_LABELS, type SearchState, filterLabel, filterValue } from './filters.ts';
 import {
   filtersOf,
   SHIPMENT_SORTS,
@@ -125,12 +125,12 @@ function FilterPills({ state: { search, change, replace } }: { readonly state: S
             withRemoveButton
             onRemove={() => change({ [name]: undefined })}
             removeButtonProps={{
-              'aria-label': `Take out ${FILTER_LABELS[name]}`,
+              'aria-label': `Take out ${filterLabel(name)}`,
               'aria-hidden': false,
               tabIndex: 0,
             }}
           >
-            {FILTER_LABELS[name]}: <Value name={name} filters={filters} />
+            {filterLabel(name)}: <Value name={name} filters={filters} />
           </Pill>
         ))}
       <Button size="compact-sm" variant="subtle" onClick={clear}>

@@ -11,18 +11,15 @@ import {
   withoutEmpty,
   type YesNoFilter,
   filtersOf,
+  filtersOfKind,
 } from './shipment-search.ts';
-import { FILTER_LABELS, type SearchState } from './filters.ts';
+import { filterLabel, type SearchState } from './filters.ts';
 import { PLAIN_FIELD_NAMES, plainField } from '../plain-fields.ts';
 
 const CHOICES = PLAIN_FIELD_NAMES.filter((name) => plainField(name).choices !== undefined);
-const NUMBERS = [
-  'external_id',
-  'container_number',
-  ...PLAIN_FIELD_NAMES.filter((name) => !CHOICES.includes(name)),
-  'reference',
-] as const;
-const PARTIES = ['carrier_scac', 'shipper', 'consignee'] as const;
+const [OWN_REFERENCE, ...REFERENCES] = filtersOfKind('reference');
+const NUMBERS = [OWN_REFERENCE, ...filtersOfKind('container'), ...REFERENCES].filter((name) => name !== undefined);
+const PARTIES = filtersOfKind('carrier', 'party');
 const HINTS: Partial<Record<FilterName, string>> = {
   carrier_scac: 'SCAC or IATA code',
   shipper: 'Your code of it; its name is found by the search',
@@ -67,7 +64,7 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
     >
       <Stack gap="sm">
         <MultiSelect
-          label={FILTER_LABELS.status}
+          label={filterLabel('status')}
           placeholder={draft.status === undefined ? 'Any' : ''}
           data={STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }))}
           value={draft.status?.split(',') ?? []}
@@ -77,7 +74,7 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
         <YesNo name="active" yes="On the way or to be" no="Delivered, ended or cancelled" {...fields} />
         <YesNo name="has_open_exceptions" yes="With some" no="Without any" {...fields} />
         <Select
-          label={FILTER_LABELS.mode}
+          label={filterLabel('mode')}
           placeholder="Any"
           data={MODE_OPTIONS}
           value={draft.mode ?? null}
@@ -87,7 +84,7 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
         {CHOICES.map((name) => (
           <Select
             key={name}
-            label={FILTER_LABELS[name]}
+            label={filterLabel(name)}
             placeholder="Any"
             data={plainField(name).choices ?? []}
             value={draft[name] ?? null}
@@ -96,10 +93,10 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
           />
         ))}
         <Divider label="Ports and airports" />
-        {(['origin_port', 'destination_port'] as const).map((name) => (
+        {filtersOfKind('port').map((name) => (
           <PlaceSelect
             key={`${name} ${clearings}`}
-            label={FILTER_LABELS[name]}
+            label={filterLabel(name)}
             value={draft[name] ?? null}
             onChange={(code) => change({ [name]: code ?? undefined })}
           />
@@ -114,7 +111,7 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
         {[...NUMBERS, ...PARTIES].map((name) => (
           <TextInput
             key={name}
-            label={FILTER_LABELS[name]}
+            label={filterLabel(name)}
             description={HINTS[name]}
             value={draft[name] ?? ''}
             onChange={(event) => change({ [name]: event.currentTarget.value })}
@@ -146,7 +143,7 @@ function YesNo({
   const value = draft[name];
   return (
     <Select
-      label={FILTER_LABELS[name]}
+      label={filterLabel(name)}
       placeholder="Any"
       data={[
         { value: 'yes', label: yes },
@@ -167,7 +164,7 @@ function Days({ from, to, draft, change }: FieldsProps & { readonly from: DayFil
         <DateField
           key={name}
           type="date"
-          label={FILTER_LABELS[name]}
+          label={filterLabel(name)}
           value={draft[name] === undefined ? '' : isoDay(draft[name], new Date())}
           onChange={(day) => change({ [name]: day })}
         />

@@ -1,3 +1,4 @@
+import { SHIPMENT_FILTERS } from '@tracking/client';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { MODE_LABELS, type Mode, STATUS_LABELS, type Status } from '../../values/codes.ts';
@@ -14,7 +15,6 @@ import {
   type ShipmentSort,
   YES_NO_FILTERS,
 } from './shipment-search.ts';
-import { eachPlainField } from '../plain-fields.ts';
 
 export interface SearchState {
   readonly search: ShipmentSearch;
@@ -52,27 +52,9 @@ function useToday(): number {
   return today;
 }
 
-export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
-  q: 'Search',
-  status: 'Status',
-  active: 'On the way',
-  has_open_exceptions: 'Open exceptions',
-  mode: 'Mode',
-  origin_port: 'From',
-  destination_port: 'To',
-  carrier_scac: 'Carrier',
-  eta_from: 'ETA from',
-  eta_to: 'ETA until',
-  created_from: 'Created from',
-  created_to: 'Created until',
-  updated_since: 'Changed since',
-  external_id: 'Your reference',
-  ...eachPlainField((_name, { label }) => label),
-  reference: 'Further reference',
-  container_number: 'Container',
-  shipper: 'Shipper',
-  consignee: 'Consignee',
-};
+export function filterLabel(name: FilterName): string {
+  return SHIPMENT_FILTERS[name].label;
+}
 
 export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
   '-created_at': 'Newest first',

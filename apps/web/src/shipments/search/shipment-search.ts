@@ -1,23 +1,28 @@
+import { SHIPMENT_FILTERS } from '@tracking/client';
 import { MODE_LABELS, type Mode, STATUSES, type Status } from '../../values/codes.ts';
 import { type PlainValues, plainValues } from '../plain-fields.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
-const TEXT_FILTERS = [
-  'q',
-  'external_id',
-  'reference',
-  'container_number',
-  'shipper',
-  'consignee',
-  'carrier_scac',
-  'origin_port',
-  'destination_port',
-] as const;
+/** A filter that people set, by the name of its query parameter. */
+export type FilterName = keyof typeof SHIPMENT_FILTERS;
+export type FilterKind = (typeof SHIPMENT_FILTERS)[FilterName]['kind'];
+/** The names of the filters of some kinds. */
+type FilterOf<Kind extends FilterKind> = {
+  [Name in FilterName]: (typeof SHIPMENT_FILTERS)[Name]['kind'] extends Kind ? Name : never;
+}[FilterName];
+
+/** The names of the filters of some kinds, by kind in this order. */
+export function filtersOfKind<Kind extends FilterKind>(...kinds: readonly Kind[]): readonly FilterOf<Kind>[] {
+  const names = Object.keys(SHIPMENT_FILTERS) as FilterName[];
+  return kinds.flatMap((kind) => names.filter((name): name is FilterOf<Kind> => SHIPMENT_FILTERS[name].kind === kind));
+}
+
+const TEXT_FILTERS = filtersOfKind('words', 'reference', 'container', 'party', 'carrier', 'port');
 export type TextFilter = (typeof TEXT_FILTERS)[number];
-export const DAY_FILTERS = ['eta_from', 'eta_to', 'created_from', 'created_to', 'updated_since'] as const;
+export const DAY_FILTERS = filtersOfKind('time');
 export type DayFilter = (typeof DAY_FILTERS)[number];
-export const YES_NO_FILTERS = ['active', 'has_open_exceptions'] as const;
+export const YES_NO_FILTERS = filtersOfKind('flag');
 export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
 
 /** The filters of a list of shipments. */
@@ -30,7 +35,6 @@ export type ShipmentFilters = {
     readonly status?: string | undefined;
     readonly mode?: Mode | undefined;
   };
-export type FilterName = keyof ShipmentFilters;
 
 /** The search of a list as the address holds it, so that it can be shared and bookmarked. */
 export type ShipmentSearch = ShipmentFilters & {

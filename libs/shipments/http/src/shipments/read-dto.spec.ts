@@ -1,7 +1,7 @@
 import { fieldsOf, readDto, unknownFields } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 import { RecordMilestoneDto } from '../milestones/milestone.resource.ts';
-import { ListShipmentsDto } from './list-shipments.dto.ts';
+import { ListShipmentsDto } from './shipment-filter.ts';
 import { ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
 
 const faults = (dto: DtoClass, input: unknown): string[] =>

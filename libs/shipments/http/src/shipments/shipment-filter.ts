@@ -1,10 +1,90 @@
-import { MODE_ALIASES, SHIPMENT_STATUSES } from '@tracking/contracts';
-import type { FieldError, Mode, Places } from '@tracking/contracts';
-import { invalidRequest, parseTimestamp } from '@tracking/http';
-import { wordsOf } from '@tracking/read-models';
+import { Inject, Injectable } from '@nestjs/common';
+import type { PipeTransform, Type } from '@nestjs/common';
+import {
+  MODE_ALIASES,
+  MODES,
+  SHIPMENT_FILTER_LIMITS,
+  SHIPMENT_FILTERS,
+  SHIPMENT_STATUSES,
+  shipmentFiltersOf,
+} from '@tracking/contracts';
+import type {
+  FieldError,
+  Mode,
+  Places,
+  ShipmentFilter,
+  ShipmentFilterKind,
+  ShipmentFilterName,
+} from '@tracking/contracts';
+import {
+  fault,
+  field,
+  type FieldCheck,
+  type FieldOptions,
+  Flag,
+  idOf,
+  invalidRequest,
+  MAX_TEXT,
+  PageDto,
+  parseTimestamp,
+  QueryList,
+  QueryOneOf,
+  QueryText,
+  QueryTime,
+  SomeOf,
+  text,
+} from '@tracking/http';
+import { SHIPMENT_SORT_FIELDS, wordsOf } from '@tracking/read-models';
 import type { ShipmentListFilter, ShipmentOrder } from '@tracking/read-models';
 import { checkShipmentFields } from '@tracking/shipments';
-import type { ListShipmentsDto } from './list-shipments.dto.ts';
+import { PLACES } from '../dependencies.ts';
+
+const { ids: MAX_IDS, words: MAX_WORDS } = SHIPMENT_FILTER_LIMITS;
+
+const words: FieldCheck = (value, param) => {
+  const faults = text(value, param);
+  if (faults.length > 0) return faults;
+  const count = new Set(wordsOf(String(value))).size;
+  if (count === 0) return fault(param, 'invalid_value', 'Must hold a letter or a digit.');
+  return count <= MAX_WORDS ? [] : fault(param, 'invalid_value', `Must have at most ${MAX_WORDS} different words.`);
+};
+
+/** The query parameter of a filter, by its kind. */
+const PARAMETERS: {
+  readonly [Kind in ShipmentFilterKind]: (options: FieldOptions, filter: ShipmentFilter) => PropertyDecorator;
+} = {
+  ids: (options) => QueryList(idOf('shp'), MAX_IDS, options),
+  statuses: (options) => SomeOf(SHIPMENT_STATUSES, options),
+  flag: Flag,
+  mode: (options) => QueryOneOf([...MODES, ...Object.keys(MODE_ALIASES)], options),
+  choice: (options, { values = [] }) => QueryOneOf(values, options),
+  reference: QueryText,
+  container: QueryText,
+  party: QueryText,
+  carrier: QueryText,
+  port: QueryText,
+  time: QueryTime,
+  words: (options) =>
+    field(words, { ...options, required: false }, { type: String, minLength: 1, maxLength: MAX_TEXT }),
+};
+
+const SORTS = SHIPMENT_SORT_FIELDS.flatMap((name) => [name, `-${name}`]);
+
+type Parameters = { readonly [Name in ShipmentFilterName | 'sort']?: string };
+
+/** Several filters together ask for what fulfils all of them. */
+export class ListShipmentsDto extends (PageDto as Type<PageDto & Parameters>) {}
+
+for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
+  const { kind, description, example } = filter;
+  const declare = PARAMETERS[kind]({ description, ...(example !== undefined && { example }) }, filter);
+  declare(ListShipmentsDto.prototype, name);
+}
+const declareSort = QueryOneOf(SORTS, {
+  description: 'What to sort by, with - descending; -created_at by default. Shipments without an eta come last.',
+  example: '-updated_at',
+});
+declareSort(ListShipmentsDto.prototype, 'sort');
 
 /** Which shipments a query asks for, and in which order. */
 export interface ShipmentListing {
@@ -14,54 +94,68 @@ export interface ShipmentListing {
   readonly order: ShipmentOrder;
 }
 
-/** Filters that are compared with what is stored as they are. */
-const AS_THEY_ARE = [
-  'incoterm',
-  'external_id',
-  'house_bill',
-  'master_bill',
-  'booking_number',
-  'reference',
-  'shipper',
-  'consignee',
-] as const;
-const TIMES = ['eta_from', 'eta_to', 'created_from', 'created_to', 'updated_since'] as const;
-const FLAGS = ['active', 'has_open_exceptions'] as const;
+@Injectable()
+export class ShipmentFilterPipe implements PipeTransform<ListShipmentsDto, ShipmentListing> {
+  constructor(@Inject(PLACES) private readonly places: Places) {}
+
+  transform(query: ListShipmentsDto): ShipmentListing {
+    return shipmentListing(query, this.places);
+  }
+}
+
+/** The stored form of a filter's value, for the kinds whose values are checked by themselves. */
+const VALUES: {
+  readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (value: string) => unknown;
+} = {
+  ids: (value) => [...new Set(value.split(','))].sort(),
+  statuses: (value) => SHIPMENT_STATUSES.filter((status) => value.split(',').includes(status)),
+  flag: (value) => value === 'true',
+  mode: (value) => MODE_ALIASES[value] ?? (value as Mode),
+  choice: (value) => value,
+  reference: (value) => value,
+  party: (value) => value,
+  time: parseTimestamp,
+  words: (value) => [...new Set(wordsOf(value))].sort(),
+};
+
+/** Kinds whose values are checked as the fields of a shipment are. */
+type CodeKind = 'container' | 'carrier' | 'port';
 
 /** Values in the form in which they are stored. @throws RequestError naming every code that has not the form of one */
 export function shipmentListing(query: ListShipmentsDto, places: Places): ShipmentListing {
-  const named = query.status?.split(',');
   const sort = query.sort ?? '-created_at';
-  const filter = {
-    ids: query.id && [...new Set(query.id.split(','))].sort(),
-    status: named && SHIPMENT_STATUSES.filter((status) => named.includes(status)),
-    mode: query.mode && (MODE_ALIASES[query.mode] ?? (query.mode as Mode)),
-    words: query.q && [...new Set(wordsOf(query.q))].sort(),
-    ...each(FLAGS, (name) => query[name] && query[name] === 'true'),
-    ...each(AS_THEY_ARE, (name) => query[name]),
-    ...each(TIMES, (name) => query[name] && parseTimestamp(query[name])),
-    ...codes(query, places),
-  };
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const { id: ids, q, ...filter } = { ...values(query), ...codes(query, places) };
   return {
-    filter: Object.fromEntries(given),
+    // Every value was made by the parser of the filter's kind.
+    filter: {
+      ...filter,
+      ...(ids !== undefined && { ids }),
+      ...(q !== undefined && { words: q }),
+    } as ShipmentListFilter,
     sort,
     order: { field: sort.replace('-', '') as ShipmentOrder['field'], descending: sort.startsWith('-') },
   };
 }
 
-function each<N extends string, T>(names: readonly N[], of: (name: N) => T): { readonly [Name in N]: T } {
-  return Object.fromEntries(names.map((name) => [name, of(name)])) as { [Name in N]: T };
+function values(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName]?: unknown } {
+  const kinds = Object.keys(VALUES) as (keyof typeof VALUES)[];
+  const given = shipmentFiltersOf(...kinds).flatMap((name) => {
+    const value = query[name];
+    return value === undefined ? [] : [[name, VALUES[SHIPMENT_FILTERS[name].kind](value)] as const];
+  });
+  return Object.fromEntries(given);
 }
 
-function codes({ container_number, carrier_scac, origin_port, destination_port }: ListShipmentsDto, places: Places) {
-  const ports = { carrier_scac, origin_port, destination_port };
-  const container_numbers = container_number === undefined ? undefined : [container_number];
-  const given = Object.entries({ ...ports, container_numbers }).filter(([, value]) => value !== undefined);
-  const { fields, errors } = checkShipmentFields(Object.fromEntries(given), undefined, places);
+function codes(query: ListShipmentsDto, places: Places): { readonly [Name in ShipmentFilterName]?: string } {
+  const { container_number } = query;
+  const given = {
+    ...Object.fromEntries(shipmentFiltersOf('carrier', 'port').map((name) => [name, query[name]])),
+    ...(container_number !== undefined && { container_numbers: [container_number] }),
+  };
+  const { fields, errors } = checkShipmentFields(given, undefined, places);
   if (errors.length > 0) throw invalidRequest(errors.map(asOfQuery));
   const { container_numbers: containers, ...others } = fields;
-  return { ...(others as Partial<Record<keyof typeof ports, string>>), container_number: containers?.[0] };
+  return { ...(others as Record<string, string>), ...(containers?.[0] && { container_number: containers[0] }) };
 }
 
 function asOfQuery(error: FieldError): FieldError {

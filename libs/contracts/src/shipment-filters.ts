@@ -1,0 +1,199 @@
+import { INCOTERMS, SHIPMENT_STATUSES } from './shipment.ts';
+
+/** How the value of a filter is written, checked and compared. */
+export type ShipmentFilterKind =
+  /** Ids of shipments, separated by commas. */
+  | 'ids'
+  /** Statuses, separated by commas. */
+  | 'statuses'
+  | 'flag'
+  | 'mode'
+  /** One of the `values` of the filter. */
+  | 'choice'
+  /** A number of the shipment. Few shipments share one, and `q` finds its words too. */
+  | 'reference'
+  /** A container number: a reference in the form of ISO 6346, or of a unit load device. */
+  | 'container'
+  /** The client's code of a party. */
+  | 'party'
+  | 'carrier'
+  | 'port'
+  /** An inclusive bound of a time of the shipment. */
+  | 'time'
+  /** Beginnings of words. */
+  | 'words';
+
+export interface ShipmentFilter {
+  readonly kind: ShipmentFilterKind;
+  /** What it asks for, in the description of the API. */
+  readonly description: string;
+  readonly example?: string;
+  /** In the web application; null for a filter that people do not set. */
+  readonly label: string | null;
+  /** Of a filter by choice. */
+  readonly values?: readonly string[];
+  /** Of a time filter: the field that it bounds, and on which side. */
+  readonly bounds?: readonly [field: 'created_at' | 'updated_at' | 'eta', side: 'from' | 'to'];
+}
+
+/** Most values that a filter takes. */
+export const SHIPMENT_FILTER_LIMITS = { ids: 100, words: 10 } as const;
+
+/**
+ * Every filter of the list of shipments, by the name of its query parameter, in the order of the description of the API.
+ * Parameters, parsing, the terms of the search index and the filters of the web application derive from these rows.
+ */
+export const SHIPMENT_FILTERS = {
+  id: {
+    kind: 'ids',
+    description: `Those with these ids: 1 to ${SHIPMENT_FILTER_LIMITS.ids}, separated by commas.`,
+    label: null,
+  },
+  status: {
+    kind: 'statuses',
+    description: `One or more of ${SHIPMENT_STATUSES.join(', ')}, separated by commas.`,
+    example: 'in_transit',
+    label: 'Status',
+  },
+  active: {
+    kind: 'flag',
+    description: 'True: those that are neither delivered or beyond, nor cancelled. False: the others.',
+    label: 'On the way',
+  },
+  has_open_exceptions: {
+    kind: 'flag',
+    description: 'Whether an exception is open or acknowledged.',
+    label: 'Open exceptions',
+  },
+  mode: { kind: 'mode', description: 'Transport mode of the shipment.', example: 'ocean', label: 'Mode' },
+  incoterm: {
+    kind: 'choice',
+    values: INCOTERMS,
+    description: 'Those with this rule of Incoterms.',
+    example: 'FOB',
+    label: 'Incoterm',
+  },
+  external_id: {
+    kind: 'reference',
+    description: 'Only the shipment with this reference of yours.',
+    example: 'TMS-2026-000181',
+    label: 'Your reference',
+  },
+  house_bill: {
+    kind: 'reference',
+    description: 'Those with this house bill.',
+    example: 'HBL-77120',
+    label: 'House bill',
+  },
+  master_bill: {
+    kind: 'reference',
+    description: 'Those with this master bill or air waybill.',
+    example: 'MAEU912345678',
+    label: 'Master bill',
+  },
+  booking_number: {
+    kind: 'reference',
+    description: 'Those with this booking number.',
+    example: 'BKG-55012',
+    label: 'Booking number',
+  },
+  reference: {
+    kind: 'reference',
+    description: 'Those with a further reference of this value, of whatever type.',
+    example: 'PO-88213',
+    label: 'Further reference',
+  },
+  shipper: {
+    kind: 'party',
+    description: 'Those with this external_id of the shipper.',
+    example: 'CUST-1042',
+    label: 'Shipper',
+  },
+  consignee: {
+    kind: 'party',
+    description: 'Those with this external_id of the consignee.',
+    example: 'CUST-1042',
+    label: 'Consignee',
+  },
+  container_number: {
+    kind: 'container',
+    description: 'Those that have this container.',
+    example: 'CSQU3054383',
+    label: 'Container',
+  },
+  carrier_scac: {
+    kind: 'carrier',
+    description: 'Those of this carrier: SCAC or IATA code.',
+    example: 'MAEU',
+    label: 'Carrier',
+  },
+  origin_port: {
+    kind: 'port',
+    description: 'Those from here: UN/LOCODE or IATA airport code.',
+    example: 'CNSHA',
+    label: 'From',
+  },
+  destination_port: {
+    kind: 'port',
+    description: 'Those to here: UN/LOCODE or IATA airport code.',
+    example: 'NLRTM',
+    label: 'To',
+  },
+  eta_from: {
+    kind: 'time',
+    description: 'Those with an eta then or later.',
+    example: '2026-12-01T00:00:00Z',
+    label: 'ETA from',
+    bounds: ['eta', 'from'],
+  },
+  eta_to: {
+    kind: 'time',
+    description: 'Those with an eta then or earlier.',
+    example: '2026-12-31T23:59:59Z',
+    label: 'ETA until',
+    bounds: ['eta', 'to'],
+  },
+  created_from: {
+    kind: 'time',
+    description: 'Those created then or later.',
+    example: '2026-11-01T00:00:00Z',
+    label: 'Created from',
+    bounds: ['created_at', 'from'],
+  },
+  created_to: {
+    kind: 'time',
+    description: 'Those created then or earlier.',
+    example: '2026-11-30T23:59:59Z',
+    label: 'Created until',
+    bounds: ['created_at', 'to'],
+  },
+  updated_since: {
+    kind: 'time',
+    description: 'Those that changed then or later.',
+    example: '2026-11-21T09:30:00Z',
+    label: 'Changed since',
+    bounds: ['updated_at', 'from'],
+  },
+  q: {
+    kind: 'words',
+    description: `At most ${SHIPMENT_FILTER_LIMITS.words} words, each the beginning of a word in references, containers, names of parties or vessels.`,
+    example: 'honam po-88',
+    label: 'Search',
+  },
+} as const satisfies Readonly<Record<string, ShipmentFilter>>;
+
+export type ShipmentFilterName = keyof typeof SHIPMENT_FILTERS;
+/** The names of the filters of some kinds. */
+export type ShipmentFilterOf<Kind extends ShipmentFilterKind> = {
+  [Name in ShipmentFilterName]: (typeof SHIPMENT_FILTERS)[Name]['kind'] extends Kind ? Name : never;
+}[ShipmentFilterName];
+
+/** The names of the filters of some kinds: by kind in this order, then in the order of the table. */
+export function shipmentFiltersOf<Kind extends ShipmentFilterKind>(
+  ...kinds: readonly Kind[]
+): readonly ShipmentFilterOf<Kind>[] {
+  const names = Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[];
+  return kinds.flatMap((kind) =>
+    names.filter((name): name is ShipmentFilterOf<Kind> => SHIPMENT_FILTERS[name].kind === kind),
+  );
+}
