@@ -4,7 +4,7 @@ import { ModuleMocker } from 'jest-mock';
 const { exit } = process;
 const { stackTraceLimit } = Error;
 
-/** Node as it is: a suite's globals are those of its process. */
+/** Runs suites with the globals of their process. */
 export default class Environment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);

@@ -1,5 +1,5 @@
-// Run before the tests of every suite: nothing is printed by a test that passes. What somebody shall read is an
-// assertion's message; what the product says is asserted.
+// Runs before every suite: fails tests that print. Messages for readers belong in assertions, and log lines of the product
+// are asserted.
 import { format } from 'node:util';
 
 const METHODS = ['debug', 'dir', 'error', 'info', 'log', 'table', 'trace', 'warn'];

@@ -12,12 +12,12 @@ const SWC = { jsc, module, swcrc: false, sourceMaps: true };
 
 const CACHE = new URL('../node_modules/.cache/test-sources/', import.meta.url);
 mkdirSync(CACHE, { recursive: true });
-/** By the address of what was compiled. */
+/** Paths of source maps by the URL of the compiled module. */
 const sourceMaps = new Map();
 
 const GLOBALS = 'jest-globals:';
 const JEST = '@tracking/jest';
-// Modules that several suites share get what belongs to the one that runs.
+// Modules that several suites share use the `jest` object of the running suite.
 const GLOBALS_SOURCE = `export const jest = new Proxy({}, {
   get: (_, name) => globalThis['${JEST}'][name],
 });`;
@@ -34,7 +34,7 @@ registerHooks({
   },
 });
 
-/** What a TypeScript source says as JavaScript, compiled once for all processes and runs. */
+/** Compiles a TypeScript source, once for all processes and runs. */
 function compiled(url, filename) {
   const source = readFileSync(filename, 'utf8');
   const name = hash('sha256', [version, JSON.stringify(SWC), filename, source].join('\n'));
@@ -47,7 +47,7 @@ function compiled(url, filename) {
   return output.code;
 }
 
-/** Whole or not at all: other processes may write the same. */
+/** Writes a file atomically: other processes may write the same one. */
 function store(path, text) {
   writeFileSync(`${path}.${process.pid}`, text);
   renameSync(`${path}.${process.pid}`, path);
@@ -55,26 +55,28 @@ function store(path, text) {
 
 /** The message by which Jest asks a worker to end: `CHILD_MESSAGE_END` of jest-worker. */
 const END = 2;
-// A worker ends at once: an orderly exit frees all that it holds, which takes longer than the half second that Jest waits.
+// A worker ends at once. An orderly exit frees all its memory, which takes longer than the 500 ms that Jest waits before it
+// reports that the worker failed to exit gracefully.
 if (process.send !== undefined)
   process.prependListener('message', (message) => {
     if (Array.isArray(message) && message[0] === END) process.kill(process.pid, 'SIGKILL');
   });
-/** Suites from one write of the compile cache to the next, since a worker does not write it when it ends. */
+/** Suites between two writes of the compile cache: a killed worker does not write it. */
 const FLUSH_EVERY = 20;
 
 let suites = 0;
 
 /**
- * Modules are loaded by Node itself, those of libraries once in each of Jest's processes: to load and compile them for each
- * suite anew was two fifths of all work. What a suite changes of its process others see: each puts back what it changed.
+ * Lets Node load modules, those of libraries once per worker. Jest's own runtime loads and compiles them again for each suite:
+ * the suites of identity, read models and shipments then take more than twice as long. Suites share the globals of their process, so
+ * each restores what it changes.
  */
 export default class Runtime extends JestRuntime {
   constructor(...parts) {
     super(...parts);
     this.suite = suites += 1;
     if (suites % FLUSH_EVERY === 0) flushCompileCache();
-    // Jest's runner is made anew for each suite: what it knows of one is not for the next.
+    // Jest's runner keeps state of the suite in its modules, so each suite loads it again.
     for (const path of Object.keys(require.cache)) if (path.includes('/jest-circus/')) delete require.cache[path];
     delete globalThis[Symbol.for('EVENT_HANDLERS')];
     delete globalThis[Symbol.for('TEST_TIMEOUT_SYMBOL')];
@@ -94,7 +96,7 @@ export default class Runtime extends JestRuntime {
   }
 
   installGetBuiltinModule() {
-    // It is Node's own.
+    // `process.getBuiltinModule` is Node's own.
   }
 
   getSourceMaps() {

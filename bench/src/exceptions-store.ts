@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 /** After the ETD, when a departure is overdue. */
 export const OVERDUE_MS = 12 * HOUR_MS;
 
-export interface WaitingShipments {
+interface WaitingShipments {
   readonly count: number;
   readonly workspace_id: string;
   /** Beginning of their references. */

@@ -2,14 +2,14 @@ import type { MilestoneSource, ShipmentFields, Timestamp } from '@tracking/contr
 import { container } from './api.ts';
 
 /** A shipment with its milestones, as client systems and feeds would have sent them by now. */
-export interface Journey {
+interface Journey {
   /** When it was created. */
   readonly at: Timestamp;
   readonly fields: Partial<ShipmentFields>;
   /** Oldest first. */
   readonly milestones: readonly JourneyMilestone[];
 }
-export interface JourneyMilestone {
+interface JourneyMilestone {
   readonly code: string;
   readonly occurred_at: Timestamp;
   readonly location: string | null;

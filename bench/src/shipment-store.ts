@@ -11,7 +11,7 @@ import { journey } from './realistic-shipments.ts';
 const AT_ONCE = 256;
 const ACTOR = { type: 'service_account', id: 'sva_bench' } as const;
 
-export interface BuiltStore {
+interface BuiltStore {
   readonly shipments: number;
   readonly milestones: number;
   readonly seconds: number;

@@ -16,7 +16,7 @@ const MISUSED = 2;
 /** As shells tell of a process that SIGINT ended. */
 const INTERRUPTED = 130;
 
-export interface CliStreams {
+interface CliStreams {
   readonly out: Output;
   readonly err: Output;
   readonly input: NodeJS.ReadableStream;

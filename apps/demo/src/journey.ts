@@ -3,12 +3,12 @@ import type { MilestoneFields, ShipmentFields } from '@tracking/client';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-export interface JourneyStep {
+interface JourneyStep {
   readonly title: string;
   readonly milestone: MilestoneFields;
 }
 
-export interface Journey {
+interface Journey {
   readonly shipment: ShipmentFields;
   readonly steps: readonly JourneyStep[];
 }
@@ -96,7 +96,7 @@ export function oceanJourney(today: Date): Journey {
   };
 }
 
-export interface LateDeparture {
+interface LateDeparture {
   readonly shipment: ShipmentFields;
   readonly departure: MilestoneFields;
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-export interface DemoServer {
+interface DemoServer {
   readonly url: string;
   /** Runs the command line against it; answers what it printed. */
   cli(...args: string[]): Promise<string>;

@@ -13,7 +13,7 @@ import {
   misspelt,
 } from '@tracking/runtime';
 
-export interface ServicesConfig {
+interface ServicesConfig {
   /** Replicas of each service. */
   readonly replicas: number;
   readonly port: number;

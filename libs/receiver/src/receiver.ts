@@ -122,7 +122,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-export type Verdict = 'valid' | 'malformed' | 'too_old' | 'wrong_signature';
+type Verdict = 'valid' | 'malformed' | 'too_old' | 'wrong_signature';
 
 /**
  * Whether a delivery was signed with the endpoint's secret, recently.

@@ -47,7 +47,7 @@ export async function startManagementServer(
   };
 }
 
-export type HealthStatus = 'starting' | 'ready' | 'degraded' | 'draining';
+type HealthStatus = 'starting' | 'ready' | 'degraded' | 'draining';
 
 export interface HealthReport {
   readonly status: HealthStatus;

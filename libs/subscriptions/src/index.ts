@@ -1,4 +1,4 @@
-export { CatchUpSubscription, type CatchUpSubscriptionParts } from './catch-up-subscription.ts';
+export { CatchUpSubscription } from './catch-up-subscription.ts';
 export {
   CHECKPOINTS,
   type CheckpointDocument,

@@ -7,7 +7,7 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-export interface CertificateRequest {
+interface CertificateRequest {
   /** Host names and addresses that the certificate is for. */
   readonly names?: readonly string[];
   /** The authority that signs it; without one it signs itself. */
@@ -17,7 +17,7 @@ export interface CertificateRequest {
 }
 
 /** Signs certificates for tests. Its own is to be trusted by the client under test. */
-export interface TestAuthority extends TestCertificate {
+interface TestAuthority extends TestCertificate {
   readonly subject: Buffer;
   readonly privateKey: KeyObject;
 }

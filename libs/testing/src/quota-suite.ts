@@ -6,7 +6,7 @@ import { type AdapterSubject, itWhere, ONE_PROCESS } from './subject.ts';
 const FREE_AGAIN_MS = 61_000;
 const MINUTE_MS = 60_000;
 
-export interface QuotaSubject extends AdapterSubject<Quota> {
+interface QuotaSubject extends AdapterSubject<Quota> {
   /** Most requests that a process may hold back of a limit, as a part of it: 0 where it counts for itself alone. */
   readonly heldBack: number;
 }

@@ -30,7 +30,7 @@ const READ = `SELECT position, revision, id, type, data, metadata FROM events
   WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_BATCH_SIZE}`;
 const LAST = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
 
-export interface SqliteEventStoreOptions {
+interface SqliteEventStoreOptions {
   /** Most bytes of data and metadata in one append. */
   readonly appendBytes: number;
   readonly logger: Logger;

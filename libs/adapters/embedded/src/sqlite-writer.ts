@@ -39,7 +39,7 @@ const PROBE_EVERY_MS = 1_000;
  */
 export type CommitClass = 'durable' | 'soon' | 'later';
 
-export interface SqliteWriterOptions {
+interface SqliteWriterOptions {
   /** Most events and documents that may wait. */
   readonly maxWaiting: number;
   /** At what size of the write-ahead log a checkpoint is due. */

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { noMetrics, silentLogger, tempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
-import { EmbeddedEngine, type EmbeddedLimits } from '../src/index.ts';
+import { EmbeddedEngine } from '../src/index.ts';
+import type { EmbeddedLimits } from '../src/embedded-engine.ts';
 
 /** One port of an embedded engine in a folder of its own. */
 export function embeddedSubject<P>(

@@ -1,4 +1,4 @@
-// Run before the tests of every suite of a project that stores documents: no query costs more than it answers.
+// Runs before every suite of a project that stores documents: fails suites whose queries read more rows than they return.
 import { faultsOfQueries, forgetQueries } from './watched-queries.ts';
 
 beforeAll(forgetQueries);

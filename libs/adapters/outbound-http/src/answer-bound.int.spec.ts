@@ -11,7 +11,7 @@ import {
   type RawReceiver,
   type ReceiverOptions,
 } from '@tracking/testing';
-import { createOutboundHttp, type OutboundHttpOptions } from './index.ts';
+import { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
 
 const authority = createAuthority();
 const cleanups: (() => Promise<void>)[] = [];

@@ -3,7 +3,8 @@ import { createAuthority, issueCertificate, receivers, startReceiver, type RawBe
 import type { RawReceiver, ReceiverOptions } from '@tracking/testing';
 import { createServer, type AddressInfo } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
-import { createOutboundHttp, NameNotResolved, type OutboundHttpOptions } from './index.ts';
+import { NameNotResolved } from './connector.ts';
+import { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
 
 const authority = createAuthority();
 const day = 86_400_000;

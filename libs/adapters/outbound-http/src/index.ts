@@ -1,2 +1,1 @@
-export { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
-export { NameNotResolved, type Lookup } from './connector.ts';
+export { createOutboundHttp } from './undici-outbound-http.ts';

@@ -10,7 +10,7 @@ import {
   type ReceiverOptions,
 } from '@tracking/testing';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { createOutboundHttp, type OutboundHttpOptions } from './index.ts';
+import { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
 
 const kept = 16 * 1024;
 /** Far above what a timeout may take on a busy machine, far below what waiting for a receiver would. */

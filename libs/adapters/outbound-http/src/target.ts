@@ -10,13 +10,13 @@ export interface Target {
   readonly path: string;
 }
 
-export interface TargetRefusal {
+interface TargetRefusal {
   readonly code: OutboundErrorCode;
   /** One line for people. */
   readonly message: string;
 }
 
-export interface TargetRules {
+interface TargetRules {
   readonly addresses: AddressPolicy;
   readonly allowHttp: boolean;
 }

@@ -1,2 +1,2 @@
-export { loadPlaces, type PlacesOptions } from './load-places.ts';
+export { loadPlaces } from './load-places.ts';
 export { PlacesFileError } from './locode-list.ts';

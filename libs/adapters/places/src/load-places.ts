@@ -6,7 +6,7 @@ import { PlaceIndex, wordsOf } from './place-index.ts';
 /** Letters alone: no word of a name has a digit. */
 const CODE_PATTERN = /^[A-Z]{5}$/;
 
-export interface PlacesOptions {
+interface PlacesOptions {
   /** Path of the operator's own UN/LOCODE list (`PLACES_FILE`). */
   readonly file?: string | undefined;
 }

@@ -106,7 +106,7 @@ export interface StandInOptions {
   readonly linger?: number;
 }
 
-export interface StandInPlace extends StandInOptions {
+interface StandInPlace extends StandInOptions {
   /** Keeps its data. */
   readonly folder: string;
   readonly port: number;
@@ -137,7 +137,7 @@ export function standInCommand({ batchAppend = true, ...place }: StandInPlace) {
 }
 
 /** How a node is started that is not the stand-in. */
-export interface NodeStart {
+interface NodeStart {
   /** Where it serves. */
   readonly url: string;
   /** Starts it on its data, in the foreground; run by `sh`, which it replaces. */

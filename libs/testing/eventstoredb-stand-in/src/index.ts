@@ -7,9 +7,6 @@ export {
   EventStoreDbStandIn,
   NodeProcess,
   startedNode,
-  type NodeStart,
   standInCommand,
   type StandInOptions,
-  type StandInPlace,
 } from './eventstoredb-stand-in.ts';
-export type { Faults } from './faults.ts';

@@ -13,7 +13,7 @@ export const NODE_FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
 export const SERVICES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-export interface DistributedSystemOptions extends EnginesOptions {
+interface DistributedSystemOptions extends EnginesOptions {
   /** Replicas of each service; 1 by default. */
   readonly replicas?: number;
   /** Settings of all services, by environment variable. */

@@ -1,9 +1,2 @@
-export {
-  DistributedSystem,
-  NODE_FLAGS,
-  SERVICES,
-  type DistributedSystemOptions,
-  type Replica,
-  type ServiceName,
-} from './distributed-system.ts';
-export { startEngines, type Engines, type EnginesOptions } from './engines.ts';
+export { DistributedSystem, NODE_FLAGS, SERVICES, type Replica, type ServiceName } from './distributed-system.ts';
+export { startEngines, type Engines } from './engines.ts';

@@ -27,7 +27,7 @@ export interface EventStoreDbOptions {
   readonly limits?: Partial<EventStoreDbLimits>;
 }
 
-export interface EventStoreDbCredentials {
+interface EventStoreDbCredentials {
   readonly username: string;
   readonly password: string;
 }

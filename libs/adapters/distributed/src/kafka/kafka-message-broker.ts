@@ -30,7 +30,7 @@ const POLL = { firstPauseMs: 50, longestPauseMs: 500 };
 /** Brokers take 1 MiB unless told otherwise: an event with a large shipment in it can be more. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 
-export interface KafkaMessageBrokerOptions extends KafkaOptions {
+interface KafkaMessageBrokerOptions extends KafkaOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
 }

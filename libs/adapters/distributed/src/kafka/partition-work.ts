@@ -26,7 +26,7 @@ interface RetriedStep {
   isFault(error: unknown): boolean;
 }
 
-export interface PartitionWorkOptions {
+interface PartitionWorkOptions {
   readonly partition: number;
   readonly messages: readonly ReceivedMessage[];
   readonly handler: BatchHandler;

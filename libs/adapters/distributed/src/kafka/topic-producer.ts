@@ -30,7 +30,7 @@ interface MessageChunk {
   readonly bytes: number;
 }
 
-export interface TopicProducerOptions {
+interface TopicProducerOptions {
   /** As the caller knows it. */
   readonly topic: string;
   /** As the cluster knows it. */

@@ -8,7 +8,7 @@ const RETRY_FRACTION = 1 / 18;
 /** A holder that could not renew for as long stops: well before others take the lease, who wait for a whole time to live. */
 const RELIABLE_FRACTION = 2 / 3;
 
-export interface HeldLeaseOptions {
+interface HeldLeaseOptions {
   readonly records: LeaseRecords;
   /** As this process wrote it. */
   readonly record: LeaseRecord;

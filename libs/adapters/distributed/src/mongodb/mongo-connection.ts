@@ -26,7 +26,7 @@ const REFUSED: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280
 /** Names of the errors for documents that the driver cannot encode. By name, since the platform throws them too. */
 const UNWRITABLE = /^(RangeError|BSON\w*Error)$/;
 
-export interface MongoOptions {
+interface MongoOptions {
   /** As operators write it, with credentials and options. The database is the one in its path, `tracking` without one. */
   readonly url: string;
   readonly metrics: Metrics;
