@@ -29,6 +29,7 @@ describeInBrowser('the form about a shipment', () => {
     await page.getByText('Give a reference of your own').waitFor();
     await page.getByLabel('Your reference').fill('PO-4711');
     await choose(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
+    await choose(page, page.getByRole('combobox', { name: 'Incoterm' }), 'FOB: free on board');
 
     // By a part of its name; and by its code, which need only be typed.
     await portField(page, 'From').fill('shangh');
@@ -60,6 +61,7 @@ describeInBrowser('the form about a shipment', () => {
     const shipment = await theOne(ann, 'PO-4711');
     expect(shipment).toMatchObject({
       mode: 'ocean',
+      incoterm: 'FOB',
       carrier_scac: 'MAEU',
       origin_port: 'CNSHA',
       destination_port: 'NLRTM',
