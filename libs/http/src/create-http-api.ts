@@ -105,7 +105,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => done(null, unlessNotModified(request, reply, payload)));
-  // After the body was read: what reads it runs in no request's context.
+  // After the body is read, because its parser runs outside the context of a request.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   addHooks('afterBody');
   makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors, readYourWrites });
@@ -125,7 +125,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   return app;
 }
 
-/** The description that a server at the URL answers, from the routes alone: no engine is opened, no provider is made. */
+/** Returns the description of a server at the URL from its routes alone, without engines and providers. */
 export async function describeRoutes(baseUrl: string, features: readonly HttpFeature<never>[]): Promise<OpenAPIObject> {
   const nothing: unknown = { identity: {}, readModels: {}, settings: { baseUrl } };
   const module = rootModule(nothing as never, features, commonProviders(nothing as never, {} as CommonParts));

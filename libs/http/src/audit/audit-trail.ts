@@ -18,27 +18,27 @@ import { commandIdentityOf, requestFields } from '../server/request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What its handler changed, for the audit log. */
-    audited: ToldChange | null;
+    /** The change of its handler, for the audit log. */
+    audited: ReportedChange | null;
   }
 }
 
-interface ToldChange extends AuditedChange {
+interface ReportedChange extends AuditedChange {
   readonly target_id: string | null;
 }
 
-/** Who changes something, in which workspace, and from where; the address is null where there is none. */
+/** The actor of a change, its workspace and the client's address; null where there is none. */
 interface AuditedBy {
   readonly workspace_id: string;
   readonly actor: Actor;
   readonly address: string | null;
-  /** Where it depends on the request what its handler does. */
+  /** Replaces the type of the handler where it depends on the request. */
   readonly type?: AuditType;
 }
 
 /**
- * A handler that is `@Audited` tells what it changed; one that tells nothing changed what no field shows, as a password.
- * Where both are alike there is no entry.
+ * Reports the change of a handler that is `@Audited`. A handler that reports nothing changed something that no field
+ * shows, such as a password. If `before` and `after` are equal, there is no entry.
  */
 export function tellAudit(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
   request.audited = { ...change, target_id: targetId ?? idOf(change.after) ?? idOf(change.before) };
@@ -51,19 +51,19 @@ function idOf(content: object | null): string | null {
 interface DuringOptions {
   readonly type: AuditType;
   readonly by: AuditedBy;
-  /** Where it is known before. */
+  /** Id of the resource; null if it is not known before the change. */
   readonly target: string | null;
-  /** Of a request that changes several things, each with an entry: which one this is. */
+  /** Distinguishes the entries of a request that makes several changes. */
   readonly part?: string;
 }
 
 /** A change as its entry is begun. */
 interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
-  /** Of the command that makes the change: a repeat with the same id continues the same entry. */
+  /** Id of the command. A repeat with the same id continues the same entry. */
   readonly command_id: string;
   readonly at: Timestamp;
   readonly type: AuditType;
-  /** Null where the target is only being made. */
+  /** Null if the change creates the target. */
   readonly target_id: string | null;
   readonly request_id: string;
 }
@@ -71,29 +71,29 @@ interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
 /** An entry whose outcome is not known yet. */
 export interface OpenAuditEntry {
   readonly id: string;
-  /** Whether an earlier try of the same command began it, and may have made the change. */
+  /** True if an earlier attempt of the same command began it, and may have made the change. */
   readonly isRepeated: boolean;
 }
 
-/** Stores the entries. @throws Unavailable */
+/** Stores entries. Its methods throw `Unavailable`. */
 export interface AuditLog {
   begin(change: ChangeToAudit): Promise<OpenAuditEntry>;
   complete(entry: OpenAuditEntry, targetId: string | null, changes: AuditedChanges): Promise<void>;
   withdraw(entry: OpenAuditEntry): Promise<void>;
 }
 
-/** Writes entries ahead of changes, and completes them. */
+/** Writes an entry before a change and completes it afterwards. */
 export class AuditTrail {
   constructor(
     private readonly log: AuditLog,
     private readonly logger: Logger,
-    /** Recognises errors other than refusals after which certainly nothing was written. */
+    /** Recognizes errors other than refusals that prove that nothing was written. */
     private readonly isUndone: (error: unknown) => boolean,
   ) {}
 
   /**
-   * Runs what changes something for a request, between the two writes of its entry.
-   * @throws what `work` throws; `Unavailable` in place of an error that only its last step did nothing
+   * Runs a change between the two writes of its entry.
+   * @throws the error of `work`; `Unavailable` in place of an error that proves only that the last step did nothing
    */
   async during<T>(
     request: FastifyRequest,
@@ -110,23 +110,23 @@ export class AuditTrail {
     try {
       answer = await work();
     } catch (error) {
-      // Certain that nothing was written; after any other error the change may have been made.
+      // These errors prove that nothing was written. After any other error the change may have been made.
       const isRefusal = error instanceof DomainError || error instanceof RequestError || this.isUndone(error);
       if (!isRefusal) throw withUnknownOutcome(error);
       await this.end(request, entry, false);
       throw error;
     }
-    const told = request.audited;
-    // Of a repeat both may be alike, since an earlier try made the change.
-    await this.end(request, entry, told === null || isChange(told) || entry.isRepeated);
+    const change = request.audited;
+    // In a repeat, both states may be equal, because an earlier attempt made the change.
+    await this.end(request, entry, change === null || isChange(change) || entry.isRepeated);
     return answer;
   }
 
-  /** What was done is answered, whatever becomes of its entry: that one says `unknown` then. */
+  /** Never fails, because the change is made: an entry that cannot be completed keeps the outcome `unknown`. */
   private async end(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
-    const { audited: told } = request;
+    const { audited } = request;
     const ending = changed
-      ? this.log.complete(entry, told?.target_id ?? null, told ? changesOf(told) : {})
+      ? this.log.complete(entry, audited?.target_id ?? null, audited ? changesOf(audited) : {})
       : this.log.withdraw(entry);
     await ending.catch((error: unknown) =>
       this.logger.warn(
@@ -139,13 +139,13 @@ export class AuditTrail {
 
 const AUDITED = 'audited';
 
-/** Under which a module tells who makes its requests. */
+/** Injection token of an {@link AuditedByRequest}. */
 export const AUDITED_BY = Symbol('audited by');
 
-/** Who makes a request; undefined where it names no workspace, so that nothing of it can be changed. */
+/** Finds the actor of a request; undefined if the request names no workspace, so that it cannot change anything. */
 export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
 
-/** Anything else may be a key that somebody took for an id: it would be stored. */
+/** Other texts are not stored: somebody may have sent a key in place of an id. */
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 
 @Injectable()
@@ -171,14 +171,14 @@ class AuditInterceptor implements NestInterceptor {
 }
 
 /**
- * Every change that the handler makes is in the audit log, as of this type; its target is what the path's `:id` names, or
- * what the handler tells with `tellAudit`. The entry is stored before the handler and its pipes run: ADR 0023.
+ * Records the change of a handler in the audit log, with this type. The target is the `:id` of the path, or the one that
+ * the handler reports with `tellAudit`. The entry is stored before the handler and its pipes run: ADR 0023.
  */
 export function Audited(type: AuditType): MethodDecorator {
   return applyDecorators(SetMetadata(AUDITED, type), UseInterceptors(AuditInterceptor));
 }
 
-/** What a change made of something: null where it was not there before, or is not any more. */
+/** A resource before and after a change; null where it did not exist. */
 export interface AuditedChange {
   readonly before: object | null;
   readonly after: object | null;
@@ -188,8 +188,8 @@ export interface AuditedChange {
 const SECRET = /secret|password|token|hash|^key$|^(invitation|reset)_url$/;
 /** Values of headers are often credentials. */
 const NAMES_ALONE: ReadonlySet<string> = new Set(['headers']);
-/** What every change changes, and what says nothing that the entry does not say. */
-const UNTOLD: ReadonlySet<string> = new Set([
+/** Fields that every change changes, or that repeat the entry. */
+const OMITTED: ReadonlySet<string> = new Set([
   'id',
   'workspace_id',
   'version',
@@ -201,14 +201,14 @@ const UNTOLD: ReadonlySet<string> = new Set([
   'last_used_at',
 ]);
 
-/** Whether anything is not as it was. */
+/** Returns true if anything differs. */
 export function isChange({ before, after }: AuditedChange): boolean {
   return JSON.stringify(before) !== JSON.stringify(after);
 }
 
-/** The fields that differ, without what no log may hold. */
+/** The fields that differ, without secrets. */
 export function changesOf({ before, after }: AuditedChange): AuditedChanges {
-  const [from, to] = [tellable(before), tellable(after)];
+  const [from, to] = [loggable(before), loggable(after)];
   const fields = new Set([...from.keys(), ...to.keys()]);
   const differing = [...fields].filter((field) => JSON.stringify(from.get(field)) !== JSON.stringify(to.get(field)));
   return Object.fromEntries(
@@ -216,12 +216,12 @@ export function changesOf({ before, after }: AuditedChange): AuditedChanges {
   );
 }
 
-/** Absent and null are the same. */
-function tellable(content: object | null): ReadonlyMap<string, unknown> {
-  const told = Object.entries(content ?? {}).filter(
-    ([field, value]) => value !== null && value !== undefined && !UNTOLD.has(field) && !SECRET.test(field),
+/** The fields that the log may hold. Null is the same as absent. */
+function loggable(content: object | null): ReadonlyMap<string, unknown> {
+  const fields = Object.entries(content ?? {}).filter(
+    ([field, value]) => value !== null && value !== undefined && !OMITTED.has(field) && !SECRET.test(field),
   );
   return new Map(
-    told.map(([field, value]) => [field, NAMES_ALONE.has(field) ? Object.keys(value as object).sort() : value]),
+    fields.map(([field, value]) => [field, NAMES_ALONE.has(field) ? Object.keys(value as object).sort() : value]),
   );
 }

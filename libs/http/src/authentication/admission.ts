@@ -6,8 +6,8 @@ import { requireAccess } from '../operations/operations.ts';
 import { type Authenticator, HOW_TO_SEND_A_KEY, type SessionCookie, sessionToken } from './authenticators.ts';
 
 /**
- * Who may pass: the principal, its quota, its access, in this order. Runs before the body is read, so that nothing
- * is parsed for strangers and every answer to a known principal, also about a broken body, shows its quota.
+ * Admits requests: finds the principal, counts its quota and checks its access, in this order. Runs before the body is
+ * read, so that nothing is parsed without credentials and every response to a known principal shows its quota.
  */
 export class Admission {
   constructor(
@@ -33,7 +33,7 @@ export class Admission {
   }
 
   /**
-   * Whether a request that was admitted, and is answered for long, would be admitted now. Its quota is not asked again.
+   * Returns true if a request with a long response would still be admitted. Does not count its quota again.
    * @throws Unavailable
    */
   async isStillAdmitted(request: FastifyRequest): Promise<boolean> {
@@ -60,24 +60,24 @@ export class Admission {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether it begins a session, so that it must come from our own pages like a session's writes. */
+    /** True if it begins a session. It must then come from our own pages, like the writes of a session. */
     beginsSession?: boolean;
   }
 }
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** `none`: typed or bookmarked by the person. `same-site` is another origin, which somebody else may own. */
+/** Values of `Sec-Fetch-Site`. `none` is a typed or bookmarked address. `same-site` is another origin, possibly of another owner. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
- * Refuses writes that another site makes with a browser's cookie. A page elsewhere cannot send `X-Requested-With`, as no
- * CORS allows it; and browsers say of each request where it comes from. Keys are in no browser by themselves: requests
- * with one are not looked at.
+ * Refuses writes that another site makes with a browser's cookie. A page of another site cannot send `X-Requested-With`,
+ * because no CORS header allows it, and browsers name the origin of each request. Browsers never send keys by themselves,
+ * so requests with a key are not checked.
  */
 export class CrossSiteRequests {
   private readonly origins: ReadonlySet<string>;
 
-  /** @param ownUrls of the API and the web application */
+  /** @param ownUrls URLs of the API and the web application */
   constructor(
     private readonly cookie: SessionCookie,
     ownUrls: readonly string[],

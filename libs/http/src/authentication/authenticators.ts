@@ -2,21 +2,21 @@ import { type Environment, ENVIRONMENTS, type Principal } from '@tracking/contra
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest, unauthenticated } from '../errors/request-error.ts';
 
-/** One way to tell who makes a request. The API has a list of them; the first that knows the request decides. */
+/** One kind of credentials. The first authenticator that finds its kind in a request decides. */
 export interface Authenticator {
   /**
-   * The principal; undefined where the request carries no credentials of this kind.
-   * @throws RequestError 401 where it carries some that are not valid; Unavailable
+   * Returns the principal; undefined if the request has no credentials of this kind.
+   * @throws RequestError 401 if they are not valid; Unavailable
    */
   authenticate(request: FastifyRequest): Promise<Principal | undefined>;
 }
 
 export const HOW_TO_SEND_A_KEY =
   'send the header Authorization: Bearer <API_KEY>, the word Bearer and a space before the key.';
-/** Longer than any key of ours: what exceeds it is not worth a look-up. */
+/** No key is longer, so a longer text is not looked up. */
 const MAX_KEY_LENGTH = 200;
 
-/** Answers the principal of a valid key; undefined for any other. @throws Unavailable */
+/** Returns the principal of a valid key; undefined for any other text. @throws Unavailable */
 export type AuthenticateKey = (key: string) => Promise<Principal | undefined>;
 
 /** `Authorization: Bearer <API_KEY>` (RFC 6750). */
@@ -26,21 +26,21 @@ export class KeyAuthenticator implements Authenticator {
   async authenticate({ headers }: FastifyRequest): Promise<Principal | undefined> {
     if (!headers.authorization) return undefined;
     const key = /^Bearer +([!-~]+) *$/i.exec(headers.authorization)?.[1];
-    // Told of every key alike: it is not looked up.
+    // No key was looked up, so this says nothing about any key.
     if (key === undefined) {
       throw unauthenticated('invalid_api_key', `The header is not of its form: ${HOW_TO_SEND_A_KEY}`);
     }
     const principal = key.length <= MAX_KEY_LENGTH ? await this.authenticateKey(key) : undefined;
-    // One answer whatever is wrong with it: unknown, revoked, expired, or no key at all.
+    // The same error for unknown, revoked and expired keys.
     if (!principal) throw unauthenticated('invalid_api_key', 'The API key is not valid.');
     return principal;
   }
 }
 
-/** Answers the principal of a session by its token; undefined where it has ended. @throws Unavailable */
+/** Returns the principal of a session by its token; undefined if it has ended. @throws Unavailable */
 export type AuthenticateSession = (token: string, environment: Environment) => Promise<Principal | undefined>;
 
-/** A browser's session, by its cookie. A request with an `Authorization` header never is one: the key decides. */
+/** A browser's session, by its cookie. If a request has an `Authorization` header too, the key decides. */
 export class SessionAuthenticator implements Authenticator {
   constructor(
     private readonly authenticateSession: AuthenticateSession,
@@ -56,12 +56,12 @@ export class SessionAuthenticator implements Authenticator {
   }
 }
 
-/** The token of a request that is made with a session. */
+/** Returns the session token of a request; undefined if it has none, or a key. */
 export function sessionToken(request: Pick<FastifyRequest, 'headers'>, cookie: SessionCookie): string | undefined {
   return request.headers.authorization === undefined ? cookie.read(request) : undefined;
 }
 
-/** Where a session's request works: what the header `Environment` says, `live` without. @throws RequestError */
+/** Returns the environment of a session's request: the header `Environment`, `live` by default. @throws RequestError */
 export function environmentOf({ headers }: Pick<FastifyRequest, 'headers'>): Environment {
   const sent = headers['environment'];
   if (sent === undefined) return 'live';
@@ -71,19 +71,19 @@ export function environmentOf({ headers }: Pick<FastifyRequest, 'headers'>): Env
   throw invalidRequest([{ param: 'Environment', code: 'invalid_value', message }]);
 }
 
-/** The cookie of a session, as browsers of one deployment get it. */
+/** The session cookie of one deployment. */
 export class SessionCookie {
   readonly name: string;
   private readonly attributes: string;
 
-  /** @param baseUrl where browsers reach the API: over https they never send the cookie without, nor to another host */
+  /** @param baseUrl URL of the API. If it is https, browsers send the cookie only over https and to this host. */
   constructor(baseUrl: string) {
     const isSecure = baseUrl.startsWith('https:');
     this.name = isSecure ? '__Host-session' : 'session';
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   }
 
-  /** Its token in a request; undefined where there is none. */
+  /** Returns the token in a request; undefined if there is none. */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
     for (const pair of headers.cookie?.split(';') ?? []) {
       const at = pair.indexOf('=');
@@ -92,12 +92,12 @@ export class SessionCookie {
     return undefined;
   }
 
-  /** A `Set-Cookie` that gives it. @param expires when it ends at the latest */
+  /** Returns a `Set-Cookie` that sets the cookie. @param expires its end at the latest */
   give(token: string, expires: Date): string {
     return `${this.name}=${token}; ${this.attributes}; Expires=${expires.toUTCString()}`;
   }
 
-  /** A `Set-Cookie` that takes it away. */
+  /** Returns a `Set-Cookie` that removes the cookie. */
   take(): string {
     return this.give('', new Date(0));
   }

@@ -7,7 +7,7 @@ type DescribedMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type OperationObject = NonNullable<PathItem['get']>;
 type Parameter = NonNullable<OperationObject['parameters']>[number];
 type HeaderParameter = Exclude<Parameter, { readonly $ref: string }>;
-/** JSON Schema 2020-12, of which Nest's type knows an older one. */
+/** JSON Schema 2020-12. Nest's type is of an older version. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 const METHODS: readonly DescribedMethod[] = ['get', 'post', 'put', 'patch', 'delete'];
@@ -31,7 +31,7 @@ export function operationsOf({ paths }: OpenAPIObject): readonly Described[] {
   );
 }
 
-/** The parameter of that name, where the operation has it itself. */
+/** Returns the parameter of that name; undefined if the operation does not declare it inline. */
 export function parameterOf({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
   return parameters.find((parameter): parameter is HeaderParameter => 'name' in parameter && parameter.name === name);
 }
@@ -45,14 +45,14 @@ export function pascalCase(name: string): string {
 
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Every object within, the outer before the inner ones. */
+/** Yields every object within the value, outer objects first. */
 export function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield value as Record<string, unknown>;
   for (const inner of Object.values(value)) yield* objectsIn(inner);
 }
 
-/** The codes that the content of a response is narrowed to. */
+/** Returns the error codes that the content of a response allows. */
 export function codesIn(content: unknown): readonly ErrorCode[] {
   for (const { code } of objectsIn(content)) {
     const values = (code as { readonly enum?: readonly ErrorCode[] } | undefined)?.enum;

@@ -42,14 +42,14 @@ export function jsonBlock(value: object): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 }
 
-/** Of the line with links on all pages: Swagger UI has a style of its own. */
+/** Style of the navigation on all pages. Swagger UI brings its own style for the rest. */
 export const NAV_STYLE = `body { margin: 0; }
 nav { font: 16px/1.55 system-ui, sans-serif; display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; padding: 0.9rem 1.5rem; background: #1b2b3a; color: #ffffff; }
 nav a { color: #cfe3f7; text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 `;
 
-/** The style sheet of the pages beside the operations; light or dark, as the reader's system is. */
+/** Style sheet of the pages besides the operations; light or dark, as the reader's system. */
 export const PAGE_STYLE = `${NAV_STYLE}:root {
   color-scheme: light dark;
   --text: #1c2733;

@@ -34,7 +34,7 @@ export class ErrorResource {
   readonly error!: ErrorDetailResource;
 }
 
-/** An error as `Accept: application/problem+json` has it (RFC 9457). */
+/** An error in response to `Accept: application/problem+json` (RFC 9457). */
 @ApiSchema({ name: 'Problem' })
 export class ProblemResource {
   @ApiProperty({ description: 'Where the code is explained.', format: 'uri' })

@@ -10,7 +10,7 @@ type Content = Record<string, { schema?: JsonSchema; example?: unknown; examples
 type Schemas = Readonly<Record<string, JsonSchema>>;
 const JSON_TYPE = 'application/json';
 
-/** Gives every JSON body an example: of requests and answers by their schemas, of errors one for each code. */
+/** Adds examples to every JSON body: by the schema for requests and responses, and one per code for errors. */
 export function giveExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
   const schemas = (document.components?.schemas ?? {}) as Schemas;
   const known = { schemas, samples, values };
@@ -37,7 +37,7 @@ export function giveExamples(document: OpenAPIObject, { errors, samples, values 
   document.components = { ...document.components, examples };
 }
 
-/** Refers to the examples of the codes, in each form of an error that the content has. */
+/** Adds references to the examples of the codes, in each form of an error. */
 function giveErrors(content: Content, codes: readonly ErrorCode[]): void {
   for (const [mediaType, nameOf] of Object.entries(ERROR_FORMS)) {
     const media = content?.[mediaType];
@@ -47,7 +47,7 @@ function giveErrors(content: Content, codes: readonly ErrorCode[]): void {
 }
 
 const problemNameOf = (code: ErrorCode): string => `${code}.problem`;
-/** The forms of an error, and what its example is called in each. */
+/** The forms of an error, with the name of its example. */
 const ERROR_FORMS: Readonly<Record<string, (code: ErrorCode) => string>> = {
   [JSON_TYPE]: (code) => code,
   [PROBLEM_TYPE]: problemNameOf,
@@ -61,11 +61,11 @@ function give(content: Content, make: (schema: JsonSchema) => unknown): void {
 
 interface Making extends Pick<ApiDocs, 'samples' | 'values'> {
   readonly schemas: Schemas;
-  /** Whether fields that may be left out are there: in requests. */
+  /** True to include optional fields: in requests. */
   readonly optional: boolean;
 }
 
-/** A value that the schema allows, of real ones as far as they are told. */
+/** Returns a value that the schema allows, realistic where a sample is known. */
 function exampleOf(schema: JsonSchema, making: Making, name = ''): unknown {
   const { $ref, anyOf, oneOf, allOf, example, const: constant, enum: choices, default: otherwise } = schema;
   if (typeof $ref === 'string') return ofNamed($ref.split('/').at(-1) ?? '', making, example);
@@ -76,7 +76,7 @@ function exampleOf(schema: JsonSchema, making: Making, name = ''): unknown {
   return ofType(schema, making, name);
 }
 
-/** What a resource is called beside its plain name: as it is when written, made or looked at. */
+/** Suffixes of schemas that extend a resource with fields of one response. */
 const VARIANTS = /(?:Written|Created|Detail|Invited)$/;
 
 function ofNamed(schemaName: string, making: Making, example: unknown): unknown {
@@ -113,7 +113,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   date: '2026-12-24',
   uri: 'https://app.example.com/shipments',
 };
-/** Stands where nothing tells a value: a test asks for one then. */
+/** Marks a field without an example value. A test fails if one remains. */
 export const NO_VALUE = 'TO BE TOLD';
 
 function ofText(format: string): string {
@@ -133,7 +133,7 @@ function ofObject(
   return Object.fromEntries(fields) as object;
 }
 
-/** The answer with an error, as an example of its code. */
+/** Returns the example of an error code. */
 function errorExample(code: ErrorCode, entry: CodeEntry): object {
   const { message, details } = sampleError(code, entry);
   const param = details[0]?.param ?? null;
@@ -141,7 +141,7 @@ function errorExample(code: ErrorCode, entry: CodeEntry): object {
   return { summary: entry.means, value: { error } };
 }
 
-/** The same as problem details. */
+/** Returns the same example as problem details. */
 function problemExample(code: ErrorCode, entry: CodeEntry): object {
   const value = problemDetails(sampleError(code, entry), REQUEST_ID, 'https://api.example.com/docs');
   return { summary: entry.means, value };

@@ -5,7 +5,7 @@ import { type Described, type OperationObject, parameterOf } from './described.t
 const text = { type: 'string' as const };
 const whole = { type: 'integer' as const, minimum: 0 };
 
-/** Headers of answers. Those that are `required` stand in every answer of which they are told. */
+/** Headers of responses. `required` ones are always present in the responses that list them. */
 export const ANSWER_HEADERS = {
   'Request-Id': {
     description: 'Id of the request, as in the error body.',
@@ -44,16 +44,16 @@ export const ANSWER_HEADERS = {
 } as const;
 type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
-/** Also of what is not answered. */
+/** Statuses other than success whose responses have an `ETag`. */
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
-/** What they answer is gone, and has no version. */
+/** Operations whose resource is gone after them, and has no version. */
 const TAGLESS: ReadonlySet<string> = new Set(['deleteWebhookEndpoint', 'signOut', 'endSession']);
-/** They look at no condition, and answer a tag all the same. */
+/** Operations without preconditions whose responses have an `ETag`. */
 const UNCONDITIONAL: ReadonlySet<string> = new Set(['getSettings', 'signIn', 'changeOwnName', 'useInvitation']);
-/** What these answer was made just now, and has a version. */
+/** Statuses for a new resource, which has a version. */
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
 
-/** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
+/** Adds the headers of each response, by its status, method and operation. */
 export function giveHeaders(described: Described, deprecation: Deprecation | undefined): void {
   const { operation } = described;
   const condition = parameterOf(operation, 'If-Match') ?? parameterOf(operation, 'If-None-Match');
@@ -79,22 +79,22 @@ function addHeaders({ responses }: OperationObject, namesOf: (status: string) =>
   }
 }
 
-/** They ask for no credentials, and answer the place of their write. */
-const WRITES_OF_STRANGERS: ReadonlySet<string> = new Set(['signIn', 'useInvitation']);
+/** Writes without credentials whose responses have a consistency token. */
+const ANONYMOUS_WRITES: ReadonlySet<string> = new Set(['signIn', 'useInvitation']);
 
-/** Statuses that one comes again after: of 409, where the first request under a key is under way. */
-const LATER: ReadonlySet<number> = new Set([409, 429, 503]);
+/** Statuses with `Retry-After`. 409 has it while the first request under a key is in progress. */
+const RETRY_LATER: ReadonlySet<number> = new Set([409, 429, 503]);
 
 function headersOf(status: number, { id, method, writes }: Described): AnswerHeader[] {
   const guarded = OPERATIONS[id] !== 'open';
   const limited = guarded && status !== 401;
-  const retried = status === 409 ? method === 'post' : LATER.has(status) && id !== 'ready';
+  const retried = status === 409 ? method === 'post' : RETRY_LATER.has(status) && id !== 'ready';
   const held: readonly (readonly [AnswerHeader, boolean])[] = [
     ['Request-Id', true],
     ['X-RateLimit-Limit', limited],
     ['X-RateLimit-Remaining', limited],
     ['X-RateLimit-Reset', limited],
-    ['Consistency-Token', writes && status < 300 && (guarded || WRITES_OF_STRANGERS.has(id))],
+    ['Consistency-Token', writes && status < 300 && (guarded || ANONYMOUS_WRITES.has(id))],
     ['Idempotency-Replayed', method === 'post' && isKept(status)],
     ['Retry-After', retried],
     ['WWW-Authenticate', status === 401 && id !== 'signIn'],
@@ -102,7 +102,7 @@ function headersOf(status: number, { id, method, writes }: Described): AnswerHea
   return held.flatMap(([name, is]) => (is ? [name] : []));
 }
 
-/** Headers of requests that many operations take, by name. */
+/** Request headers of many operations, by name. */
 const REQUEST_HEADERS = {
   'Idempotency-Key': {
     description:
@@ -129,14 +129,14 @@ const REQUEST_HEADERS = {
 } as const;
 type RequestHeader = keyof typeof REQUEST_HEADERS;
 
-/** The headers as components, to which operations refer. */
+/** Returns the headers as components, to which operations refer. */
 export function headerParameters() {
   return Object.fromEntries(
     Object.entries(REQUEST_HEADERS).map(([name, header]) => [name, { name, in: 'header', required: false, ...header }]),
   );
 }
 
-/** Operations whose answer depends on the token of a request; of other reads it is not looked at. */
+/** Operations whose response depends on the consistency token. Other reads ignore it. */
 const READ_YOUR_WRITES: ReadonlySet<string> = new Set([
   'listShipments',
   'getShipment',
@@ -158,7 +158,7 @@ const READ_YOUR_WRITES: ReadonlySet<string> = new Set([
 ]);
 export const readsYourWrites = (id: string): boolean => READ_YOUR_WRITES.has(id);
 
-/** Which of them an operation takes follows from what it is. */
+/** Adds the request headers of an operation. */
 export function takeHeaders({ id, method, path, operation, writes }: Described): void {
   const guarded = OPERATIONS[id] !== 'open';
   const taken: readonly (readonly [RequestHeader, boolean])[] = [
@@ -171,7 +171,7 @@ export function takeHeaders({ id, method, path, operation, writes }: Described):
   operation.parameters = [...(operation.parameters ?? []), ...references];
 }
 
-/** Every list in a query is one value, with commas between those of the list. */
+/** Describes lists in a query as one value with commas. */
 export function separateLists({ parameters = [] }: OperationObject): void {
   for (const parameter of parameters) {
     if ('$ref' in parameter || parameter.in !== 'query') continue;

@@ -16,7 +16,7 @@ interface DescribeOptions {
   readonly deprecations: Deprecations;
 }
 
-/** The OpenAPI 3.1 description of the application's routes. */
+/** Returns the OpenAPI 3.1 description of the application's routes. */
 export function describeApi(app: INestApplication, { baseUrl, docs, deprecations }: DescribeOptions): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -41,7 +41,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     extraModels: [ProblemResource, ...docs.models],
     autoTagControllers: false,
   });
-  // Parts of it are those of the decorators, for every description that is made.
+  // Parts of it belong to the decorators and are shared by all descriptions.
   const document = structuredClone(created);
   const { schemas, securitySchemes } = document.components ?? {};
   const parameters = headerParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
@@ -65,7 +65,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   return document;
 }
 
-/** Those of deprecations, where nothing goes. */
+/** Removes the headers of deprecations if nothing is deprecated. */
 function dropUnusedHeaders({ paths, components }: OpenAPIObject): void {
   const used = JSON.stringify(paths);
   for (const name of Object.keys(components?.headers ?? {})) {
@@ -76,7 +76,7 @@ function dropUnusedHeaders({ paths, components }: OpenAPIObject): void {
 const OF_SESSIONS =
   'The cookie of a session, for pages of our own. A write needs the header `X-Requested-With`, with any value; the header `Environment`, `live` or `test`, says whose data it is about.';
 
-/** By which credentials the operation may be asked for, and which permission they need. */
+/** Adds the credentials and the permission that the operation needs. */
 export function secure({ id, operation }: Described): void {
   const access = OPERATIONS[id];
   const { description = '' } = operation;
@@ -91,7 +91,7 @@ export function secure({ id, operation }: Described): void {
   if (permission !== undefined) Object.assign(operation, { 'x-permission': permission });
 }
 
-/** Tells of every parameter of a path what it is, with a value; what an operation says itself stays. */
+/** Adds description and example to path parameters, unless the operation has its own. */
 function describePathParameters({ id, path, operation }: Described, { resources, pathParameters }: ApiDocs): void {
   const collection = path.split('/')[2] ?? '';
   for (const parameter of ofPath(operation)) {
@@ -140,7 +140,7 @@ Header of an answer | Meaning
 \`Retry-After\` | Seconds, with 429 and 503, and where the first request under a key is under way.
 \`Deprecation\`, \`Sunset\`, \`Link\` | Of an operation that goes: since when, when it ends, and where to read what to use instead.`;
 
-/** What operations are about, in the order in which they are shown. */
+/** Topics of operations, in their order on the page. */
 export const TAGS: Readonly<Record<string, string>> = {
   Shipments: 'Freight shipments with their containers and legs, and why they are what they are.',
   Milestones: 'What happened to a shipment, or is expected to.',

@@ -5,17 +5,17 @@ import type { ApiDocs } from './api-docs.ts';
 import { type Described, type OperationObject, parameterOf, schemaRef } from './described.ts';
 import { readsYourWrites } from './headers.ts';
 
-/** Of a status that an operation declares no answer for. */
+/** Description of a status that an operation does not declare. */
 const MEANINGS: Readonly<Record<number, string>> = {
   403: 'The request may not be carried out.',
   409: 'The state of the resource, or an earlier request under the same Idempotency-Key, forbids it.',
   413: 'The body is larger than the operation takes, or what it would store is.',
   415: 'The body is not of a media type that the operation takes, or is compressed.',
 };
-/** Whatever the operation is: what is no HTTP that it could be asked for by. */
+/** Codes of requests that are not valid HTTP, for all operations. */
 const OF_ANY_REQUEST: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
 
-/** Names, by status, every code that the operation can answer. @throws Error where one declares a refusal without a code */
+/** Adds every error code of the operation, by status. @throws Error if it declares a status without a code */
 export function describeRefusals(described: Described, docs: ApiDocs): void {
   const { id, operation } = described;
   const byStatus = Map.groupBy(codesOf(described, docs), statusOf);
@@ -43,7 +43,7 @@ function isRefusal(response: OperationObject['responses'][string]): boolean {
   return response !== undefined && JSON.stringify(response).includes(schemaRef('Error').$ref);
 }
 
-/** All that follows from what the operation declares, and the feature's own codes. */
+/** Returns the codes that follow from the operation's declaration, and the feature's own codes. */
 function codesOf(described: Described, { refusals }: ApiDocs): readonly ErrorCode[] {
   const { id, method, operation, writes } = described;
   const access = OPERATIONS[id];
@@ -65,11 +65,11 @@ function codesOf(described: Described, { refusals }: ApiDocs): readonly ErrorCod
   ];
   const derived = follows.flatMap(([is, codes]) => (is ? codes : []));
   const own = new Set<ErrorCode>([...derived, ...(refusals[id] ?? [])]);
-  // In the one order of all codes.
+  // In the order of all codes.
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => own.has(code));
 }
 
-/** The two forms of an error, each with these codes alone. */
+/** Returns the content of an error response in both forms, with these codes only. */
 function errorOf(codes: readonly ErrorCode[]) {
   const narrowed = (name: string, properties: object) => ({
     schema: { allOf: [schemaRef(name), { type: 'object', ...properties }] } as object,

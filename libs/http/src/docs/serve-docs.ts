@@ -10,7 +10,7 @@ import { NAV_STYLE, PAGE_STYLE } from './documentation-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { API_TITLE } from './openapi.ts';
 
-/** The files of Swagger UI that the page needs; the folder holds others, among them a page of its own. */
+/** The files of Swagger UI that the page needs. Its folder has others, such as its own page. */
 const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32x32.png']);
 
 interface ServeDocsOptions {
@@ -20,8 +20,8 @@ interface ServeDocsOptions {
 }
 
 /**
- * `/openapi.json`, `/docs` with its assets, `/docs/errors` and the features' pages; `/` leads there: a browser at once, others by addresses.
- * Open to everybody.
+ * Serves `/openapi.json`, `/docs` with its assets, `/docs/errors` and the features' pages. `/` redirects browsers there and
+ * lists the addresses for other clients. Open to everybody.
  */
 export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }: ServeDocsOptions): void {
   const { baseUrl, webAppFolder } = settings;
@@ -36,7 +36,7 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
     reply.header('Vary', 'Accept');
     return prefers(request.headers.accept, 'text/html') ? reply.redirect(home) : reply.send(where);
   });
-  // Made when it is first asked for: it was a tenth of what a start takes.
+  // Created on the first request, because it took a tenth of the start.
   let json: string | undefined;
   fastify.get('/openapi.json', (_request, reply) => {
     json ??= JSON.stringify(describe());
@@ -45,7 +45,7 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
   void fastify.register(servePages, { docs, settings });
 }
 
-/** What a browser shows, under the headers of its kind. */
+/** Serves the pages, with the headers of pages. */
 async function servePages(
   pages: FastifyInstance,
   { docs, settings }: Pick<ServeDocsOptions, 'docs' | 'settings'>,
@@ -54,7 +54,7 @@ async function servePages(
     route.config = { answers: 'docs', ...route.config };
   });
   pages.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
-  // The page names its parts as seen from /docs.
+  // The page has URLs relative to /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
   for (const [name, write] of Object.entries({ ...docs.pages, errors: () => errorsPage(docs) } as ApiDocs['pages'])) {
     let html: string | undefined;
@@ -102,7 +102,7 @@ const DOCS_PAGE = `<!doctype html>
 </html>
 `;
 
-/** The server of the page is the one to try things on, whatever name the description gives it. */
+/** Makes Swagger UI send requests to the server of the page, instead of the one in the description. */
 const DOCS_SCRIPT = `const show = async () => {
   const here = new URL('.', location.href).href;
   const response = await fetch(here + 'openapi.json');

@@ -1,6 +1,6 @@
 import { entry, type FeatureDocs } from '../http-feature.ts';
 
-/** Error codes that requests of any feature can be answered with. */
+/** Error codes of all features. */
 const ERRORS = {
   validation_failed: entry(
     'The request is not valid; details names every faulty field at once, each with a code of its own.',

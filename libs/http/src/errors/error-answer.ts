@@ -16,26 +16,26 @@ import { requestFields } from '../server/request.ts';
 import { sizeOf } from '../server/route-bodies.ts';
 import { invalidRequest, RequestError } from './request-error.ts';
 
-/** An error as it will be answered, before it is known in which of the two forms. */
+/** An error response, before its form is chosen. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
   readonly details: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether it is a fault of ours that must be looked into. */
+  /** True for a fault of the server that must be investigated. */
   readonly unexpected: boolean;
 }
 
-/** What an answer tells of the request that failed. */
+/** The facts about a failed request that its response depends on. */
 export interface FailedRequest {
-  /** `read`: it changes nothing; `refused`: it would have, but was not begun; `begun`: it may have changed something. */
+  /** `read`: a read; `refused`: a write that was not begun; `begun`: a write that may have changed something. */
   readonly progress: 'read' | 'refused' | 'begun';
-  /** Largest body that its path accepts, in bytes. */
+  /** Largest body that its route accepts, in bytes. */
   readonly bodyLimit: number;
 }
 
-/** The one place that turns whatever was thrown into an answer. Texts of unexpected errors never leave the process. */
+/** Turns a thrown error into a response. The text of an unexpected error never leaves the process. */
 export function answerTo(error: unknown, request: FailedRequest): ErrorAnswer {
   if (error instanceof RequestError) return answer(error.code, error.message, error.details, error.headers);
   if (error instanceof PreconditionFailed) return preconditionFailed(error);
@@ -60,19 +60,19 @@ const AFTER_LOSS: Readonly<Record<FailedRequest['progress'], string>> = {
   begun: '. Whether the write took effect is not known; repeat it.',
 };
 
-/** Features name the faulty fields, and leave it to the edge to sum them up. */
+/** Features name the faulty fields; this adds the code and the message for all of them. */
 function fromDomain({ code, message, details }: DomainError): ErrorAnswer {
   if (code !== 'validation_failed' || details.length === 0) return answer(code, message, details);
   const refusal = invalidRequest(details);
   return answer(refusal.code, refusal.message, details);
 }
 
-/** With the present tag, where there is something to have one. */
+/** With the present `ETag`, if the resource exists. */
 function preconditionFailed({ code, message, version }: PreconditionFailed): ErrorAnswer {
   return answer(code, message, [], version === null ? {} : { ETag: etagOf(version) });
 }
 
-/** What the HTTP framework refuses by itself, by the status it chose. */
+/** Requests that the HTTP framework refuses, by its status. */
 function fromFramework(status: number, { bodyLimit }: FailedRequest): ErrorAnswer {
   switch (status) {
     case 404:
@@ -96,7 +96,7 @@ function answer(
   return { status: statusOf(code), code, message, details, headers, unexpected: false };
 }
 
-/** The error form of the API. */
+/** Returns the error body of the API. */
 export function errorBody(error: Pick<ErrorAnswer, 'code' | 'message' | 'details'>, requestId: string): ErrorBody {
   return {
     error: {
@@ -112,7 +112,7 @@ export function errorBody(error: Pick<ErrorAnswer, 'code' | 'message' | 'details
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** The same error as RFC 9457 wants it, our members beside the standard ones. `type` names a documented code. */
+/** Returns problem details (RFC 9457) with our members beside the standard ones. `type` is the URL of the code's documentation. */
 export function problemDetails(error: ErrorAnswer, requestId: string, docsUrl: string): object {
   return {
     type: `${docsUrl}/errors#${error.code}`,
@@ -131,7 +131,7 @@ export function wantsProblem(accept: string | undefined): boolean {
   return prefers(accept, PROBLEM_TYPE);
 }
 
-/** Whether the client prefers a media type to plain JSON: it names it, and plain JSON not with a greater weight. */
+/** Returns true if `Accept` names the media type with at least the weight of plain JSON. */
 export function prefers(accept: string | undefined, mediaType: string): boolean {
   if (!accept) return false;
   const wanted = weight(accept, mediaType);
@@ -158,7 +158,7 @@ const BY_TYPE: Readonly<Record<ErrorType, number>> = {
   internal: 500,
 };
 
-/** Codes whose HTTP status is narrower than their type's. */
+/** Codes whose HTTP status differs from that of their type. */
 const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   method_not_allowed: 405,
   request_timeout: 408,
@@ -173,20 +173,20 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   read_model_behind: 503,
 };
 
-/** The HTTP status that an error code is answered with. */
+/** Returns the HTTP status of an error code. */
 export function statusOf(code: ErrorCode): number {
   return BY_CODE[code] ?? BY_TYPE[ERROR_CODES[code]];
 }
 
 interface ErrorFilterOptions {
   readonly logger: Logger;
-  /** Where the codes are documented, as `https://host/docs`. */
+  /** URL of the documentation, such as `https://host/docs`. */
   readonly docsUrl: string;
-  /** A better error for what was thrown, where the routes know one (a path that exists under another method). */
+  /** Replaces an error with a more precise one, such as for a path that exists under another method. */
   readonly refine?: (error: unknown, request: FastifyRequest) => unknown;
 }
 
-/** Answers every error of every route and hook in the API's error form, or as problem details where asked for. */
+/** Responds to every error of routes and hooks in the error form of the API, or as problem details on request. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly options: ErrorFilterOptions) {}
@@ -196,7 +196,7 @@ export class ErrorFilter implements ExceptionFilter {
     this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
-  /** Also for what Fastify refuses before any route is found. */
+  /** Also called for requests that Fastify refuses before it finds a route. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = answerTo(this.options.refine?.(error, request) ?? error, failed(request));
     request.isUndone = isKnownUndone(error);
@@ -212,14 +212,14 @@ export class ErrorFilter implements ExceptionFilter {
       .send(JSON.stringify(body));
   }
 
-  /** What is answered for one of a request's many items. */
+  /** Returns the error of one item of a bulk request. */
   ofItem(error: unknown, request: FastifyRequest): Pick<ErrorBody, 'error'> & { readonly status: number } {
     const answer = answerTo(error, failed(request));
     if (answer.unexpected) this.log(error, request);
     return { status: answer.status, ...errorBody(answer, request.id) };
   }
 
-  /** The stack alone: a request's body and headers may hold what no log may. */
+  /** Logs only the stack, because bodies and headers may hold secrets. */
   private log(error: unknown, request: FastifyRequest): void {
     const { method, url } = request.routeOptions ?? {};
     const stack = error instanceof Error ? error.stack : String(error);
@@ -227,12 +227,12 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Whether the client ended the connection before all of its request was here. */
+/** Returns true if the client disconnected before its request was complete. */
 function isGone({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 
-/** Requests whose path could not even be read have no route. */
+/** A request whose path could not be read has no route. */
 function failed({ method, begun, routeOptions }: FastifyRequest): FailedRequest {
   const progress = method === 'GET' || method === 'HEAD' ? 'read' : begun ? 'begun' : 'refused';
   return { progress, bodyLimit: routeOptions?.bodyLimit ?? 0 };

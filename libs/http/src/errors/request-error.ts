@@ -1,20 +1,20 @@
 import type { ErrorCode, FieldError } from '@tracking/contracts';
 
-/** A request that the edge itself refuses, before any feature is asked. Nothing was written. */
+/** A refusal by the HTTP layer. Nothing was written. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   constructor(
     readonly code: ErrorCode,
     message: string,
     readonly details: readonly FieldError[] = [],
-    /** Response headers that belong to the refusal, as `Retry-After`. */
+    /** Response headers of the refusal, such as `Retry-After`. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(message);
   }
 }
 
-/** Codes of single fields that are worth being the code of the whole answer when every fault has it. */
+/** Codes of fields that become the code of the whole error if every fault has them. */
 const PROMOTED: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
   'external_id_immutable',
   'invalid_cursor',
@@ -23,7 +23,7 @@ const PROMOTED: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
   'unknown_parameter',
 ]);
 
-/** One refusal for all the faulty fields of a request. `details` holds at least one. */
+/** Makes one error of all faulty fields. `details` has at least one. */
 export function invalidRequest(details: readonly FieldError[]): RequestError {
   const [first] = details;
   const same = details.every((detail) => detail.code === first?.code);
@@ -31,12 +31,12 @@ export function invalidRequest(details: readonly FieldError[]): RequestError {
   return new RequestError(code, details.length === 1 && first ? reasonOf(first) : severalOf(details), details);
 }
 
-/** Some messages begin with the field's name already. */
+/** Prefixes the message with the field's name, unless it begins with it. */
 function reasonOf({ param, message }: FieldError): string {
   return message.startsWith(`${param} `) ? message : `${param}: ${message}`;
 }
 
-/** Names the first of them; all are in `details`. */
+/** Names the first fields; `details` has all. */
 function severalOf(details: readonly FieldError[]): string {
   const named = details.slice(0, MOST_NAMED).map(({ param }) => param);
   const more = details.length > MOST_NAMED ? ' and others' : '';
@@ -56,7 +56,7 @@ export function rateLimited(message: string, retryAfter: number): RequestError {
   return new RequestError('rate_limited', message, [], { 'Retry-After': String(Math.max(1, retryAfter)) });
 }
 
-/** The same answer for what never existed and for what belongs to somebody else. */
+/** The same error for resources that do not exist and for those of other workspaces. */
 export function notFound(what: string): RequestError {
   return new RequestError('not_found', `No such ${what}.`);
 }

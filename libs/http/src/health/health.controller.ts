@@ -27,7 +27,7 @@ class ReadinessResource {
   readonly engines!: Record<string, string>;
 }
 
-/** For orchestrators: no key, no quota. */
+/** For orchestrators, without key and quota. */
 @ApiTags('Health')
 @Controller('health')
 export class HealthController {
@@ -40,7 +40,7 @@ export class HealthController {
     return { status: 'live' };
   }
 
-  /** 503 only before the start is complete and while draining: with an engine lost, what still works keeps its traffic. */
+  /** 503 only during the start and while draining. With a lost engine, operations that still work keep their traffic. */
   @Get('ready')
   @Operation('ready', { summary: 'Whether the process takes requests, and how its engines are' })
   @ApiResponse({

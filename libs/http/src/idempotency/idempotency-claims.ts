@@ -26,27 +26,27 @@ export interface IdempotencyOptions {
   /** Makes the encryption of stored answers from a key of 32 bytes. */
   readonly answerBox: (key: Uint8Array) => AnswerBox;
   /**
-   * How long a claim of another process counts as under way, in milliseconds; 0 where no other can be alive. Taken over
-   * too early, its command is carried out twice, which changes nothing.
+   * How long a claim of another process counts as in progress, in milliseconds; 0 if no other process can be alive. If it
+   * is taken over too early, its command runs twice, which changes nothing.
    */
   readonly takeOverAfterMs: number;
 }
 
-/** Characters of a sealed answer, all ASCII: documents have at most 16 MB. */
+/** Characters of a sealed response, all ASCII. Documents have at most 16 MB. */
 const MAX_SEALED = 12 * 1024 * 1024;
 
 /** A request under an `Idempotency-Key`. */
 export interface ClaimedRequest {
-  /** Whose key it is: those of different scopes never meet. */
+  /** Owner of the key. Equal keys of different scopes are different. */
   readonly scope: readonly string[];
   readonly key: string;
-  /** What a repeat has in common with it: method, path with query, body. */
+  /** Content that a repeat must have in common: method, path with query, body. */
   readonly content: string;
 }
 
-/** What a request under a key may do. */
+/** The result of taking a claim. */
 type Taking =
-  /** Carry out the command of the claim. */
+  /** The request runs the command of the claim. */
   | { readonly kind: 'taken'; readonly claim: IdempotencyClaim }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer }
   /** The key was sent with another request. */
@@ -54,7 +54,7 @@ type Taking =
   | { readonly kind: 'in_progress' };
 const IN_PROGRESS: Taking = { kind: 'in_progress' };
 
-/** Which requests were made under an `Idempotency-Key`, with their commands and answers. */
+/** The requests under an `Idempotency-Key`, with their commands and responses. */
 export class IdempotencyClaims {
   private readonly process = randomUUID();
   /** Attempts of this process that have not ended. */
@@ -64,11 +64,11 @@ export class IdempotencyClaims {
 
   private constructor(
     /**
-     * A power cut that leaves what a command wrote leaves its claim: the claim was written before it. So it needs no
-     * flush of its own where one log holds both.
+     * A claim is written before its command. If a power cut preserves the writes of the command, it preserves the claim,
+     * so the claim needs no flush of its own where one log holds both.
      */
     private readonly claims: Collection<IdempotencyClaim>,
-    /** The same documents; once an answer is sent, it is the one that every repeat gets. */
+    /** The same documents, written durably: after a response is sent, every repeat gets it. */
     private readonly answers: Collection<IdempotencyClaim>,
     private readonly sweeper: LeaderElectedJob,
     private readonly options: IdempotencyOptions,
@@ -87,19 +87,19 @@ export class IdempotencyClaims {
     return new IdempotencyClaims(claims, answers, sweeper, options);
   }
 
-  /** When no request is under way any more; before the document store is closed. */
+  /** Call when no request is in progress, before the document store is closed. */
   close(): Promise<void> {
     return this.sweeper.stop();
   }
 
   /**
-   * Keeps the request's claim before anything runs, or finds what became of the one that is there. A claim that is taken
-   * must end by {@link keep}, {@link release} or {@link forget}.
-   * @throws Unavailable; nothing was begun
+   * Stores the claim of a request before its command runs, or reads the existing one. End a claim that is taken with
+   * {@link keep}, {@link release} or {@link forget}.
+   * @throws Unavailable; the command was not begun
    */
   async take(request: ClaimedRequest): Promise<Taking> {
     const fresh = this.newClaim(request);
-    // Before it can be found by another request of this process.
+    // Set before another request of this process can find the claim.
     this.underWay.add(fresh.attempt);
     let taking = IN_PROGRESS;
     try {
@@ -111,9 +111,9 @@ export class IdempotencyClaims {
   }
 
   /**
-   * Stores the answer of the claim, before it is sent; one that no engine could store is not kept: the next repeat carries
-   * out the same command again, which changes nothing. Answers the one to send: another attempt's, where that one was
-   * faster; undefined while it is still at it.
+   * Stores the response of the claim before it is sent. A response that is too large is not stored: the next repeat runs
+   * the command again, which changes nothing.
+   * @returns the response to send: that of another attempt if it was faster, undefined if that one is still in progress
    * @throws Unavailable
    */
   async keep(claim: IdempotencyClaim, answer: StoredAnswer): Promise<StoredAnswer | undefined> {
@@ -131,8 +131,8 @@ export class IdempotencyClaims {
   }
 
   /**
-   * It failed on our side: the next repeat carries out the same command again.
-   * @param isUndone whether nothing was done by this attempt
+   * Releases the claim of a request that failed on the server: the next repeat runs the same command again.
+   * @param isUndone true if this attempt certainly changed nothing
    * @throws Unavailable
    */
   release(claim: IdempotencyClaim, isUndone = false): Promise<void> {
@@ -143,8 +143,8 @@ export class IdempotencyClaims {
   }
 
   /**
-   * The request was refused as it is: under its key a better one may come. Of a repeat that is refused, as by a limit,
-   * the command may have been carried out before: it stays the same one.
+   * Forgets the claim of a request that was refused, so that a corrected request can use the key. A repeat is released
+   * instead, because an earlier attempt may have run the command.
    * @throws Unavailable
    */
   forget(claim: IdempotencyClaim): Promise<void> {
@@ -154,10 +154,10 @@ export class IdempotencyClaims {
     });
   }
 
-  /** Of those that find the same claim one gets it. */
+  /** Takes an existing claim over. If several requests try, one gets it. */
   private async takeOver(fresh: IdempotencyClaim): Promise<Taking> {
     const found = await this.claims.get(fresh.id);
-    // Forgotten just now.
+    // Another request has just forgotten it.
     if (found === undefined) return IN_PROGRESS;
     const isOver = found.expires_at <= fresh.at;
     if (!isOver) {
@@ -170,11 +170,11 @@ export class IdempotencyClaims {
     return (await this.claims.replace(claim, guardOf(found))) ? { kind: 'taken', claim } : IN_PROGRESS;
   }
 
-  /** What dies with its process, as by kill -9, tells nobody. */
+  /** Returns true if the attempt may still run. A process that was killed leaves its claims open. */
   private isUnderWay({ state, process, attempt, taken_at }: IdempotencyClaim): boolean {
     if (state !== 'open') return false;
     if (process === this.process) return this.underWay.has(attempt);
-    // Of a clock that is far ahead of ours nothing can be told.
+    // A time far in the future comes from a wrong clock and counts as long ago.
     return Math.abs(this.options.clock().getTime() - Date.parse(taken_at)) < this.options.takeOverAfterMs;
   }
 
@@ -213,8 +213,8 @@ export class IdempotencyClaims {
 }
 
 /**
- * Where nothing was done, the command is as new but for its id. Else it may have been, and is carried out as of the time that
- * it had: what it wrote then must be what it writes now.
+ * Returns the claim for another attempt. If nothing was changed, only the id of the command stays. Otherwise the time stays
+ * too, because the command must write what it may have written before.
  */
 function retaken(found: IdempotencyClaim, { at, process, attempt, taken_at }: IdempotencyClaim): IdempotencyClaim {
   const { is_undone = false, ...claim } = found;
@@ -222,7 +222,7 @@ function retaken(found: IdempotencyClaim, { at, process, attempt, taken_at }: Id
   return is_undone ? { ...claim, ...own, at } : { ...claim, ...own, is_repeat: true };
 }
 
-/** Holds for the claim as it was read, whoever may have changed it since. */
+/** Matches the claim only as it was read. */
 function guardOf({ attempt, state }: IdempotencyClaim) {
   return { attempt, state };
 }
@@ -230,27 +230,27 @@ function guardOf({ attempt, state }: IdempotencyClaim) {
 /** How long an `Idempotency-Key` is remembered: docs/reference/http.md#safe-retries. */
 export const KEPT_MS = 24 * 60 * 60 * 1_000;
 
-/** What an `Idempotency-Key` stands for: one command, who carries it out, and its answer. Nothing in it can be read back. */
+/** The command of an `Idempotency-Key`, its attempt and its response. None of the request's content can be read from it. */
 export interface IdempotencyClaim extends Document {
-  /** Keyed hash of whose key it is and of the key itself. */
+  /** Keyed hash of the key and its owner. */
   readonly id: string;
-  /** Keyed hash of the request: a plain one would tell a guessed password of a sign-in. */
+  /** Keyed hash of the request. With a plain hash, passwords of sign-ins could be guessed. */
   readonly fingerprint: string;
-  /** Identity of the command, kept before anything runs: however often it is carried out, it is the same one. */
+  /** Id of the command, the same for every attempt. */
   readonly command_id: string;
   readonly at: Timestamp;
   readonly expires_at: Timestamp;
-  /** `open`: somebody is at it, or died; `released`: it failed on our side, and the next repeat tries again. */
+  /** `open`: in progress, or its process died; `released`: failed on the server, so the next repeat tries again. */
   readonly state: 'open' | 'released' | 'answered';
-  /** Which process took it last, and in which attempt of its own: every write is guarded by the attempt. */
+  /** The process that took it last, and its attempt. Every write requires the attempt to be unchanged. */
   readonly process: string;
   readonly attempt: string;
   readonly taken_at: Timestamp;
-  /** Whether another attempt had it before, which may have carried the command out. */
+  /** True if an earlier attempt may have run the command. */
   readonly is_repeat: boolean;
-  /** Of a `released` one: nothing was done, so that a repeat is carried out at the time of its own. */
+  /** Of a `released` claim: nothing was changed, so a repeat runs at its own time. */
   readonly is_undone?: boolean;
-  /** The sealed answer, where there is one. */
+  /** The sealed response, if there is one. */
   readonly answer?: string;
 }
 
@@ -261,7 +261,7 @@ export const CLAIMS: CollectionSpec = {
 
 const EVERY_MS = 10 * 60 * 1_000;
 const AT_ONCE = 200;
-/** For each millisecond of work it rests so many. */
+/** Milliseconds of rest for each millisecond of work. */
 const REST = 4;
 
 interface SweepingParts {
@@ -271,7 +271,7 @@ interface SweepingParts {
   readonly metrics: Metrics;
 }
 
-/** Deletes claims that are over: until it comes to them, they count as absent. */
+/** Deletes expired claims. Until then they count as absent. */
 export function sweeping(
   claims: Collection<IdempotencyClaim>,
   { leases, clock, logger, metrics }: SweepingParts,
@@ -293,7 +293,7 @@ async function sweep(claims: Collection<IdempotencyClaim>, now: string, ending: 
     const filter = { expires_at: { lte: now } };
     const old = await claims.find({ filter, sort: { fields: ['expires_at'] }, limit: AT_ONCE });
     if (old.length === 0) return;
-    // Not those that were taken anew meanwhile.
+    // Claims that were taken again in the meantime stay.
     await claims.writeMany(old.map(({ id, attempt }) => ({ kind: 'delete', id, guard: { attempt } })));
     await pause(REST * (performance.now() - began), ending);
   }

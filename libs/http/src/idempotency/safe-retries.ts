@@ -12,20 +12,20 @@ const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What it carries out under an `Idempotency-Key`, until it is answered. */
+    /** The claim of its `Idempotency-Key`, until the response. */
     claim: IdempotencyClaim | null;
     /**
-     * Its answer is the one of every repeat. False if a repeat carries the command out again: some of it failed on
-     * our side, whatever the status of the whole, or the answer expires.
+     * True if every repeat gets its response. False if a repeat runs the command again, because a part of it failed on
+     * the server or because the response expires.
      */
     keepsAnswer: boolean;
-    /** Whether it failed on our side before anything was done. */
+    /** True if it failed on the server before anything was changed. */
     isUndone: boolean;
   }
 }
 
-/** Requests within a minute of those who show no credentials, from one address: each is written down before it is looked at. */
-const STRANGERS_PER_MINUTE = 60;
+/** Requests per minute without credentials from one network, because each stores a claim before it is checked. */
+const ANONYMOUS_PER_MINUTE = 60;
 
 interface SafeRetriesParts {
   readonly claims: IdempotencyClaims;
@@ -35,9 +35,8 @@ interface SafeRetriesParts {
 }
 
 /**
- * Makes every POST of the API safe to send twice, where its client names it by an `Idempotency-Key`:
- * docs/reference/http.md#safe-retries. The claim is kept after the body was read and before anything looks at it; the
- * answer is stored before it is sent.
+ * Makes every POST with an `Idempotency-Key` safe to repeat: docs/reference/http.md#safe-retries. The claim is stored after
+ * the body is read and before it is checked; the response is stored before it is sent.
  */
 export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesParts): void {
   const { quota, errors } = parts;
@@ -46,8 +45,8 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesPart
   fastify.decorateRequest('isUndone', false);
   fastify.addHook('preValidation', (request, reply, done) => {
     if (!isClaimed(request)) return void done();
-    const admitted = request.principal === null ? admitStranger(quota, request) : Promise.resolve();
-    admitted.then(() => begin(parts, request, reply)).then((goesOn) => goesOn && done(), done);
+    const admitted = request.principal === null ? admitAnonymous(quota, request) : Promise.resolve();
+    admitted.then(() => begin(parts, request, reply)).then((isToRun) => isToRun && done(), done);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { claim } = request;
@@ -58,19 +57,19 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesPart
     }
     end(parts, claim, reply, payload).then(
       (sent) => done(null, sent),
-      // What is done stays done, and is not told: a repeat finds it.
+      // The command is done, but its response is not sent. A repeat will find it.
       (error: unknown) => errors.answer(error, request, withoutAnswer(reply)),
     );
   });
 }
 
 /** @throws RequestError `rate_limited` */
-async function admitStranger(quota: Quota, { ip }: FastifyRequest): Promise<void> {
-  const refusal = `More than ${STRANGERS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
-  await withinQuota(quota, `idempotency:address:${networkOf(ip)}`, STRANGERS_PER_MINUTE, refusal);
+async function admitAnonymous(quota: Quota, { ip }: FastifyRequest): Promise<void> {
+  const refusal = `More than ${ANONYMOUS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
+  await withinQuota(quota, `idempotency:address:${networkOf(ip)}`, ANONYMOUS_PER_MINUTE, refusal);
 }
 
-/** Answers whether the request goes on; where not, it is answered. */
+/** Returns true if the request runs; otherwise the response is sent. */
 async function begin(parts: SafeRetriesParts, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const taking = await parts.claims.take(claimedRequest(request));
   switch (taking.kind) {
@@ -91,7 +90,7 @@ async function begin(parts: SafeRetriesParts, request: FastifyRequest, reply: Fa
   }
 }
 
-/** Ends the claim as its answer says; answers the body to send. */
+/** Ends the claim according to the response. Returns the body to send. */
 async function end(
   parts: SafeRetriesParts,
   claim: IdempotencyClaim,
@@ -101,13 +100,13 @@ async function end(
   const { claims } = parts;
   const { statusCode, request } = reply;
   if (statusCode >= 500 || !request.keepsAnswer) {
-    // Where not even that can be stored, the claim counts as a dead one's.
+    // If that cannot be stored either, the claim counts as that of a dead process.
     await claims.release(claim, request.isUndone).catch(() => undefined);
     return payload;
   }
-  // Strangers could fill the store with refusals.
-  const isStranger = request.principal === null;
-  if (!isKept(statusCode) || (isStranger && statusCode >= 300)) {
+  // Otherwise anybody could fill the store with refusals.
+  const isAnonymous = request.principal === null;
+  if (!isKept(statusCode) || (isAnonymous && statusCode >= 300)) {
     await claims.forget(claim);
     return payload;
   }
@@ -119,7 +118,7 @@ async function end(
   return kept.body;
 }
 
-/** Makes the reply the stored answer; its body is left to send. Its token is not less than what the client knows by now. */
+/** Prepares the stored response, except for its body. Its consistency token is at least the one that the client knows. */
 async function replay({ readYourWrites }: SafeRetriesParts, reply: FastifyReply, answer: StoredAnswer): Promise<void> {
   giveAnswer(reply, answer);
   const token = answer.headers['consistency-token'];
@@ -131,19 +130,19 @@ function inProgress(): RequestError {
   return new RequestError('idempotency_in_progress', message, [], { 'Retry-After': '1' });
 }
 
-/** Whether its client wants to be able to repeat it. Methods other than POST are safe to repeat as they are. */
+/** Returns true for a POST with a key. Other methods can be repeated safely without one. */
 function isClaimed({ method, headers, routeOptions }: FastifyRequest): boolean {
   return method === 'POST' && headers['idempotency-key'] !== undefined && routeOptions.config.operation !== undefined;
 }
 
 /**
- * After the body was read and the principal is known. A session says the environment with each request, so it is in the
- * scope. What needs no credentials is known by what it says, and for which environment, so that nobody gets the answer to
- * another one's request.
+ * Reads the claim of a request, after its body is read and its principal known. The scope has the environment, because a
+ * session chooses it for each request. Without credentials, the scope is the content and the environment, so that nobody
+ * gets the response to another request.
  * @throws RequestError `validation_failed`
  */
 function claimedRequest({ method, url, body, headers, raw, principal }: FastifyRequest): ClaimedRequest {
-  // Two headers would be one key, and another one where a repeat has a single one.
+  // Two headers would be joined to one key, which a repeat with one header would not have.
   const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
   if (more.length > 0 || !KEY_FORM.test(key)) {
     const message = `${HEADER} must be one, of 1 to 255 printable ASCII characters.`;
@@ -156,7 +155,7 @@ function claimedRequest({ method, url, body, headers, raw, principal }: FastifyR
   return { scope, key, content };
 }
 
-/** @throws RequestError `validation_failed` where it is nested more deeply than the stack holds: JSON is read without one */
+/** @throws RequestError `validation_failed` if the body is nested more deeply than the stack allows */
 function textOf(content: unknown): string {
   try {
     return JSON.stringify(content);

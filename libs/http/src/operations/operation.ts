@@ -11,9 +11,9 @@ import { type Access, describeRefusal, type OperationId, OPERATIONS } from './op
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which operation the route is; pages are none. */
+    /** The operation of the route; absent for pages. */
     operation?: OperationId;
-    /** Who may ask for it; pages are open to everybody. */
+    /** Access of the route; pages are open to everybody. */
     access?: Access;
   }
 }
@@ -21,23 +21,23 @@ declare module 'fastify' {
 interface OperationOptions {
   readonly summary: string;
   readonly description?: string;
-  /** Its query parameters, which the handler has as `@Query()` of this class; none, unless told. */
+  /** Class of the query parameters, which the handler gets as `@Query()`; none by default. */
   readonly query?: DtoClass;
-  /** What its body holds. Without, a body may be sent, but every field of it is unknown. */
+  /** Class of the body. Without it, every field of a body is unknown. */
   readonly body?: DtoClass;
   /** True if the body may be omitted; it is required by default. */
   readonly bodyMayBeOmitted?: true;
-  /** How its body is read, and how large it may be; JSON up to 1 MiB, unless told. */
+  /** Media types and limit of the body; JSON up to 1 MiB by default. */
   readonly takes?: RouteBody;
-  /** Which conditions a request may have; none, unless told. */
+  /** The preconditions that a request may have; none by default. */
   readonly conditional?: Conditional;
-  /** Whether it begins a session, and so must come from our own pages. */
+  /** True if it begins a session. It must then come from our own pages. */
   readonly beginsSession?: true;
 }
 
 /**
- * Makes a handler an operation of the public API: its access, query parameters and body are checked before it runs,
- * and described with the answers that they bring.
+ * Makes a handler an operation of the public API. Access, query parameters and body are checked before the handler runs,
+ * and described with the responses that follow from them.
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
   const { query, body, bodyMayBeOmitted, takes = json(), conditional, beginsSession, ...described } = options;
@@ -97,10 +97,10 @@ const CONDITIONS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
   ],
 };
 
-/** What needs an engine; health tells of them. */
+/** For operations that need an engine. */
 export const MayBeUnavailable = () => refusal(503, 'An engine is down or at its limit; see Retry-After.');
 
-/** An error that a route can answer with. */
+/** Describes an error of a route. */
 export function refusal(status: number, description: string): MethodDecorator {
   return ApiResponse({ status, description, type: ErrorResource });
 }

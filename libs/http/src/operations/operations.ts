@@ -4,9 +4,9 @@ import { RequestError } from '../errors/request-error.ts';
 import type { Headers } from '../server/response-headers.ts';
 
 /**
- * Every operation of the public API, by its operationId, and who may ask for it: a permission, or another {@link Access}.
- * Guards, the description in OpenAPI and the check at the start derive from it: an operation that is
- * missing here does not compile, one that has no route is refused at the start, and so is a route that is no operation.
+ * Every operation of the public API by its operationId, with its access: a permission, or another {@link Access}. Guards, the
+ * OpenAPI description and the check at startup derive from it. An operation that is missing here does not compile. An
+ * operation without a route, or a route under `/v1` without an operation, stops the start.
  */
 export const OPERATIONS = {
   upsertShipment: 'shipments:write',
@@ -21,7 +21,7 @@ export const OPERATIONS = {
   cancelShipment: 'shipments:write',
   reopenShipment: 'shipments:write',
   listMilestones: 'shipments:read',
-  /** Of a source other than `manual`: `milestones:feed` too. */
+  /** A source other than `manual` needs `milestones:feed` too. */
   recordMilestone: 'milestones:write',
   getMilestone: 'shipments:read',
   correctMilestone: 'milestones:write',
@@ -40,7 +40,7 @@ export const OPERATIONS = {
   listDocuments: 'documents:read',
   getDocument: 'documents:read',
   downloadDocument: 'documents:read',
-  /** Whoever holds the URL. */
+  /** For clients with the upload URL. */
   putDocumentContent: 'open',
   completeUpload: 'documents:write',
   approveDocument: 'documents:approve',
@@ -75,7 +75,6 @@ export const OPERATIONS = {
   cancelWebhookReplay: 'webhooks:manage',
   resumeWebhookReplay: 'webhooks:manage',
   signIn: 'open',
-  /** Who am I. */
   getSession: 'authenticated',
   signOut: 'personal',
   changeOwnName: 'personal',
@@ -91,7 +90,7 @@ export const OPERATIONS = {
   changeServiceAccount: 'workspace:admin',
   deactivateServiceAccount: 'workspace:admin',
   reactivateServiceAccount: 'workspace:admin',
-  /** Users make, see and end their own; `keys:manage` is for those of service accounts. */
+  /** Users manage their own keys; keys of service accounts need `keys:manage`. */
   createApiKey: 'personal or keys:manage',
   listApiKeys: 'personal or keys:manage',
   getApiKey: 'personal or keys:manage',
@@ -104,7 +103,7 @@ export const OPERATIONS = {
   deactivateUser: 'workspace:admin',
   reactivateUser: 'workspace:admin',
   resetUserPassword: 'workspace:admin',
-  /** Whoever holds the link. */
+  /** For clients with the link. */
   getInvitation: 'open',
   useInvitation: 'open',
   live: 'open',
@@ -114,20 +113,20 @@ export const OPERATIONS = {
 export type OperationId = keyof typeof OPERATIONS;
 
 /**
- * Who may ask for an operation:
- * - a permission: whoever has it
+ * The callers of an operation:
+ * - a permission: principals with that permission
  * - `open`: anybody, without credentials
- * - `authenticated`: anybody with credentials
- * - `personal`: a user, by a session or by a key of theirs
- * - `personal or …`: a user, or whoever has the permission; the handler tells what of it is theirs
+ * - `authenticated`: any principal
+ * - `personal`: users, with a session or a key of theirs
+ * - `personal or …`: users, and principals with the permission; the handler decides which resources are theirs
  */
 export type Access = Permission | 'open' | 'authenticated' | 'personal' | `personal or ${Permission}`;
-/** Access of operations that ask for credentials. */
+/** Access of operations that need credentials. */
 type GuardedAccess = Exclude<Access, 'open'>;
 
 const PERSONAL_OR = 'personal or ';
 
-/** @throws RequestError 403 naming what is lacking */
+/** @throws RequestError 403 naming the missing permission */
 export function requireAccess(principal: Principal, access: GuardedAccess): void {
   if (access === 'authenticated') return;
   const isPersonal = principal.type !== 'service_account_key';
@@ -147,7 +146,7 @@ export function requirePermission(principal: Principal, permission: Permission):
   throw new RequestError('permission_denied', `The ${who} lacks the permission ${permission}.`);
 }
 
-/** What the refusal means, in OpenAPI; undefined where nobody with credentials is refused. */
+/** Describes the refusal in OpenAPI; undefined if no principal is refused. */
 export function describeRefusal(access: GuardedAccess): string | undefined {
   if (access === 'authenticated') return undefined;
   if (access === 'personal') return "The key is not a user's.";
@@ -157,7 +156,7 @@ export function describeRefusal(access: GuardedAccess): string | undefined {
     : `The key lacks the permission ${permission}.`;
 }
 
-/** Who may ask for it, in OpenAPI. */
+/** Describes the access in OpenAPI. */
 export function describeAccess(access: Access): string {
   if (access === 'open') return 'Open to everybody: it takes no credentials.';
   if (access === 'authenticated') return 'Needs a key or a session, and no permission.';
@@ -168,7 +167,7 @@ export function describeAccess(access: Access): string {
     : `Needs the permission \`${permission}\`.`;
 }
 
-/** The permission that an access names; undefined where it names none. */
+/** The permission that an access names; undefined if it names none. */
 export function permissionOf(access: Access): Permission | undefined {
   if (access === 'open' || access === 'authenticated' || access === 'personal') return undefined;
   return permissionIn(access)[0];
@@ -179,21 +178,21 @@ function permissionIn(access: Permission | `personal or ${Permission}`): readonl
   return [(mayBePersonal ? access.slice(PERSONAL_OR.length) : access) as Permission, mayBePersonal];
 }
 
-/** An operation that goes. */
+/** An operation that will be removed. */
 export interface Deprecation {
-  /** Since when it is to be used no more: a date or time of ISO 8601. */
+  /** Date or time of its deprecation, in ISO 8601. */
   readonly since: string;
-  /** From when on it may not answer; not earlier. */
+  /** Date or time from which it may be gone, in ISO 8601. */
   readonly sunset?: string;
-  /** Where people read what to use instead. */
+  /** URL of a page that explains what to use instead. */
   readonly link: string;
 }
 export type Deprecations = Readonly<Partial<Record<OperationId, Deprecation>>>;
 
-/** The operations that go: all their answers say so, and their descriptions. */
+/** The deprecated operations. All their responses and descriptions say so. */
 export const DEPRECATIONS: Deprecations = {};
 
-/** Every answer of a deprecated operation says so, refusals too. */
+/** Adds headers to every response of a deprecated operation, errors too. */
 export function announceDeprecations(fastify: FastifyInstance, deprecations: Deprecations): void {
   const headers = new Map<string | undefined, Headers>(
     Object.entries(deprecations).map(([operation, deprecation]) => [operation, deprecationHeaders(deprecation)]),
@@ -207,8 +206,8 @@ export function announceDeprecations(fastify: FastifyInstance, deprecations: Dep
 }
 
 /**
- * The headers of a deprecated operation's answers (RFC 9745, RFC 8594).
- * @throws Error where the times make no sense
+ * Returns the headers of a deprecated operation (RFC 9745, RFC 8594).
+ * @throws Error if a time is invalid, or the sunset is before the deprecation
  */
 export function deprecationHeaders({ since, sunset, link }: Deprecation): Headers {
   const from = Date.parse(since);

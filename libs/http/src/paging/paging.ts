@@ -3,7 +3,7 @@ import { invalidRequest } from '../errors/request-error.ts';
 import type { Sealer } from '../server/seal.ts';
 import { Cursor, Limit } from '../validation/fields.ts';
 
-/** What a feature found; `next` is where the page after it begins, if there is one. */
+/** The items of a page. `next` is the start of the next page, if there is one. */
 export interface PageContent<T> {
   readonly items: readonly T[];
   readonly next: SortValues | null | undefined;
@@ -14,7 +14,7 @@ interface PageQuery {
   readonly cursor?: string;
 }
 
-/** One page of a list, from its query to its answer. */
+/** Reads one page of a list. */
 export async function page<T>(
   query: PageQuery,
   listing: Listing,
@@ -27,7 +27,7 @@ export async function page<T>(
   return { data: items, next_cursor: next ? cursors.issue(next, listing) : null, has_more: Boolean(next) };
 }
 
-/** The same, of a list of records whose place is told in texts. */
+/** Reads one page of a list whose position consists of texts. */
 export function recordPage<T>(
   query: PageQuery,
   listing: Listing,
@@ -37,7 +37,7 @@ export function recordPage<T>(
   return page(query, listing, cursors, (limit, after) => read({ limit, ...(after && { after: after.map(String) }) }));
 }
 
-/** The query of a list without filters; those with some extend it. */
+/** Query of a list. Lists with filters extend it. */
 export class PageDto {
   @Limit()
   limit?: string;
@@ -46,7 +46,7 @@ export class PageDto {
   cursor?: string;
 }
 
-/** What a cursor belongs to. Used with another list, scope, filter or sort it is refused; the page size may differ. */
+/** The list of a cursor. With another list, scope, filter or sort it is refused; the page size may differ. */
 export interface Listing {
   readonly list: string;
   readonly scope: Scope;
@@ -54,10 +54,10 @@ export interface Listing {
   readonly sort: string;
 }
 
-/** Values of the sort fields of a list's item, in their order; null sorts behind all others. */
+/** Values of the sort fields of an item, in their order. Null sorts last. */
 export type SortValues = readonly (string | number | null)[];
 
-/** Cursors: the sort values of a page's last item, sealed and bound to the listing that they came from. */
+/** Makes cursors: the sort values of the last item of a page, sealed and bound to their listing. */
 export class Cursors {
   constructor(private readonly sealer: Sealer) {}
 

@@ -4,18 +4,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
 
 /**
- * What an operation is, for requests with a condition: it reads one resource that has an `ETag`, writes one, or writes one
- * that it may make as well.
+ * The kind of operation for preconditions: it reads one resource with an `ETag`, writes one, or writes one that it creates if
+ * there is none.
  */
 export type Conditional = 'read' | 'write' | 'upsert';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Operations without read no single resource, and write none that is there. */
+    /** Absent for operations that do not concern one existing resource. */
     conditional?: Conditional;
   }
   interface FastifyRequest {
-    /** What a write insists on; null where on nothing. */
+    /** The versions that a write expects; null if it accepts any. */
     expectedVersions: ExpectedVersions | null;
   }
 }
@@ -23,8 +23,8 @@ declare module 'fastify' {
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Reads the conditions of a write, for the command to carry: whether they hold is decided where it is carried out. One that
- * would be ignored is refused, for a client that sends it relies on it.
+ * Reads the preconditions of a write into the request. The feature checks them when it runs the command. A precondition that
+ * would be ignored is refused, because the client relies on it.
  * @throws RequestError 400
  */
 export function readPreconditions(request: FastifyRequest): void {
@@ -50,12 +50,12 @@ function expectedBy(ifMatch: string): ExpectedVersions {
   return tags === '*' ? 'any' : versionsOf(tags);
 }
 
-/** For what exists or is not found in any case: undefined where the request does not insist on a version. */
+/** Returns the versions that `If-Match` names; undefined if the request accepts any. */
 export function ifMatchOf({ expectedVersions }: FastifyRequest): readonly number[] | undefined {
   return typeof expectedVersions === 'string' || expectedVersions === null ? undefined : expectedVersions;
 }
 
-/** The payload to send: none, with 304, where the client has what it would be answered. */
+/** Returns the payload to send: none, with status 304, if the client has the present version. */
 export function unlessNotModified(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   const { headers, method, routeOptions } = request;
   const etag = reply.getHeader('ETag');
@@ -63,7 +63,7 @@ export function unlessNotModified(request: FastifyRequest, reply: FastifyReply, 
   if (known === undefined || routeOptions.config.conditional !== 'read' || reply.statusCode !== 200) return payload;
   if (etag === undefined || !names(known, String(etag))) return payload;
   reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length');
-  // Of a HEAD the framework measures the payload, and leaves it out.
+  // For a HEAD, the framework measures the payload and omits it.
   return method === 'HEAD' ? payload : null;
 }
 
@@ -71,19 +71,19 @@ function refused(param: string, message: string): Error {
   return invalidRequest([{ param, code: 'invalid_value', message }]);
 }
 
-/** An entity tag as a client names it. */
+/** An entity tag in a request. */
 interface EntityTag {
   readonly isWeak: boolean;
-  /** What stands between the quotation marks. */
+  /** The text between the quotation marks. */
   readonly value: string;
 }
 
-/** A tag and what ends it, behind commas that end nothing. Each character can be read in one way only. */
+/** Matches one tag with its separator, after empty list elements. It cannot backtrack. */
 const NEXT = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
 const NOTHING_MORE = /^[ \t,]*$/;
 
 /**
- * What `If-Match` or `If-None-Match` names: `*`, or at least one tag; undefined where it is malformed.
+ * Parses `If-Match` or `If-None-Match`: `*`, or at least one tag; undefined if it is malformed.
  * @see RFC 9110, 8.8.3 and 13.1
  */
 export function parseEntityTags(header: string): '*' | readonly EntityTag[] | undefined {
@@ -100,23 +100,23 @@ export function parseEntityTags(header: string): '*' | readonly EntityTag[] | un
   return tags.length > 0 && NOTHING_MORE.test(header.slice(end)) ? tags : undefined;
 }
 
-/** The tag of a resource at a version, which grows with every change. */
+/** Returns the tag of a resource at a version. */
 export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
-/** The tag of what has no version of its own: it differs where the content does. */
+/** Returns the tag of a resource without a version, from its content. */
 export function etagOfContent(content: object): string {
   return `"${createHash('sha256').update(JSON.stringify(content)).digest('base64url')}"`;
 }
 
-/** Versions whose tags these are: a weak one is none, as `If-Match` compares them. */
+/** Returns the versions of these tags. Weak tags match no version, because `If-Match` compares strongly. */
 export function versionsOf(tags: readonly EntityTag[]): readonly number[] {
   const strong = tags.filter(({ isWeak, value }) => !isWeak && /^[1-9]\d{0,14}$/.test(value));
   return strong.map(({ value }) => Number(value));
 }
 
-/** Whether the header names the tag, as `If-None-Match` compares: a weak one like a strong one. */
+/** Returns true if the header names the tag. `If-None-Match` compares weakly. */
 export function names(header: string, etag: string): boolean {
   const tags = parseEntityTags(header);
   return tags === '*' || (tags?.some(({ value }) => `"${value}"` === etag) ?? false);

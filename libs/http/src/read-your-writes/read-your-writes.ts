@@ -6,28 +6,28 @@ import type { Sealer } from '../server/seal.ts';
 
 const HEADER = 'Consistency-Token';
 const SEAL = { purpose: 'consistency-token', binding: '' } as const;
-/** In a token, for the place of a client that has written nothing to the event store: less than any position. */
+/** Position in the token of a client that has written nothing to the event store. It is before all positions. */
 const BEGINNING = '-';
-/** Credentials whose last write is remembered: the longest unused are forgotten first. */
+/** Number of credentials whose last write is remembered. The least recently used are forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
-/** Whether something shows everything up to a position, now or within a time in milliseconds. */
+/** Resolves to true if everything up to a position is visible, now or within a time in milliseconds. */
 type Reached = (position: Position, timeoutMs: number) => Promise<boolean>;
 
-/** How long this process waits for the read models, in milliseconds. */
+/** Times to wait for the read models, in milliseconds. */
 interface ReadYourWritesWaits {
   /** Before a list is refused. */
   readonly listMs: number;
-  /** Before a write is answered all the same. */
+  /** Before a write is acknowledged anyway. */
   readonly answerMs: number;
-  /** Before a write is answered without a warning of what may be a duplicate. */
+  /** Before a write is acknowledged without a warning about duplicates. */
   readonly duplicatesMs: number;
 }
 
-/** How far the read models have got in the event store. */
+/** Progress of the read models in the event store. */
 export interface ReadModelProgress<Model extends string> {
   readonly progress: {
-    /** Whether the read model shows everything up to the position, now or within the time. @throws Unavailable */
+    /** Resolves to true if the read model shows everything up to the position, now or within the time. @throws Unavailable */
     reached(model: Model, position: Position, timeoutMs: number): Promise<boolean>;
   };
   /** The same for all read models. @throws Unavailable */
@@ -35,11 +35,11 @@ export interface ReadModelProgress<Model extends string> {
 }
 
 /**
- * A client that reads after its own acknowledged write sees it. The token of a write is its position in the event store;
- * for clients that send none, the last write of each key or session is remembered here.
+ * Lets clients see their own acknowledged writes. The token of a write is its position in the event store. For clients that
+ * send no token, the last write of each key or session is remembered here.
  */
 export class ReadYourWrites<Model extends string = string> {
-  /** By the credential's id. */
+  /** Position of the last write, by the id of the credential. */
   private readonly lastWrites = new LRUCache<string, Position>({ max: MAX_REMEMBERED });
 
   constructor(
@@ -49,8 +49,8 @@ export class ReadYourWrites<Model extends string = string> {
   ) {}
 
   /**
-   * Remembers a write that is about to be acknowledged, and tells the client where it stands. Waits a little for the read
-   * models, where a client that sends no token may ask another replica next, which remembers nothing.
+   * Remembers a write that is about to be acknowledged, and adds its token to the response. Waits for the read models if
+   * the client may next ask another replica without a token.
    * @param position undefined for a write beside the event store, which every replica shows at once
    */
   async wrote(reply: FastifyReply, position: Position | undefined): Promise<void> {
@@ -58,23 +58,23 @@ export class ReadYourWrites<Model extends string = string> {
     const before = this.lastOf(request);
     const last = latest(before, position);
     if (last !== undefined && last !== before) this.remember(request, last);
-    // Not less than what the client knew before: it may keep the newest token alone.
+    // At least the position that the client knew before, because it may keep only the newest token.
     const known = latest(last, this.sent(request).last);
     reply.header(HEADER, this.sealer.close(known ?? BEGINNING, SEAL));
     if (position === undefined || this.waits.answerMs <= 0) return;
-    // What is stored is answered, whatever the read models' store does.
+    // The write is stored, so a failure of the read models does not matter.
     await this.readModels.allReached(position, this.waits.answerMs).catch(() => false);
   }
 
   /**
-   * Acknowledges a write that was acknowledged before, with a token that is not less than the former one.
-   * @param token of the former answer
+   * Acknowledges a write again, with a token that is at least the former one.
+   * @param token of the former response
    */
   async wroteBefore(reply: FastifyReply, token: string): Promise<void> {
     await this.wrote(reply, positionIn(this.sealer.open(token, SEAL)));
   }
 
-  /** The last write of the request's key or session that this process knows; undefined without credentials. */
+  /** Returns the last known write of the request's key or session; undefined without credentials. */
   private lastOf({ principal }: FastifyRequest): Position | undefined {
     return principal === null ? undefined : this.lastWrites.get(principal.credential_id);
   }
@@ -84,7 +84,7 @@ export class ReadYourWrites<Model extends string = string> {
   }
 
   /**
-   * What a read must not be older than: the token sent, or the last write that is remembered if that is later.
+   * Returns the position that a read must have reached: that of the token, or of the remembered write if it is later.
    * @throws RequestError `invalid_consistency_token`
    */
   expected(request: FastifyRequest): Position | undefined {
@@ -95,7 +95,7 @@ export class ReadYourWrites<Model extends string = string> {
     return latest(this.lastOf(request), last);
   }
 
-  /** Whether the read model has got there by now. */
+  /** Resolves to true if the read model has reached the position. */
   async shown(model: Model, position: Position | undefined, withinMs = 0): Promise<boolean> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);
   }
@@ -105,7 +105,7 @@ export class ReadYourWrites<Model extends string = string> {
     await this.shown(model, position, this.waits.duplicatesMs).catch(() => false);
   }
 
-  /** Lets a list wait until the read model shows what this request expects. @throws RequestError `read_model_behind` */
+  /** Waits until the read model has reached the position that the request expects. @throws RequestError `read_model_behind` */
   async waitFor(model: Model, request: FastifyRequest): Promise<void> {
     await this.waitUntil(
       (position, timeoutMs) => this.readModels.progress.reached(model, position, timeoutMs),
@@ -113,18 +113,18 @@ export class ReadYourWrites<Model extends string = string> {
     );
   }
 
-  /** The same for lists that are no read model's. @throws RequestError `read_model_behind` */
+  /** The same for lists without a read model. @throws RequestError `read_model_behind` */
   async waitUntil(reached: Reached, request: FastifyRequest): Promise<void> {
     const expected = this.expected(request);
     if (expected === undefined || (await reached(expected, this.waits.listMs))) return;
     throw behind();
   }
 
-  /** The latest position of the request's tokens that are ours, and whether it has others. */
+  /** The latest position of the request's valid tokens, and whether it has invalid ones. */
   private sent({ headers }: FastifyRequest): { readonly last: Position | undefined; readonly hasForeign: boolean } {
     const header = headers['consistency-token'];
     if (header === undefined) return { last: undefined, hasForeign: false };
-    // Several where writes were under way side by side: only we can tell which is the latest.
+    // A client with parallel writes sends several tokens, because only the server can compare them.
     const opened = String(header)
       .split(',')
       .map((token) => this.sealer.open(token.trim(), SEAL));
@@ -132,7 +132,7 @@ export class ReadYourWrites<Model extends string = string> {
   }
 }
 
-/** The position that an opened token stands for. */
+/** The position in an opened token. */
 function positionIn(text: string | undefined): Position | undefined {
   return text === BEGINNING ? undefined : text;
 }

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { MIB } from './route-bodies.ts';
 
-/** Most bytes of answers that are made or sent at a time; while it is made, an answer takes several times its size. */
+/** Bytes of responses that may be prepared or sent at the same time. Preparing a response takes several times its size. */
 const AT_ONCE = 64 * MIB;
-/** The part of them that one workspace may hold: while it reads slowly, others still get their answers. */
+/** The part of these bytes that one workspace may hold, so that its slow clients do not block others. */
 const SHARE = 1 / 2;
 /** Bytes that count for a page until its size is known, if pages of its list were large or are not known. */
 const PAGE = 8 * MIB;
@@ -27,7 +27,7 @@ const MOST_WAITING = 1_000;
 interface HeldAnswer {
   readonly bytes: number;
   readonly workspace: string | undefined;
-  /** Set while it is a page that is read: names the list and its workspace. */
+  /** Set while a page is read: the list and its workspace. */
   readonly list?: string;
 }
 
@@ -125,7 +125,7 @@ export class AnswersUnderWay {
     const bytes = this.expectedBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
     const hasRoom = this.bytes + bytes <= this.atOnce && own + bytes <= this.atOnce * SHARE;
-    // Where nothing is held there is always room, whatever the bounds.
+    // One page always fits, whatever the limits.
     if (!hasRoom && this.held.size > 0) return false;
     this.hold(request.id, { bytes, workspace, list });
     return true;

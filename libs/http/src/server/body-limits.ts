@@ -6,20 +6,20 @@ import { whenSent } from './answers-under-way.ts';
 import { JSON_LIMIT } from './json-body.ts';
 import { hasBody, MIB } from './route-bodies.ts';
 
-/** Bytes of bodies larger than a usual one that are held at a time; each takes several times its size while it is read. */
+/** Bytes of large bodies that may be held at the same time. Reading a body takes several times its size. */
 const AT_ONCE = 48 * MIB;
-/** What is held of a body that is streamed: what the socket, its reader and the judgement of a file keep. */
+/** Bytes held of a streamed body: buffers of the socket, of the reader and of the file checks. */
 const OF_STREAM = (3 / 4) * MIB;
-/** The part of them that one workspace may hold: while it sends slowly, others still send theirs. */
+/** The part of these bytes that one workspace may hold, so that its slow clients do not block others. */
 const SHARE = 1 / 2;
 
 interface HeldBody {
   readonly bytes: number;
-  /** Of whoever sends it. */
+  /** Bytes held by one workspace. */
   readonly workspace: string | undefined;
 }
 
-/** Refuses large bodies while many of them are held already. Runs before a body is read, for whoever may send one. */
+/** Refuses large bodies while many are held. Runs before a body is read, for admitted requests. */
 export function boundLargeBodies(fastify: FastifyInstance, atOnce = AT_ONCE): void {
   const held = new Map<string, HeldBody>();
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -50,7 +50,7 @@ function total(bodies: readonly HeldBody[]): number {
   return bodies.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** As its client tells, else as many as the route takes. */
+/** The declared size; the limit of the route if the client declares none. */
 function bytesOf({ headers, routeOptions }: FastifyRequest): number {
   if (!hasBody(headers)) return 0;
   const limit = isStreamed({ routeOptions }) ? OF_STREAM : (routeOptions.config.body?.limit ?? 0);
@@ -61,20 +61,20 @@ function isStreamed({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boo
   return routeOptions.config.body?.kind.streams === true;
 }
 
-/** A body that is read whole must have come by then: a client that drips it holds no connection longer. */
+/** Time for a body that is read as a whole, so that a slow client cannot hold the connection longer. */
 const BODY_MS = 60_000;
-/** How often it is looked whether one should have come. */
+/** Interval of the checks for late bodies. */
 const LOOK_MS = 1_000;
-/** What a client goes on to send after it was answered is thrown away for so long: many read no answer before. */
+/** Time for which bytes after the response are discarded. Many clients read no response before they have sent everything. */
 const REST_MS = 10_000;
 const REQUEST_TIMEOUT = 408;
-/** The longest that any route waits for a body. */
+/** The longest time that any route gives a body. */
 export const LONGEST_BODY_MS = 60 * 60_000;
 
 /**
- * Ends the wait for bodies. Of one that is streamed, its reader tells how long it waits; here only what comes after the
- * answer is bounded.
- * @param late answers on the bare socket and closes it
+ * Limits the time of bodies. The reader of a streamed body has its own limit; here only bytes after the response are
+ * limited.
+ * @param late responds on the bare socket and closes it
  */
 export function boundBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) => void): void {
   const coming = new Map<IncomingMessage, { readonly until: number; readonly reply: ServerResponse }>();
@@ -88,7 +88,7 @@ export function boundBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) 
     coming.delete(raw);
     done();
   });
-  // One look at all of them: a timer and a listener for each took a fiftieth of a request.
+  // One timer for all bodies: a timer and a listener for each took 2% of a request's time.
   const looking = setInterval(() => {
     for (const [raw, { until, reply }] of coming) {
       const isOver = raw.complete || raw.destroyed;
@@ -113,7 +113,7 @@ export function boundBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) 
     else if (routeOptions.config?.body?.kind.streams === true && !raw.destroyed) {
       const timer = setTimeout(() => !raw.complete && raw.destroy(), REST_MS).unref();
       raw.once('close', () => clearTimeout(timer));
-      // Whoever stopped in the middle of it listens still.
+      // A client that paused still waits for the response.
       raw.removeAllListeners('readable');
       setImmediate(() => raw.resume());
     }

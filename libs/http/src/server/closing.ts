@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** How long clients may continue to send and read, of the 20 s that a process has for its end. */
+/** Time for clients to continue sending and reading, of the 20 s in which a process must end. */
 const SLOW_CLIENTS_MS = 8_000;
-/** How long a client may at least read an answer that comes after that. */
+/** Minimum time to read a response that is sent later. */
 const LATE_READERS_MS = 2_000;
 
 /** The latest request of a connection. */
@@ -14,16 +14,16 @@ interface Exchange {
 }
 
 /**
- * Ends connections with the server. An answer to what was in flight when the close began says that its connection ends: kept
- * alive, it would hold the close up. A client that still sends or reads after a while would do so too, and is cut off. A
- * request that is complete and not answered yet is left to be answered: its calls have deadlines of their own.
+ * Ends connections when the server closes. Responses to open requests announce that the connection ends; a connection that
+ * stays open would delay the close. For the same reason, clients that still send or read after a while are disconnected.
+ * Complete requests get their response: their calls have their own deadlines.
  */
 export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   const connections = new Map<Socket, Exchange | undefined>();
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** @param isSlow applies to connections on which this process does nothing */
+  /** @param isSlow whether a connection on which this process does nothing is cut off */
   const cut = (isSlow: (socket: Socket) => boolean) => {
     const waiting = new Set([...connections].flatMap(([socket, exchange]) => (isWorkedOn(exchange) ? [] : [socket])));
     for (const socket of waiting) if (isSlow(socket)) socket.destroy();

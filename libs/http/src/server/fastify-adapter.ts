@@ -19,12 +19,12 @@ import { FILE_KIND, FORM_KIND } from './streamed-bodies.ts';
 interface AdapterOptions {
   readonly errors: ErrorFilter;
   readonly clock: Clock;
-  /** Where clients reach it; empty for a socket. */
+  /** URL of the server for its clients; empty for a socket. */
   readonly baseUrl: string;
   readonly trustedProxies?: readonly string[];
 }
 
-/** Fastify as this API wants it: bodies as routes declare them, its own request ids, and no answer in any other error form. */
+/** Fastify for this API: bodies as routes declare them, our own request ids, and one form of errors. */
 export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const { errors, clock, trustedProxies = [] } = options;
   const headers = responseHeaders(options.baseUrl);
@@ -32,22 +32,22 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: JSON_LIMIT,
-    // Of what comes so slowly that not even a route is known, Node ends the wait after its own minute for headers.
+    // While not even the route is known, Node's own limit of one minute for headers applies.
     requestTimeout: LONGEST_BODY_MS,
     requestIdHeader: false,
     genReqId: newRequestId,
     return503OnClosing: false,
-    // A path that Fastify cannot even read: no hook has run.
+    // For a path that Fastify cannot read, no hook has run.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.headers(headers.api).header('Request-Id', request.id);
       errors.answer(notFound('path'), request, reply);
     },
     clientErrorHandler: (error, socket) => bare.unreadable(error, socket),
-    // Node would answer in a form of its own, see `refuseUnclear`; what asks to upgrade is answered as it would be without.
+    // Node would respond in its own form: see `refuseUnclear`. Requests to upgrade are handled like others.
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
-    // No Nest middleware is used; its dispatcher would run for every request.
+    // There is no Nest middleware, and its dispatcher would run for every request.
     skipMiddie: true,
-    // Nor is any of Fastify's schemas: only to load its compilers takes a tenth of a start.
+    // There are no Fastify schemas, and loading their compilers takes a tenth of the start.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
   });
   const fastify: FastifyInstance = adapter.getInstance();
@@ -73,7 +73,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND, FORM_KIND, FILE_KIND]);
   boundBodyTimes(fastify, (socket) => bare.late(socket));
   endConnectionsWhenClosing(fastify);
-  // Without a listener Node answers the one with a bare status, and the other not at all.
+  // Without these listeners, Node responds to the first with a bare status and to the second not at all.
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));
   fastify.server.on('connect', (_request, socket) => bare.connect(socket));
   return adapter;
@@ -83,7 +83,7 @@ function refuseSchemas(): never {
   throw new Error('bodies are checked as their DTOs say');
 }
 
-/** What a client calls a body that it does not send is no reason to refuse: many send the header always. */
+/** Ignores the media type of a request without a body: many clients always send the header. */
 function forgetTypeOfNothing({ headers }: FastifyRequest): void {
   if (!hasBody(headers)) delete headers['content-type'];
 }
@@ -93,8 +93,8 @@ const HOST = /^(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*(?::\d*)?$/i;
 const IPV6_HOST = /^\[([^\]]*)\](?::\d*)?$/;
 
 /**
- * Refuses what HTTP/1.1 wants refused although a request could be made of it. What two hosts on the way could take for
- * two different things is answered here.
+ * Refuses requests that HTTP/1.1 requires to be refused although they can be parsed, such as requests that two servers on
+ * the way could understand differently.
  * @throws RequestError
  */
 export function refuseUnclear({ headers, raw }: FastifyRequest): void {
@@ -103,7 +103,7 @@ export function refuseUnclear({ headers, raw }: FastifyRequest): void {
   if (hosts.length > 1) throw notValid('it has more than one Host header');
   if (headers.host === undefined && raw.httpVersion !== '1.0') throw notValid('it has no Host header');
   if (headers.host !== undefined && !isHost(headers.host)) throw notValid('its Host header names no host');
-  // RFC 9110, 10.1.1; older clients know no expectations.
+  // RFC 9110, 10.1.1. HTTP/1.0 has no expectations.
   if (headers.expect !== undefined && raw.httpVersion !== '1.0' && !/^100-continue$/i.test(headers.expect)) {
     throw new RequestError(
       'expectation_failed',
@@ -121,9 +121,9 @@ function notValid(reason: string): RequestError {
   return new RequestError('validation_failed', `The request is not valid HTTP: ${reason}.`);
 }
 
-/** What is not HTTP enough to become a request: answered on the bare socket, then closed. */
+/** Responds on the bare socket to bytes that are not a valid HTTP request, and closes it. */
 export class BareAnswers {
-  /** @param headers of every answer */
+  /** @param headers of every response */
   constructor(private readonly headers: Headers) {}
 
   unreadable(error: Error & { code?: string; reason?: string }, socket: Duplex): void {
@@ -139,12 +139,12 @@ export class BareAnswers {
     }
   }
 
-  /** The rest of the request is waited for no longer. */
+  /** Stops waiting for the rest of the request. */
   late(socket: Duplex): void {
     this.answer(socket, 'request_timeout', 'The request did not arrive in time.');
   }
 
-  /** This is no proxy. */
+  /** Refuses CONNECT: this is not a proxy. */
   connect(socket: Duplex): void {
     this.answer(socket, 'method_not_allowed', 'CONNECT is not possible here.', { Allow: '' });
   }
@@ -155,7 +155,7 @@ export class BareAnswers {
 }
 
 function answer(socket: Duplex, error: Parameters<typeof errorBody>[0], headers: Headers): void {
-  // Node listens no more where it hands a socket over: one that breaks now must not end the process.
+  // Node no longer listens on a socket that it hands over. An error on it must not end the process.
   socket.on('error', () => socket.destroy());
   const requestId = newRequestId();
   const body = JSON.stringify(errorBody(error, requestId));
@@ -171,7 +171,7 @@ function answer(socket: Duplex, error: Parameters<typeof errorBody>[0], headers:
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** The framework's own lines in our log; its chatter about every route it maps is left out. */
+/** Writes the warnings and errors of the framework to our log, without its lines about each route. */
 export function nestLogger(logger: Logger): LoggerService {
   return {
     log: () => undefined,

@@ -4,9 +4,9 @@ import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
 import { type BodyKind, MIB, type RouteBody } from './route-bodies.ts';
 
-/** Of a JSON body, unless the route says otherwise, in bytes. */
+/** Default limit of a JSON body, in bytes. */
 export const JSON_LIMIT = MIB;
-/** Where no credentials are asked for: enough for every e-mail, name and password. */
+/** Limit of a body without credentials, in bytes: enough for every e-mail, name and password. */
 export const STRANGERS_BODY_LIMIT = 16_384;
 
 export const JSON_KIND = jsonKind('application/json');
@@ -17,7 +17,7 @@ function jsonKind(mediaType: string): BodyKind {
   return {
     mediaType,
     addParser(fastify: FastifyInstance): void {
-      // Keys as `__proto__` are keys like any other: only declared fields are looked at.
+      // Keys such as `__proto__` do no harm, because only declared fields are read.
       const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
       fastify.addContentTypeParser<Buffer>(mediaType, { parseAs: 'buffer' }, (request, body, done) => {
         const refused = unreadable(request, body);
@@ -27,7 +27,7 @@ function jsonKind(mediaType: string): BodyKind {
         }
         const text = body.toString();
         void parse(request, text, (error, value) => {
-          // The parser's own message quotes the body, and tells the place of some faults only.
+          // The parser's message quotes the body, and has the position of some faults only.
           if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
           else done(null, value);
         });
@@ -41,7 +41,7 @@ export function json(limit = JSON_LIMIT): RouteBody {
   return { kind: JSON_KIND, limit };
 }
 
-/** Of what is merged into a resource: a merge patch by its name, or as any JSON. */
+/** A body that is merged into a resource: a merge patch by its media type, or plain JSON. */
 export function mergePatch(): RouteBody {
   return { ...json(), also: MERGE_PATCH_KIND };
 }
@@ -54,7 +54,7 @@ function unreadable({ headers }: FastifyRequest, body: Buffer): RequestError | u
   return isUtf8(body) ? undefined : new RequestError('malformed_json', 'The body is not UTF-8.');
 }
 
-/** Where it ceases to be JSON, and what is wrong there; empty where nobody can tell. */
+/** The position and kind of the first syntax error; empty if unknown. */
 function firstFault(text: string): string {
   let fault = '';
   const onError: jsonc.JSONVisitor['onError'] = (code, ...[, , line, column]) => {
@@ -63,20 +63,20 @@ function firstFault(text: string): string {
   try {
     jsonc.visit(text.replace(/^\ufeff/, ''), { onError }, { disallowComments: true });
   } catch (error) {
-    // It goes as deep as the document does.
+    // The recursion is as deep as the document.
     if (!(error instanceof RangeError)) throw error;
   }
   return fault;
 }
 
-/** `PropertyNameExpected` as `property name expected`. */
+/** Turns `PropertyNameExpected` into `property name expected`. */
 function wordsOf(name: string): string {
   return name.replaceAll(/(?<!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }
 
 /**
- * Whether a value that was read from JSON has more bytes than these when written again. Counts without a stack, as JSON is
- * read: a few kilobytes can be nested more deeply than a stack holds.
+ * Returns true if a value that was read from JSON takes more bytes as JSON. Counts without recursion, because a few
+ * kilobytes can be nested more deeply than the stack allows.
  */
 export function isLargerThan(bytes: number, value: unknown): boolean {
   let size = 0;
@@ -102,7 +102,7 @@ export function isLargerThan(bytes: number, value: unknown): boolean {
 
 const COLON = 1;
 
-/** Brackets, and commas between what they hold. */
+/** Bytes of brackets and commas. */
 function punctuation(held: number): number {
   return 2 + Math.max(0, held - 1);
 }

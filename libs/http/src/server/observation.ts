@@ -2,10 +2,10 @@ import type { Counter, Histogram, Logger, Metrics } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { principalFields, requestFields } from './request.ts';
 
-/** Characters of a path that are logged: strangers send what they like. */
+/** Characters of a path that are logged, because anybody can send any path. */
 const MAX_PATH = 200;
 
-/** One log line and two metrics per request. Neither a query string nor a header nor a body is ever logged. */
+/** Writes one log line and two metrics per request. Never logs query strings, headers or bodies. */
 export class Observation {
   private readonly requests: Counter;
   private readonly durations: Histogram;
@@ -26,7 +26,7 @@ export class Observation {
   answered(request: FastifyRequest, reply: FastifyReply): void {
     const labels = {
       method: request.method,
-      // The pattern, not the path: a path would make a metric of every id.
+      // The pattern of the route: with the path, every id would have its own metric.
       route: request.is404 ? 'none' : (request.routeOptions.url ?? 'none'),
       status: reply.statusCode,
     };
@@ -48,8 +48,8 @@ export class Observation {
 }
 
 /**
- * What follows is a secret: of a one-time link, or a key that somebody took for an id; or is as long as the token of a
- * link, wherever it stands. Also where no route takes it.
+ * Matches secrets in a path: tokens of one-time links, keys sent in place of ids, and any text as long as a token. They
+ * also appear in paths without a route.
  */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(\/invitations\/).*/is, '$1…'],
@@ -58,12 +58,12 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 const ENCODED = /%([2-6][0-9a-f]|7[0-9a-e])/gi;
 
-/** Strangers send what they like, and secrets are not for the log. */
+/** The path without secrets, shortened. */
 function loggedPath({ url, params, routeOptions }: FastifyRequest): string {
-  // Whatever was encoded in it.
+  // Secrets may be percent-encoded.
   if (typeof params === 'object' && params !== null && 'token' in params) return routeOptions.url ?? '';
   const [path = ''] = url.split('?', 1);
-  // Where no route takes it nothing has decoded it; what is plain to read is enough to know a secret by.
+  // Without a route, nothing has decoded the path; its plain characters are enough to recognize a secret.
   const plain = path.replace(ENCODED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   return SECRETS.reduce((left, [secret, instead]) => left.replace(secret, instead), plain).slice(0, MAX_PATH);
 }

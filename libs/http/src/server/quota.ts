@@ -3,9 +3,9 @@ import type { Quota } from '@tracking/ports';
 import { rateLimited } from '../errors/request-error.ts';
 
 /**
- * Counts one more under the key.
- * @param limit a minute
- * @param refusal what is said beyond it
+ * Counts one request under the key.
+ * @param limit per minute
+ * @param refusal message of the error
  * @throws RequestError `rate_limited`
  */
 export async function withinQuota(quota: Quota, key: string, limit: number, refusal: string): Promise<void> {
@@ -13,7 +13,7 @@ export async function withinQuota(quota: Quota, key: string, limit: number, refu
   if (!admitted) throw rateLimited(refusal, retryAfter);
 }
 
-/** What one customer of a network has: of IPv6 a /64, in which anybody may choose among 2^64 addresses. */
+/** Returns the network of one customer: for IPv6 the /64, because the customer chooses among its addresses. */
 export function networkOf(address: string): string {
   const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (inner !== undefined) return inner;

@@ -8,35 +8,35 @@ import { ifMatchOf } from '../preconditions/preconditions.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who makes it; set on every route that is not open, before its handler runs. */
+    /** The caller; set before the handler runs, on every route that is not open. */
     principal: Principal | null;
-    /** The client's where it sent a valid one, else made for this request. */
+    /** The trace context of the client if it is valid, otherwise a new one. */
     traceparent: string;
-    /** Ids of what the request was about, for its log line. */
+    /** Ids of the resources in the request, for its log line. */
     about: Readonly<Record<string, string>> | null;
-    /** Whether its handler was called, and may have done something. */
+    /** True once its handler was called, and may have changed something. */
     begun: boolean;
   }
 }
 
-/** Who made a request, in its log line. */
+/** Fields about the caller in the log line of a request. */
 export function principalFields(principal: Principal | null): Readonly<Record<string, string>> {
   if (!principal) return {};
   const { type, credential_id, workspace_id } = principal;
   return { [type === 'session' ? 'session_id' : 'key_id']: credential_id, workspace_id };
 }
 
-/** Always our own: an id that a client chose could be made to collide with another's in the logs. */
+/** Makes a request id. Ids of clients are not used, because they could collide with others in the logs. */
 export function newRequestId(): string {
   return `req_${randomHex()}`;
 }
 
-/** 32 digits, never all of them zero. */
+/** 32 hexadecimal digits, never all zero. */
 function randomHex(): string {
   return randomUUID().replaceAll('-', '');
 }
 
-/** Who asks. Only for routes that are not open. */
+/** Returns the caller. Only for routes that are not open. */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error('an open route has no principal');
   return request.principal;
@@ -47,38 +47,38 @@ export function scopeOf(request: FastifyRequest): Scope {
   return { workspace_id, environment };
 }
 
-/** `Prefer: handling=strict` (RFC 7240): what would be ignored or warned about is refused. */
+/** Returns true for `Prefer: handling=strict` (RFC 7240), which turns warnings into errors. */
 export function isStrict(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer'];
   return prefer !== undefined && /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(String(prefer));
 }
 
-/** The trace that the request belongs to; a new one, not sampled, where the client began none. */
+/** Returns the trace context of the client; a new one, not sampled, if there is none. */
 export function traceparentOf({ headers }: FastifyRequest): string {
   const given = headers['traceparent'];
   if (typeof given === 'string' && traceOf(given) !== undefined) return given;
-  // Node draws UUIDs in bulk: a fiftieth of a request's time less than its own random bytes for each.
+  // Node generates UUIDs in bulk, which takes 2% less of a request's time than random bytes for each.
   return `00-${randomHex()}-${randomHex().slice(16)}-00`;
 }
 
-/** What every line about a request begins with. */
+/** The first fields of every log line about a request. */
 export function requestFields({ id, traceparent }: FastifyRequest) {
   return originFields({ request_id: id, traceparent });
 }
 
 const origins = new AsyncLocalStorage<RequestOrigin>();
 
-/** The request that is being handled, for calls to other services; undefined outside of any. */
+/** The request that is being handled, for calls to other services; undefined outside a request. */
 export function currentRequest(): RequestOrigin | undefined {
   return origins.getStore();
 }
 
-/** Handles a request: what `work` calls finds it as {@link currentRequest}. */
+/** Runs `work` with the request as {@link currentRequest}. */
 export function during(request: FastifyRequest, work: () => void): void {
   origins.run({ request_id: request.id, traceparent: request.traceparent }, work);
 }
 
-/** What every command carries. */
+/** The fields of every command. */
 export function commandContext(request: FastifyRequest) {
   const { workspace_id, environment, actor } = principalOf(request);
   const { id, at } = commandIdentityOf(request);
@@ -97,16 +97,16 @@ export function commandContext(request: FastifyRequest) {
 }
 export type CommandContext = ReturnType<typeof commandContext>;
 
-/** What a command is known by, however often it is carried out. */
+/** Id and time of a command, the same for every repeat. */
 export interface CommandIdentity {
   readonly id: string;
-  /** When the request was accepted: the time of all events that come of it. */
+  /** When the request was accepted: the time of all its events. */
   readonly at: Timestamp;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of requests that may write; given before the handler runs. */
+    /** Of a request that may write; set before the handler runs. */
     commandIdentity: CommandIdentity | null;
   }
 }
@@ -114,8 +114,8 @@ declare module 'fastify' {
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * The one place where a command gets its id and time: after the body was read, before the handler. Under an
- * `Idempotency-Key` it has them already, from the key's claim.
+ * The only place where a command gets its id and time: after the body is read, before the handler runs. A request under
+ * an `Idempotency-Key` has them already, from the claim of the key.
  */
 export function giveCommandIdentity(request: FastifyRequest, clock: Clock): void {
   if (READING.has(request.method)) return;
@@ -128,31 +128,31 @@ export function commandIdentityOf({ commandIdentity, method }: FastifyRequest): 
 }
 
 /**
- * Parameters of handlers, beside Nest's own `@Param`, `@Query` and `@Res`. Nest reads parameters from the last to the
- * first: where several are refused, what is wrong with the last of them is answered.
+ * Makes a parameter of handlers, like Nest's own `@Param`, `@Query` and `@Res`. Nest reads parameters from the last to the
+ * first, so if several are refused, the response is the error of the last one.
  */
 function parameter<T>(read: (request: FastifyRequest) => T): () => ParameterDecorator {
   return createParamDecorator((_data: unknown, context: ExecutionContext) => read(requestOf(context)));
 }
 
-/** Whose data the request is about: a {@link Scope}. */
+/** The {@link Scope} of the request. */
 export const CurrentScope = parameter<Scope>(scopeOf);
 
-/** What the command of the request carries: a {@link CommandContext}. */
+/** The {@link CommandContext} of the request. */
 export const Command = parameter<CommandContext>(commandContext);
 
-/** For commands that nobody's principal carries: a {@link CommandIdentity}. */
+/** The {@link CommandIdentity} of a request without a principal. */
 export const Identified = parameter<CommandIdentity>(commandIdentityOf);
 
-/** Versions that `If-Match` names, for a command to expect; undefined where it names none in particular. */
+/** The versions in `If-Match`, which a command expects; undefined if it names none. */
 export const IfMatch = parameter<readonly number[] | undefined>(ifMatchOf);
 
-/** The body as it was parsed, and how it is to be read. */
+/** The parsed body of a request, and how to read it. */
 export interface Sent {
   readonly body: unknown;
-  /** Whether what would be ignored or warned about is refused. */
+  /** True if warnings are errors. */
   readonly strict: boolean;
-  /** Of the command that it asks for. */
+  /** Time of the command. */
   readonly at: Timestamp;
 }
 

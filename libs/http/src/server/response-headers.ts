@@ -1,4 +1,4 @@
-/** Kinds of routes whose answers have headers of their own. */
+/** Kinds of routes, by the headers of their responses. */
 type AnswerKind = 'api' | 'docs' | 'page';
 
 export type Headers = Readonly<Record<string, string>>;
@@ -6,14 +6,14 @@ type ResponseHeaders = Readonly<Record<AnswerKind, Headers>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which headers its answers have; those of `api`, unless told. */
+    /** The headers of its responses; `api` by default. */
     answers?: AnswerKind;
   }
 }
 
 /**
- * What a page may load and do: everything from here, nothing inline. `blob:` for pictures that the page read itself: those of
- * documents are answered for saving alone, and to requests that name their environment, which no address in a page does.
+ * The content security policy of a page: only files of this server, nothing inline. `blob:` is for pictures that the page
+ * has downloaded: the bytes of documents are sent as attachments, and only to requests with the environment in a header.
  */
 const PAGE = {
   'default-src': "'none'",
@@ -29,13 +29,13 @@ const PAGE = {
 };
 /** `data:` for the icons inside Swagger UI's style sheet. */
 const DOCS = { ...PAGE, 'img-src': "'self' data:", 'form-action': "'none'" };
-/** An answer that no browser has to show: where one does all the same, nothing in it is loaded or run. */
+/** The policy of responses that are not pages: a browser that shows one loads and runs nothing in it. */
 const NO_PAGE = { 'default-src': "'none'", 'frame-ancestors': "'none'" };
 
 /**
- * The headers of every answer, by the kind of its route; what has no route, errors too, is of the kind `api`. `no-store`
- * because answers belong to one key; files that may be kept say so.
- * @param baseUrl where clients reach it; where that is https, they are told to come by it alone
+ * Returns the headers of every response, by the kind of its route. Requests without a route, and errors, are of the kind
+ * `api`. `no-store`, because a response belongs to one key; files that may be cached override it.
+ * @param baseUrl URL of the server for its clients. If it is https, responses demand https (HSTS).
  */
 export function responseHeaders(baseUrl: string): ResponseHeaders {
   const everywhere = {

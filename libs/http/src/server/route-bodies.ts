@@ -4,46 +4,46 @@ import { RequestError } from '../errors/request-error.ts';
 
 /** A way to read bodies. */
 export interface BodyKind {
-  /** Fastify has one parser for each, so two kinds cannot share one. */
+  /** Two kinds cannot share a media type, because Fastify has one parser for each. */
   readonly mediaType: string;
-  /** Whether what reads it hands on a stream, so that little of it is held at a time. */
+  /** True if it is read as a stream, so that little of it is held at a time. */
   readonly streams?: true;
   /**
-   * Adds the parser. Fastify holds a parser of text or bytes to the route's limit; one that hands on a stream has to
-   * count itself, up to `request.routeOptions.bodyLimit`.
+   * Adds the parser. Fastify enforces the limit of the route for text and bytes; a parser that passes on a stream must
+   * count the bytes itself, up to `request.routeOptions.bodyLimit`.
    */
   addParser(fastify: FastifyInstance): void;
 }
 
-/** What a route takes as its body. */
+/** The body that a route accepts. */
 export interface RouteBody {
   readonly kind: BodyKind;
-  /** Taken as well. */
+  /** Other kinds that it accepts. */
   readonly also?: BodyKind;
   /** In bytes. */
   readonly limit: number;
-  /** Of one that is streamed; any other must have come within a minute. */
+  /** Of a streamed body. Other bodies have one minute. */
   readonly time?: BodyTime;
 }
 
-/** How long a body may take, in milliseconds. */
+/** Time limits of a body, in milliseconds. */
 export interface BodyTime {
-  /** Until the next bytes come, where they are waited for. */
+  /** Longest wait for the next bytes. */
   readonly idleMs: number;
   readonly overallMs: number;
 }
 
-/** The media type of a kind that takes all. */
+/** The media type of a kind that accepts all. */
 export const ANY_TYPE = '*';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of every route that can have a body. */
+    /** Set on every route that can have a body. */
     body?: RouteBody;
   }
 }
 
-/** Reads bodies of these kinds alone, each route's as the route declares it. A route that declares none is refused. */
+/** Reads bodies of these kinds, as each route declares. A route without a declaration is refused. */
 export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKind[]): void {
   fastify.removeAllContentTypeParsers();
   for (const kind of kinds) kind.addParser(fastify);
@@ -63,19 +63,19 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
   });
 }
 
-/** Fastify parses none of theirs. */
+/** Methods whose bodies Fastify does not parse. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The one to be named first. */
+/** Kinds of a body, the preferred one first. */
 export function kindsOf({ kind, also }: RouteBody): readonly BodyKind[] {
   return also === undefined ? [kind] : [kind, also];
 }
 
-/** A parser that another route has is not one for this route. @throws RequestError 415 */
+/** Refuses media types that only other routes accept. @throws RequestError 415 */
 function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly string[]): void {
   const sent = headers['content-type'];
   if (mediaTypes.includes(ANY_TYPE)) {
-    // By its name another route's parser would read it.
+    // The parser of another route would read it.
     delete headers['content-type'];
     return;
   }
@@ -88,13 +88,13 @@ function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly stri
   throw new RequestError('unsupported_media_type', 'Send the body in UTF-8: it is read as that whatever charset says.');
 }
 
-/** False for a `charset` other than UTF-8. */
+/** Returns false for a `charset` other than UTF-8. */
 function isUtf8(parameter: string): boolean {
   const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset);
 }
 
-/** Whether a request tells of a body. */
+/** Returns true if a request declares a body. */
 export function hasBody({
   'content-length': length = '0',
   'transfer-encoding': encoding,
@@ -104,7 +104,7 @@ export function hasBody({
 
 export const MIB = 1_048_576;
 
-/** For people. */
+/** The size in words, such as `1 MiB`. */
 export function sizeOf(bytes: number): string {
   return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
 }

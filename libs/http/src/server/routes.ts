@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HttpException } from '@nestjs/common';
 import { RequestError } from '../errors/request-error.ts';
 
-/** The paths that this API answers, each with its methods: to tell a wrong method from a wrong path. */
+/** The paths of this API with their methods, to distinguish a wrong method from a wrong path. */
 export class Routes {
   private readonly methods = new Map<string, { readonly path: RegExp; readonly methods: Set<string> }>();
 
   private readonly operations = new Set<string>();
 
-  /** Records every route as it is added; refuses one under `/v1` that is no operation, and one of operators that takes any parameters. */
+  /** Records every route. Refuses routes under `/v1` that are no operation, and operators' routes without declared parameters. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method, config }) => {
       if (url.startsWith('/v1') && config?.operation === undefined) {
@@ -24,13 +24,13 @@ export class Routes {
     });
   }
 
-  /** After all routes were added. @throws Error naming an operation that none of them is */
+  /** Call after all routes are added. @throws Error naming an operation without a route */
   requireAll(operations: readonly string[]): void {
     const missing = operations.filter((operation) => !this.operations.has(operation));
     if (missing.length > 0) throw new Error(`no route is ${missing.join(', ')}`);
   }
 
-  /** Where the path exists under other methods, the router's 404 becomes a 405 that tells them; anything else stays as it is. */
+  /** Turns the router's 404 into a 405 with the allowed methods if the path exists. Returns other errors as they are. */
   refine(error: unknown, request: FastifyRequest): unknown {
     if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
     const path = pathOf(request.url);
@@ -43,7 +43,7 @@ export class Routes {
   }
 }
 
-/** Also of a request that names its server in front of the path (RFC 9112, 3.2.2). */
+/** The path of a request, also if its target is an absolute URL (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
   return target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
 }

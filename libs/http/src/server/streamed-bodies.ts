@@ -6,37 +6,37 @@ import { ANY_TYPE, type BodyKind, type BodyTime } from './route-bodies.ts';
 
 import busboy, { type BusboyInstance } from '@fastify/busboy';
 
-/** Of fields: more than any text that one may have, in bytes. */
+/** Limit of a field in bytes, more than any valid text has. */
 const FIELD_BYTES = 8_192;
 const MAX_PARTS = 50;
-/** Of one part's headers; a file's name that is cut by it is too long in any case. */
+/** Limit of the headers of a part in bytes. A file name that it cuts off is too long anyway. */
 const HEADER_BYTES = 16_384;
-/** Characters of a name that an error tells. */
+/** Characters of a field name that an error quotes. */
 const MAX_NAME = 200;
 
-/** The file of a form while it comes. */
+/** The file of a form while it is received. */
 export interface FormFile {
-  /** To be iterated once; throws where the form breaks off. */
+  /** Iterate once. Throws if the form ends early. */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** The name that its sender gave it; undefined where there is none. */
+  /** The name that the client sent; undefined if there is none. */
   readonly name: string | undefined;
-  /** As its sender calls it. */
+  /** The media type that the client sent. */
   readonly mediaType: string;
 }
 
 interface FormOptions {
-  /** Which part is the file. */
+  /** Name of the part that is the file. */
   readonly fileField: string;
   readonly time: BodyTime;
-  /** What becomes of the file; what this throws refuses the form. */
+  /** Stores the file. Its error refuses the form. */
   readonly take: (file: FormFile) => Promise<unknown>;
 }
 
 /**
- * Reads a `multipart/form-data` body as it comes, parts in any order: the texts of its fields by name, and under the
- * file's name what `take` made of it. Where it throws, `take` has ended as well.
+ * Reads a `multipart/form-data` body as a stream, with parts in any order. Returns the texts of the fields by name, and the
+ * result of `take` under the name of the file. When it throws, `take` has ended too.
  * @throws RequestError `malformed_multipart`, `validation_failed`, `limit_exceeded`, `request_timeout`,
- * `body_too_large`; what `take` throws
+ * `body_too_large`; the error of `take`
  */
 export async function readForm(
   request: FastifyRequest,
@@ -71,7 +71,7 @@ class FormReading {
     private readonly parser: BusboyInstance,
     private readonly options: FormOptions,
   ) {
-    // Looked at only where it is raced with.
+    // Only observed in the race below.
     this.failure.promise.catch(() => undefined);
     parser.on('field', (name, value, _cutName, isCut) => this.field(unescaped(name), value, isCut));
     parser.on('file', (...[name, bytes, fileName, , mediaType]) =>
@@ -115,7 +115,7 @@ class FormReading {
   }
 
   private part({ name, fileName, mediaType, bytes }: Part): void {
-    // Nobody else listens where it is not read, or not yet: a form that is refused must not end the process.
+    // While the file is not read, nobody else listens for errors, and a refused form must not end the process.
     bytes.on('error', () => undefined);
     if (name !== this.options.fileField || this.parts.has(name)) {
       bytes.resume();
@@ -141,7 +141,7 @@ class FormReading {
 /** Characters that browsers escape in names of fields and files: https://html.spec.whatwg.org/#multipart/form-data-encoding-algorithm */
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
-/** A name as it was before a browser escaped it. Any other `%` is part of the name. */
+/** Reverts the escapes that browsers put into names. Any other `%` is part of the name. */
 function unescaped(name: string | undefined): string | undefined {
   return name?.replaceAll(/%(?:22|0D|0A)/g, (escape) => ESCAPED[escape] ?? escape);
 }
@@ -159,7 +159,7 @@ function malformed(why: string): RequestError {
 
 /** A form with a file, for `readForm`. */
 export const FORM_KIND = streamed('multipart/form-data');
-/** The bytes of a file, whatever their sender calls them. */
+/** The bytes of a file, of any media type. */
 export const FILE_KIND = streamed(ANY_TYPE);
 
 function streamed(mediaType: string): BodyKind {
@@ -177,8 +177,8 @@ function streamed(mediaType: string): BodyKind {
 }
 
 /**
- * The bytes of a request's body as they come, to be iterated once. Reads no faster than it is asked.
- * @throws RequestError `request_timeout`, `body_too_large`; where its client goes away, whatever the connection says
+ * The bytes of a request's body as they are received. Iterate once; reads only on demand.
+ * @throws RequestError `request_timeout`, `body_too_large`; the error of the connection if the client disconnects
  */
 export async function* incoming({ raw, body, routeOptions }: FastifyRequest, time: BodyTime): AsyncGenerator<Buffer> {
   if (body === undefined || body === null) return;
@@ -199,7 +199,7 @@ export async function* incoming({ raw, body, routeOptions }: FastifyRequest, tim
 export async function inTime<T>(coming: Promise<T>, ms: number): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const late = new RequestError('request_timeout', 'The body did not arrive in time.');
-  // Of a body that nobody reads any more it keeps no process.
+  // A body that is no longer read must not keep the process alive.
   const timer = setTimeout(() => reject(late), Math.max(0, ms)).unref();
   try {
     return await Promise.race([coming, over]);

@@ -2,13 +2,13 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { join } from 'node:path';
 
-/** First parts of the addresses of pages; what is behind them the application reads itself. */
+/** First path segments of the pages. The application reads the rest of the path. */
 const PAGES = ['start', 'shipments', 'exceptions', 'settings', 'sign-in', 'invitation'] as const;
 
 /**
- * The web application, which is files: the same page at every address of its own, and what that loads. Open to everybody; what
- * it shows it asks of the API, as whoever is signed in.
- * @param folder with `index.html` and `assets`, whose names change with their content; each beside its compressed forms
+ * Serves the files of the web application: the same page at each of its addresses, and its assets. They are open to
+ * everybody, because the application reads all data from the API with the session of its user.
+ * @param folder with `index.html` and `assets`, whose names change with their content, each with its compressed forms
  */
 export function serveWebApp(fastify: FastifyInstance, folder: string): void {
   void fastify.register(async (pages) => {
@@ -16,7 +16,7 @@ export function serveWebApp(fastify: FastifyInstance, folder: string): void {
       route.config = { answers: 'page', ...route.config };
     });
     pages.addHook('onRequest', (_request, reply, done) => {
-      // Whatever keeps them in between: what one browser takes another may not.
+      // For caches in between: browsers accept different encodings.
       reply.header('Vary', 'Accept-Encoding');
       done();
     });
@@ -31,7 +31,7 @@ export function serveWebApp(fastify: FastifyInstance, folder: string): void {
     await pages.register(fastifyStatic, { ...files, root: folder, serve: false, decorateReply: false });
     const options = { cacheControl: false };
     pages.get('/assets/index.css', (_request, reply) => {
-      // The one asset whose name stays, whatever is in it.
+      // The only asset whose name does not change with its content.
       reply.header('Cache-Control', 'no-cache');
       return reply.sendFile('assets/index.css', folder, options);
     });
@@ -39,7 +39,7 @@ export function serveWebApp(fastify: FastifyInstance, folder: string): void {
     for (const page of PAGES) {
       for (const path of [`/${page}`, `/${page}/*`]) {
         pages.get(path, (_request, reply) => {
-          // Asked for anew each time, answered with 304 mostly: it names the assets of the version that runs.
+          // Revalidated each time, mostly with 304, because it names the assets of the running version.
           reply.header('Cache-Control', 'no-cache');
           return reply.sendFile('index.html', folder, options);
         });
