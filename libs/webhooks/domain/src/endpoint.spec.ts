@@ -184,32 +184,12 @@ describe('enabled periods', () => {
     });
   });
 
-  describe('what an earlier version left', () => {
+  test('an event without a place is live for an endpoint that is enabled, and by the times after that', () => {
     const message = (hour: number) => ({ created_at: at(hour), place: undefined });
-
-    test('is open from the beginning of the log where a period is open', () => {
-      const open = [{ from: at(5), to: null }];
-      expect(live(open, '01')).toEqual(['01']);
-      expect(includes(open, message(1))).toBe(true);
-      expect(live(ended(open, moment('04')), '01', '04', '05')).toEqual(['01', '04']);
-    });
-
-    test('is told by the times where a period is closed', () => {
-      const shut = [{ from: at(1), to: at(3) }];
-      const hours = (place: string | undefined) =>
-        [0, 1, 2, 3].filter((hour) => includes(shut, { created_at: at(hour), place }));
-      expect([hours('09'), hours(undefined)]).toEqual([
-        [1, 2],
-        [1, 2],
-      ]);
-    });
-
-    test('is live for whoever is enabled, where a message does not say its place', () => {
-      const open = begun([], moment('02', 5));
-      expect([includes(open, message(1)), includes(open, message(9))]).toEqual([true, true]);
-      const shut = ended(open, moment('04', 7));
-      expect([4, 5, 6, 7].filter((hour) => includes(shut, message(hour)))).toEqual([5, 6]);
-    });
+    const open = begun([], moment('02', 5));
+    expect([includes(open, message(1)), includes(open, message(9))]).toEqual([true, true]);
+    const shut = ended(open, moment('04', 7));
+    expect([4, 5, 6, 7].filter((hour) => includes(shut, message(hour)))).toEqual([5, 6]);
   });
 });
 

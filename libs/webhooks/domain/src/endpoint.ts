@@ -156,10 +156,10 @@ export interface Moment {
 
 /**
  * From enabling an endpoint to disabling it. The places decide which events are live, since clocks step and differ. The
- * times are for people, and for events or periods without a place.
+ * times are for people, and for events that are in no log.
  */
 export interface EnabledPeriod extends Period {
-  readonly places?: {
+  readonly places: {
     /** The log's head at enabling: events after it are live. */
     readonly after: LogPlace;
     /** The log's head at disabling: events after it are no longer live. Null while the period is open. */
@@ -183,17 +183,16 @@ export function begun(periods: readonly EnabledPeriod[], { at, head }: Moment): 
 export function ended(periods: readonly EnabledPeriod[], { at, head }: Moment): readonly EnabledPeriod[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;
-  const places = { after: last.places?.after ?? BEGINNING_OF_LOG, up_to: head };
-  return closed(periods.with(-1, { ...last, places }), at);
+  return closed(periods.with(-1, { ...last, places: { ...last.places, up_to: head } }), at);
 }
 
 /**
- * Returns true if an event lies in one of the periods, whenever it is asked. Without a place, an event matches an open
- * period, and a closed one by its times: so nothing is lost.
+ * Returns true if an event lies in one of the periods, whenever it is asked. An event without a place matches an open period,
+ * and a closed one by its times: so nothing is lost.
  */
 export function includes(periods: readonly EnabledPeriod[], { created_at, place }: LoggedEvent): boolean {
   return periods.some(({ from, to, places }) => {
-    if (places === undefined || place === undefined) return to === null || (from <= created_at && created_at < to);
+    if (place === undefined) return to === null || (from <= created_at && created_at < to);
     return places.after < place && (places.up_to === null || place <= places.up_to);
   });
 }
