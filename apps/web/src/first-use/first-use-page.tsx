@@ -28,7 +28,7 @@ export function FirstUsePage() {
   );
 }
 
-const CreateKey = late(async () => ({ default: (await import('../settings/api-keys/keys.tsx')).CreateKey }));
+const CreateKey = late(async () => ({ default: (await import('../settings/api-keys/api-keys-page.tsx')).CreateKey }));
 
 /**
  * The first steps of a new workspace: a key, a shipment, a webhook. Each is checked off as soon as it exists, however it was

@@ -1,12 +1,45 @@
-import { Alert, Button, Stack, Switch } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import {
+  Alert,
+  Button,
+  Stack,
+  Switch,
+  ActionIcon,
+  Badge,
+  Code,
+  Menu,
+  Table,
+  Text,
+  VisuallyHidden,
+  Group,
+  SegmentedControl,
+  Select,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconPlus, IconDots } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { SecretDialog } from '../../app/shown-once.tsx';
+import { failureOf, fieldErrors } from '../../app/failures.ts';
+import { askFirst } from '../../app/overlays.tsx';
 import { PageHeader, Waiting } from '../../app/page.tsx';
-import { useEnvironment } from '../../session/session.ts';
-import { CreateKey, Keys, RotateKey } from './keys.tsx';
-import { type ApiKey, keysQuery, stateOf } from './key-queries.ts';
+import { SecretDialog, ShownOnce } from '../../app/shown-once.tsx';
+import { useWrite } from '../../app/write.ts';
+import { ENVIRONMENT_LABELS, type Environment } from '../../session/api.ts';
+import { ROLE_LABELS } from '../../session/roles.ts';
+import { useEnvironment, useApi, useSession, useMay } from '../../session/session.ts';
+import { Time } from '../../values/time.tsx';
+import { RotateSecret } from '../settings-parts.tsx';
+import { usersQuery, calledOf } from '../team/team.ts';
+import {
+  type ApiKey,
+  keysQuery,
+  stateOf,
+  KEY_STATE_LABELS,
+  mayRotate,
+  serviceAccountsQuery,
+  type ServiceAccount,
+  mayHaveKeys,
+} from './key-queries.ts';
 
 type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };
 
@@ -54,5 +87,201 @@ export function ApiKeysPage() {
         {dialog?.kind === 'rotate' && <RotateKey apiKey={dialog.key} onClose={close} />}
       </SecretDialog>
     </Stack>
+  );
+}
+
+interface Props {
+  readonly keys: readonly ApiKey[];
+  readonly onRotate: (key: ApiKey) => void;
+}
+
+export function Keys({ keys, onRotate }: Props) {
+  const [client, { user }, ownerOf] = [useApi(), useSession(), useOwnerNames()];
+  const revoke = useWrite({
+    write: ({ id }: ApiKey) => client.keys.revoke(id),
+    done: 'The key is revoked.',
+    touches: [['api-keys']],
+  });
+  const ask = (key: ApiKey) =>
+    askFirst({
+      title: `Revoke “${key.name}”?`,
+      children: <Text size="sm">Whatever uses it is refused within five seconds. This cannot be undone.</Text>,
+      labels: { confirm: 'Revoke', cancel: 'Cancel' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => revoke.mutate(key),
+    });
+  return (
+    <Table.ScrollContainer minWidth={760}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Key</Table.Th>
+            <Table.Th>Acts as</Table.Th>
+            <Table.Th>Last used</Table.Th>
+            <Table.Th>Ends</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {keys.map((key) => {
+            const state = stateOf(key, Date.now());
+            return (
+              <Table.Tr key={key.id}>
+                <Table.Td>{key.name}</Table.Td>
+                <Table.Td>
+                  <Badge mr="xs" tt="none" variant="light" color={key.environment === 'test' ? 'orange' : 'blue'}>
+                    {ENVIRONMENT_LABELS[key.environment]}
+                  </Badge>
+                  <Code>
+                    {key.prefix}…{key.last_four}
+                  </Code>
+                </Table.Td>
+                <Table.Td>
+                  {ownerOf(key.owner)} ({ROLE_LABELS[key.role]})
+                </Table.Td>
+                <Table.Td>
+                  <Time value={key.last_used_at} />
+                </Table.Td>
+                <Table.Td>{state === 'active' ? <Time value={key.expires_at} /> : KEY_STATE_LABELS[state]}</Table.Td>
+                <Table.Td ta="end" className="rowActions">
+                  {state === 'active' && (
+                    <Menu position="bottom-end">
+                      <Menu.Target>
+                        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${key.name}`}>
+                          <IconDots size={18} />
+                        </ActionIcon>
+                      </Menu.Target>
+                      <Menu.Dropdown>
+                        {mayRotate(key, user?.id) && <Menu.Item onClick={() => onRotate(key)}>Rotate…</Menu.Item>}
+                        <Menu.Item color="red" onClick={() => ask(key)}>
+                          Revoke…
+                        </Menu.Item>
+                      </Menu.Dropdown>
+                    </Menu>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** The names of key owners, as far as the user may know them. */
+function useOwnerNames(): (owner: ApiKey['owner']) => string {
+  const [environment, { user }] = [useEnvironment(), useSession()];
+  const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useMay('keys:manage') });
+  const users = useQuery({ ...usersQuery(environment), enabled: useMay('workspace:admin') });
+  return ({ type, id }) => {
+    if (id === user?.id) return 'Myself';
+    if (type === 'service_account') return accounts.data?.find((each) => each.id === id)?.name ?? 'A service account';
+    const found = users.data?.find((each) => each.id === id);
+    return found === undefined ? 'A person' : calledOf(found);
+  };
+}
+
+/** The value for the user's own account in the select. */
+const OWN = '';
+
+interface CreateKeyProps {
+  readonly onClose: () => void;
+  /** The owner of the key, if that is settled. */
+  readonly account?: ServiceAccount;
+}
+
+export function CreateKey({ onClose, account }: CreateKeyProps) {
+  const [client, environment] = [useApi(), useEnvironment()];
+  const mayOfAccounts = useMay('keys:manage');
+  const mayOfAdmins = useMay('workspace:admin');
+  const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: mayOfAccounts && account === undefined });
+  const form = useForm({
+    mode: 'controlled',
+    initialValues: { name: '', environment, owner: account?.id ?? OWN },
+    validate: { name: (name) => (name.trim() === '' ? 'Say what it is for' : null) },
+  });
+  const create = useWrite({
+    write: ({ owner, ...key }: typeof form.values) =>
+      client.keys.create({ ...key, ...(owner !== OWN && { service_account_id: owner }) }),
+    touches: [['api-keys']],
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      return true;
+    },
+  });
+  if (create.isSuccess) {
+    return (
+      <Stack>
+        <ShownOnce label="Key" secret={create.data.key} />
+        <Button onClick={onClose}>Done</Button>
+      </Stack>
+    );
+  }
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack>
+        {create.isError && (
+          <Alert color="red" role="alert" title="No key was made">
+            {failureOf(create.error).message}
+          </Alert>
+        )}
+        <TextInput {...form.getInputProps('name')} label="Name" placeholder="Nightly import" required data-autofocus />
+        <Stack gap={4}>
+          <Text size="sm" fw={500} id="key-environment">
+            Environment
+          </Text>
+          <SegmentedControl
+            aria-labelledby="key-environment"
+            value={form.values.environment}
+            onChange={(value) => form.setFieldValue('environment', value as Environment)}
+            data={[
+              { value: 'test', label: 'Test' },
+              { value: 'live', label: 'Live' },
+            ]}
+          />
+        </Stack>
+        {mayOfAccounts && account === undefined && (
+          <Select
+            {...form.getInputProps('owner')}
+            label="Acts as"
+            description="A system’s key belongs to a service account: it goes on when a person leaves."
+            allowDeselect={false}
+            data={[
+              { value: OWN, label: 'Myself' },
+              ...(accounts.data ?? [])
+                .filter((each) => mayHaveKeys(each, mayOfAdmins))
+                .map(({ id, name, role }) => ({ value: id, label: `${name} (${ROLE_LABELS[role]})` })),
+            ]}
+          />
+        )}
+        <Group justify="end">
+          <Button variant="default" onClick={onClose} disabled={create.isPending}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Make the key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+export function RotateKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const client = useApi();
+  return (
+    <RotateSecret
+      what="key"
+      label="New key"
+      rotate={async (seconds) => (await client.keys.rotate(apiKey.id, { grace_seconds: seconds })).key}
+      touches={[['api-keys']]}
+      onClose={onClose}
+    >
+      A new key takes the place of “{apiKey.name}”. Until the old one ends both are valid.
+    </RotateSecret>
   );
 }

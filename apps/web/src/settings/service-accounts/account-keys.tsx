@@ -5,7 +5,7 @@ import { SecretDialog } from '../../app/shown-once.tsx';
 import { Waiting } from '../../app/page.tsx';
 import { ROLES_ABOUT, ROLE_LABELS } from '../../session/roles.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
-import { CreateKey, Keys, RotateKey } from '../api-keys/keys.tsx';
+import { CreateKey, Keys, RotateKey } from '../api-keys/api-keys-page.tsx';
 import { type ApiKey, type ServiceAccount, keysQuery, mayHaveKeys, stateOf } from '../api-keys/key-queries.ts';
 
 interface Props {

@@ -22,11 +22,11 @@ import { seenExceptionsQuery, DECIDED_BY, type Dealing, useDealing, exceptionSto
 import classes from './exceptions-section.module.css';
 
 const OpenException = onDemand(
-  async () => (await import('./open-exception.tsx')).OpenException,
+  async () => (await import('./exception-dialogs.tsx')).OpenException,
   ({ opened }) => opened,
 );
 
-const DealDialog = onDemand(async () => (await import('./deal-dialog.tsx')).DealDialog);
+const DealDialog = onDemand(async () => (await import('./exception-dialogs.tsx')).DealDialog);
 
 const ConflictDialog = onDemand(
   async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog,

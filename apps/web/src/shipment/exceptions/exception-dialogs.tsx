@@ -1,0 +1,199 @@
+import { Autocomplete, Button, Group, Modal, Select, Stack, Text, Textarea, Alert, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import type { ShipmentException } from '@tracking/client';
+import { failureOf, fieldErrors } from '../../app/failures.ts';
+import { useWrite } from '../../app/write.ts';
+import {
+  MANUAL_RESOLUTIONS,
+  RESOLUTION_LABELS,
+  EXCEPTION_LABELS,
+  type ExceptionType,
+  SEVERITY_LABELS,
+  type Severity,
+} from '../../exceptions/exception-labels.ts';
+import { useSession, useApi } from '../../session/session.ts';
+import { SearchSelect } from '../../values/search-select.tsx';
+import { withTimes } from '../../values/time.tsx';
+import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
+import { useShipment } from '../shipment-queries.ts';
+import type { Dealing } from './exception-queries.ts';
+
+const TITLES: Readonly<Record<Dealing['kind'], string>> = {
+  acknowledge: 'Acknowledge',
+  assign: 'Assign',
+  remark: 'Add a note',
+  resolve: 'Resolve',
+};
+
+interface Props {
+  readonly exception: ShipmentException;
+  readonly kind: Dealing['kind'];
+  /** Assignees of other exceptions of the shipment. */
+  readonly known: readonly string[];
+  readonly isPending: boolean;
+  readonly onDeal: (dealing: Dealing) => void;
+  readonly onClose: () => void;
+}
+
+export function DealDialog(props: Props) {
+  return (
+    <Modal opened onClose={props.onClose} title={`${TITLES[props.kind]}: ${props.exception.title}`}>
+      <Words {...props} />
+    </Modal>
+  );
+}
+
+function Words({ exception, kind, known, isPending, onDeal, onClose }: Props) {
+  const me = useSession().user?.email ?? '';
+  const form = useForm({
+    initialValues: {
+      assignee: exception.assignee ?? (kind === 'acknowledge' ? me : ''),
+      code: 'fixed' as (typeof MANUAL_RESOLUTIONS)[number],
+      note: '',
+    },
+    validate: { note: (note) => (kind === 'remark' && note.trim() === '' ? 'Say something' : null) },
+  });
+  const others = [...new Set(known)].filter((one) => one !== me);
+  const submit = ({ assignee, code, note }: typeof form.values) => {
+    const noteField = note.trim() === '' ? {} : { note: note.trim() };
+    if (kind === 'remark') onDeal({ kind, note: note.trim() });
+    else if (kind === 'resolve') onDeal({ kind, code, ...noteField });
+    else onDeal({ kind, assignee: assignee.trim() === '' ? null : assignee.trim(), ...noteField });
+  };
+  return (
+    <form onSubmit={form.onSubmit(submit)}>
+      <Stack>
+        {exception.detail !== null && <Text size="sm">{withTimes(exception.detail)}</Text>}
+        {(kind === 'acknowledge' || kind === 'assign') && (
+          <Autocomplete
+            {...form.getInputProps('assignee')}
+            label="Assignee"
+            description="An e-mail, or what other systems call them; empty for nobody"
+            data={[
+              { group: 'You', items: [me] },
+              { group: 'Others', items: others },
+            ]}
+            clearable
+            data-autofocus
+          />
+        )}
+        {kind === 'resolve' && (
+          <Select
+            {...form.getInputProps('code')}
+            label="How"
+            data={MANUAL_RESOLUTIONS.map((value) => ({ value, label: RESOLUTION_LABELS[value] }))}
+            allowDeselect={false}
+            data-autofocus
+          />
+        )}
+        <Textarea
+          {...form.getInputProps('note')}
+          label="Note"
+          description="For the history of the shipment"
+          autosize
+          minRows={2}
+          required={kind === 'remark'}
+          data-autofocus={kind === 'remark' || undefined}
+        />
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isPending}>
+            {TITLES[kind]}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+const TYPES = Object.entries(EXCEPTION_LABELS).map(([value, label]) => ({ value, label }));
+const SEVERITIES = Object.entries(SEVERITY_LABELS).map(([value, label]) => ({ value, label }));
+const WHOLE = '';
+
+interface OpenExceptionProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+}
+
+export function OpenException({ opened, onClose }: OpenExceptionProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Open an exception">
+      <Fields onClose={onClose} />
+    </Modal>
+  );
+}
+
+function Fields({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
+  const [client, { id, container_numbers }, touches] = [useApi(), useShipment(), useShipmentTouches()];
+  const me = useSession().user?.email ?? '';
+  const form = useForm({
+    initialValues: {
+      type: null as ExceptionType | null,
+      severity: 'medium' as Severity,
+      container_number: WHOLE,
+      title: '',
+      detail: '',
+      assignee: '',
+    },
+    validate: { type: (type) => (type === null ? 'Choose what is wrong' : null) },
+  });
+  const open = useWrite({
+    write: ({ type, severity, ...words }: typeof form.values) => {
+      const texts = Object.fromEntries(Object.entries(words).filter(([, word]) => word.trim() !== ''));
+      return client.exceptions.open(id, { type: type ?? 'other', severity, ...texts }).withResponse();
+    },
+    touches,
+    done: ({ status }) =>
+      status === 201 ? 'The exception is open.' : 'One of this type is open already; nothing was changed.',
+    onDone: onClose,
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      return true;
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => open.mutate(values))}>
+      <Stack>
+        {open.isError && (
+          <Alert color="red" role="alert" title="Not opened">
+            {failureOf(open.error).message}
+          </Alert>
+        )}
+        <SearchSelect
+          {...form.getInputProps('type')}
+          value={form.values.type}
+          label="What is wrong"
+          data={TYPES}
+          required
+          data-autofocus
+        />
+        <Select {...form.getInputProps('severity')} label="Severity" data={SEVERITIES} allowDeselect={false} />
+        {container_numbers.length > 0 && (
+          <SearchSelect
+            {...form.getInputProps('container_number')}
+            value={form.values.container_number}
+            label="Of"
+            data={[
+              { value: WHOLE, label: 'The whole shipment' },
+              ...container_numbers.map((number) => ({ value: number, label: number })),
+            ]}
+            allowDeselect={false}
+          />
+        )}
+        <TextInput {...form.getInputProps('title')} label="Title" description="By what is wrong, unless you name it" />
+        <Textarea {...form.getInputProps('detail')} label="What exactly" autosize minRows={2} />
+        <Autocomplete {...form.getInputProps('assignee')} label="Assignee" data={[me]} clearable />
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={open.isPending}>
+            Open it
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
