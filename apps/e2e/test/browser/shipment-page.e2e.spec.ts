@@ -191,6 +191,26 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
+  it('shows why a milestone is refused for a field that the form does not have', async () => {
+    const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-FIELD', mode: 'ocean' });
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await page.route('**/v1/shipments/*/milestones', (route) => {
+      const details = [{ param: 'leg_number', code: 'invalid', message: 'There is no such leg.' }];
+      const error = { type: 'invalid_request', code: 'validation_failed', message: 'Not valid.', details };
+      return route.request().method() === 'POST' ? route.fulfill({ status: 400, json: { error } }) : route.continue();
+    });
+    await window.goto(`/shipments/${data.id}`);
+    await page.getByRole('button', { name: 'Record a milestone' }).click();
+    const form = page.getByRole('dialog', { name: 'Record a milestone' });
+    await form.getByRole('combobox', { name: 'What happened' }).fill('discharged');
+    await form.getByRole('combobox', { name: 'What happened' }).press('Enter');
+    await form.getByRole('button', { name: 'Record' }).click();
+    await form.getByRole('alert').getByText('leg_number: There is no such leg.').waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('copies without a clipboard, and says that nothing was copied if the browser refuses that too', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-COPY' });
     const window = await Window.open(browser, subject, admin);

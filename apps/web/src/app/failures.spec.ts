@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '@tracking/client';
-import { failureBeside } from './failures.ts';
+import { failureBeside, failureText } from './failures.ts';
 
 const refusedFor = (...params: string[]) =>
   new InvalidRequestError({
@@ -18,4 +18,13 @@ it.each([
   { of: new Error('It broke.'), is: 'It broke.' },
 ])('shows beside a form with a password: $is', ({ of, is }) => {
   expect(failureBeside(of, ['email', 'password'])).toBe(is);
+});
+
+it.each([
+  { of: refusedFor('password', 'name'), is: 'name: Not this name.' },
+  { of: refusedFor('password', 'headers.X-Site'), is: 'headers.X-Site: Not this headers.X-Site.' },
+  { of: refusedFor('password', 'types[0]'), is: 'It is not valid.' },
+  { of: new Error('It broke.'), is: 'It broke.' },
+])('sums up the failure of a form: $is', ({ of, is }) => {
+  expect(failureText(of, ['password', 'types'])).toBe(is);
 });

@@ -39,8 +39,18 @@ export function fieldErrors(error: unknown): Readonly<Record<string, string>> | 
 export function failureBeside(error: unknown, fields: readonly string[]): string | undefined {
   const errors = fieldErrors(error);
   if (errors === undefined) return failureOf(error).message;
-  const others = Object.entries(errors).filter(([param]) => !fields.includes(param));
+  const others = Object.entries(errors).filter(([param]) => !fields.includes(fieldOf(param)));
   return others.map(([param, message]) => `${param}: ${message}`).join(' ') || undefined;
+}
+
+/** The failure of a form in words: the errors of fields that it does not have, or else the summary. */
+export function failureText(error: unknown, fields: readonly string[]): string {
+  return failureBeside(error, fields) ?? failureOf(error).message;
+}
+
+/** Turns `event_types[0]` into `event_types`. */
+export function fieldOf(param: string): string {
+  return param.split(/[.[]/, 1)[0] ?? param;
 }
 
 /** Browsers word a failed import differently. */

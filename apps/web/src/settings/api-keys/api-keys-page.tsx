@@ -19,7 +19,7 @@ import { useForm } from '@mantine/form';
 import { IconPlus, IconDots } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { failureOf, fieldErrors } from '../../app/failures.ts';
+import { failureText, fieldErrors } from '../../app/failures.ts';
 import { askFirst } from '../../app/overlays.tsx';
 import { PageHeader, Waiting } from '../../app/page.tsx';
 import { SecretDialog, ShownOnce } from '../../app/shown-once.tsx';
@@ -226,7 +226,7 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
       <Stack>
         {create.isError && (
           <Alert color="red" role="alert" title="No key was made">
-            {failureOf(create.error).message}
+            {failureText(create.error, ['name'])}
           </Alert>
         )}
         <TextInput {...form.getInputProps('name')} label="Name" placeholder="Nightly import" required data-autofocus />

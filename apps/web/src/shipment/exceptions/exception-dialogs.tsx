@@ -1,7 +1,7 @@
 import { Autocomplete, Button, Group, Modal, Select, Stack, Text, Textarea, Alert, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { ShipmentException } from '@tracking/client';
-import { failureOf, fieldErrors } from '../../app/failures.ts';
+import { failureText, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import {
   MANUAL_RESOLUTIONS,
@@ -158,7 +158,7 @@ function Fields({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
       <Stack>
         {open.isError && (
           <Alert color="red" role="alert" title="Not opened">
-            {failureOf(open.error).message}
+            {failureText(open.error, Object.keys(form.values))}
           </Alert>
         )}
         <SearchSelect

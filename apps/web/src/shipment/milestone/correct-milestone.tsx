@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
-import { failureOf, fieldErrors } from '../../app/failures.ts';
+import { failureText, fieldErrors } from '../../app/failures.ts';
 import { Waiting } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
@@ -104,7 +104,7 @@ function Correction({ first, onClose }: { readonly first: Seen<Milestone>; reado
       <Stack>
         {correct.isError && (
           <Alert color="red" role="alert" title="Nothing was corrected">
-            {failureOf(correct.error).message}
+            {failureText(correct.error, Object.keys(form.values))}
           </Alert>
         )}
         <MilestoneInputs form={form} zone={zone} onZone={setZone} corrects={seen.thing} />

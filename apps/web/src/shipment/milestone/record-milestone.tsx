@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
-import { failureOf, fieldErrors } from '../../app/failures.ts';
+import { failureText, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
@@ -45,7 +45,7 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
         )}
         {record.isError && (
           <Alert color="red" role="alert" title="Nothing was recorded">
-            {failureOf(record.error).message}
+            {failureText(record.error, Object.keys(form.values))}
           </Alert>
         )}
         <MilestoneInputs form={form} zone={zone} onZone={setZone} />

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { failureOf, fieldErrors } from '../../app/failures.ts';
+import { failureText, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { DAYS } from '../../values/zones.ts';
@@ -79,7 +79,7 @@ export default function EditContainer({ number, onClose }: Props) {
       <Stack>
         {write.isError && (
           <Alert color="red" role="alert" title="Nothing was changed">
-            {failureOf(write.error).message}
+            {failureText(write.error, Object.keys(form.values))}
           </Alert>
         )}
         <TextInput

@@ -41,6 +41,8 @@ function NewShipment() {
       .list({ external_id })
       .toArray()
       .catch(() => []);
+    // The user may have changed the reference meanwhile.
+    if (form.getValues().external_id.trim() !== external_id) return;
     form.setErrors({ external_id: <ReferenceTaken id={existing?.id} /> });
   };
   const create = useWrite({

@@ -126,17 +126,19 @@ export class ImportStore {
     return kept;
   }
 
-  remove({ id }: ImportRecord): Promise<void> {
+  remove(...records: readonly ImportRecord[]): Promise<void> {
     return this.write((store) => {
-      store('imports').delete(id);
-      store('batches').delete(IDBKeyRange.bound([id], [id, []]));
+      for (const { id } of records) {
+        store('imports').delete(id);
+        store('batches').delete(IDBKeyRange.bound([id], [id, []]));
+      }
     });
   }
 
   /** Removes the imports of an owner that have nothing left to send. */
   async removeEnded(owner: string): Promise<void> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
-    for (const record of all) if (record.owner === owner && record.done === record.batches) await this.remove(record);
+    await this.remove(...all.filter((record) => record.owner === owner && record.done === record.batches));
   }
 
   /** The meanings of the columns in an owner's former files. */

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
 import { LinkAnchor, LinkButton, PageHeader } from '../../../app/page.tsx';
-import { failureOf } from '../../../app/failures.ts';
+import { failureText } from '../../../app/failures.ts';
 import { ShownOnce } from '../../../app/shown-once.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
@@ -45,7 +45,7 @@ export function CreateEndpointPage() {
             <Stack>
               {create.isError && (
                 <Alert color="red" role="alert" title="No endpoint was made">
-                  {failureOf(create.error).message}
+                  {failureText(create.error, Object.keys(form.values))}
                 </Alert>
               )}
               <EndpointFormFields form={form} />

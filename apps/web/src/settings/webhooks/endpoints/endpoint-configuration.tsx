@@ -2,7 +2,7 @@ import { Alert, Button, Code, Group, List, Modal, Paper, Stack, Text, Title } fr
 import { useDisclosure } from '@mantine/hooks';
 import type { WebhookEndpoint } from '@tracking/client';
 import { useState } from 'react';
-import { failureOf, isOutdated } from '../../../app/failures.ts';
+import { failureText, isOutdated } from '../../../app/failures.ts';
 import { SecretDialog, ShownOnce } from '../../../app/shown-once.tsx';
 import { RotateSecret } from '../../settings-parts.tsx';
 import { useWrite } from '../../../app/write.ts';
@@ -140,7 +140,7 @@ function EditEndpoint({ endpoint, onClose }: Props) {
         )}
         {save.isError && !isOutdated(save.error) && (
           <Alert color="red" role="alert" title="Nothing was changed">
-            {failureOf(save.error).message}
+            {failureText(save.error, Object.keys(form.values))}
           </Alert>
         )}
         <EndpointFormFields form={form} />

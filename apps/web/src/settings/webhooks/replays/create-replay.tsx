@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import type { WebhookEndpoint } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
-import { failureOf } from '../../../app/failures.ts';
+import { failureText } from '../../../app/failures.ts';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
@@ -41,7 +41,7 @@ export function CreateReplay({ endpoint, onClose, onBegun }: Props) {
     <Stack component="form" onSubmit={submit}>
       {begin.isError && (
         <Alert color="red" role="alert" title="No replay was begun">
-          {failureOf(begin.error).message}
+          {failureText(begin.error, [])}
         </Alert>
       )}
       <Text size="sm">
