@@ -1,14 +1,14 @@
-import { MantineProvider, Drawer, Loader, Modal, createTheme } from '@mantine/core';
-import '@mantine/core/styles.css';
 import '@mantine/core/styles/default-css-variables.css';
 import '@mantine/core/styles/global.css';
+import '@mantine/core/styles.css';
+import './theme.css';
+import { Drawer, Loader, MantineProvider, Modal, createTheme } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { watchingCaches, onOtherTab } from '../session/session.ts';
+import { onOtherTab, watchingCaches } from '../session/session.ts';
 import { isWorthRepeating } from './failures.ts';
-import { Questions, NotificationArea } from './overlays.tsx';
+import { NotificationArea, Questions } from './overlays.tsx';
 import { createAppRouter } from './router.tsx';
-import './theme.css';
 
 const caches = watchingCaches({
   ended: () => void signInAgain(),

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { failureOf } from './failures.ts';
-import { forEachOf, type Tally } from './write.ts';
+import { type Tally, forEachOf } from './write.ts';
 
 /** Failures that are listed one by one; the rest are counted. */
 const MAX_LISTED = 50;

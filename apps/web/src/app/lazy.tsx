@@ -1,6 +1,6 @@
 import { type SelectProps, TextInput } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
-import { type ComponentType, type ReactNode, Suspense, useState, lazy } from 'react';
+import { type ComponentType, type ReactNode, Suspense, lazy, useState } from 'react';
 import type { OneOfProps, SomeOfProps } from '../values/search-select.tsx';
 import { PageNotLoaded } from './failures.ts';
 

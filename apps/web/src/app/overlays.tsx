@@ -1,5 +1,5 @@
 import { notifications, useNotifications } from '@mantine/notifications';
-import { Suspense, useEffect, useState, Component, type ReactNode } from 'react';
+import { Component, type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { Question } from './asking.tsx';
 import { failureOf } from './failures.ts';
 import { late } from './lazy.tsx';

@@ -1,24 +1,24 @@
 import {
+  Alert,
+  Anchor,
+  type AnchorProps,
+  Button,
+  type ButtonProps,
+  Center,
+  Code,
   Group,
+  Loader,
+  Paper,
   Stack,
   Text,
   Title,
-  Center,
-  Loader,
-  Alert,
-  Button,
-  Code,
-  Paper,
-  Anchor,
-  type AnchorProps,
-  type ButtonProps,
 } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useRouter, createLink } from '@tanstack/react-router';
-import type { ReactNode, AnchorHTMLAttributes, Ref } from 'react';
+import { createLink, useRouter } from '@tanstack/react-router';
+import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react';
 import { useEnvironment } from '../session/session.ts';
-import { failureOf, failureBeside } from './failures.ts';
+import { failureBeside, failureOf } from './failures.ts';
 import classes from './page.module.css';
 
 interface Props {

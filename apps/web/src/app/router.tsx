@@ -1,26 +1,26 @@
 import type { QueryClient } from '@tanstack/react-query';
 import {
+  Outlet,
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  Outlet,
   redirect,
   retainSearchParams,
 } from '@tanstack/react-router';
 import { readQueueSearch } from '../exceptions/queue/queue-search.ts';
 import { followEvents } from '../live/live-events.tsx';
 import { sessionQuery } from '../session/session.ts';
-import { readTimelineSearch, readDocumentSearch } from '../shipment/shipment-queries.ts';
-import { readDeadLetterSearch, readDeliverySearch, readEndpointSearch } from '../settings/webhooks/webhook-search.ts';
 import { readSignInSearch } from '../session/sign-in.ts';
-import { readAuditSearch } from '../settings/audit-log/audit-search.ts';
 import { readAccountSearch } from '../settings/api-keys/key-queries.ts';
-import { readTeamSearch } from '../settings/team/team.ts';
+import { readAuditSearch } from '../settings/audit-log/audit-search.ts';
 import { readEventSearch } from '../settings/events/event-log.ts';
+import { readTeamSearch } from '../settings/team/team.ts';
+import { readDeadLetterSearch, readDeliverySearch, readEndpointSearch } from '../settings/webhooks/webhook-search.ts';
+import { readDocumentSearch, readTimelineSearch } from '../shipment/shipment-queries.ts';
 import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
-import { Failed, NotFound } from './page.tsx';
 import { isSignedOut } from './failures.ts';
 import { page } from './lazy.tsx';
+import { Failed, NotFound } from './page.tsx';
 import { Shell } from './shell.tsx';
 
 interface Context {

@@ -1,29 +1,29 @@
 import {
+  Alert,
   Badge,
   Burger,
   Group,
-  NavLink,
-  Text,
-  SegmentedControl,
+  type MantineColorScheme,
   Menu,
+  NavLink,
+  SegmentedControl,
+  Text,
   UnstyledButton,
   useMantineColorScheme,
-  Alert,
-  type MantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure, useNetwork } from '@mantine/hooks';
 import {
   IconAlertTriangle,
   IconBook,
-  IconContainer,
-  IconSettings,
   IconCheck,
+  IconContainer,
   IconLogout,
-  IconUser,
   IconPlugConnectedX,
+  IconSettings,
+  IconUser,
 } from '@tabler/icons-react';
-import { Link, Outlet, useMatchRoute, useLocation, useNavigate } from '@tanstack/react-router';
-import { useLiveEvents, useLive } from '../live/live-events.tsx';
+import { Link, Outlet, useLocation, useMatchRoute, useNavigate } from '@tanstack/react-router';
+import { useLive, useLiveEvents } from '../live/live-events.tsx';
 import { pathInOther } from '../session/api.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { useEnvironment, useSession, useSignOut } from '../session/session.ts';

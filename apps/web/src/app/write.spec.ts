@@ -1,4 +1,4 @@
-import { forEachOf, type Tally } from './write.ts';
+import { type Tally, forEachOf } from './write.ts';
 
 const never = new AbortController().signal;
 

@@ -1,6 +1,6 @@
-import { Stack, Alert, Anchor, Button, Code, Group, List, Loader, Text, ThemeIcon } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, List, Loader, Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconCheck, IconCircleDashed, IconSparkles } from '@tabler/icons-react';
-import { useQuery, useQueryClient, queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
 import { Copy } from '../app/copy.tsx';
@@ -9,7 +9,7 @@ import { PageHeader } from '../app/page.tsx';
 import { SecretDialog } from '../app/shown-once.tsx';
 import { useWrite } from '../app/write.ts';
 import { useLiveEvent } from '../live/live-events.tsx';
-import { api, type Environment } from '../session/api.ts';
+import { type Environment, api } from '../session/api.ts';
 import { May } from '../session/permissions.tsx';
 import { useEnvironment, useMay } from '../session/session.ts';
 import classes from './first-use-page.module.css';

@@ -1,6 +1,6 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
 import { aShipment } from '../shipments/a-shipment.ts';
-import { concernsLists, missedNews, shipmentNewsQuery, showShipments, withNews, readOnceMore } from './live-news.ts';
+import { concernsLists, missedNews, readOnceMore, shipmentNewsQuery, showShipments, withNews } from './live-news.ts';
 
 describe('live news', () => {
   const NONE = { shipments: new Map(), missed: false };

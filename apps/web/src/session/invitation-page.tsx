@@ -8,9 +8,9 @@ import type { ReactNode } from 'react';
 import { fieldErrors } from '../app/failures.ts';
 import { Narrow, Refused, Waiting } from '../app/page.tsx';
 import { api } from './api.ts';
-import { PASSWORD_ABOUT, passwordFault } from './sign-in.ts';
 import { ROLE_LABELS } from './roles.ts';
 import { tellTabs } from './session.ts';
+import { PASSWORD_ABOUT, passwordFault } from './sign-in.ts';
 
 const TITLES = {
   invitation: 'Accept the invitation',

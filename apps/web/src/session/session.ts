@@ -1,4 +1,4 @@
-import { queryOptions, useQueryClient, useSuspenseQuery, MutationCache, QueryCache } from '@tanstack/react-query';
+import { MutationCache, QueryCache, queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { PermissionError } from '@tracking/client';
 import { isSignedOut } from '../app/failures.ts';

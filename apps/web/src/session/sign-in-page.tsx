@@ -6,8 +6,8 @@ import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { failureOf } from '../app/failures.ts';
 import { Narrow } from '../app/page.tsx';
 import { api } from './api.ts';
-import { isOwnPath, useWait } from './sign-in.ts';
 import { tellTabs } from './session.ts';
+import { isOwnPath, useWait } from './sign-in.ts';
 
 export function SignInPage() {
   useDocumentTitle('Sign in · Shipment tracking');

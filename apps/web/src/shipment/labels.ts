@@ -1,4 +1,4 @@
-import type { Milestone, DocumentContentType, DocumentType, ShipmentDocument } from '@tracking/client';
+import type { DocumentContentType, DocumentType, Milestone, ShipmentDocument } from '@tracking/client';
 
 export type Classifier = Milestone['classifier'];
 export type Source = Milestone['source'];

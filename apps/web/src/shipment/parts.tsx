@@ -1,4 +1,4 @@
-import { Paper, Title, Alert, Button, Group, Stack, Table } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Table, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { PageHeader } from '../app/page.tsx';
 import { useEnvironment } from '../session/session.ts';

@@ -4,13 +4,13 @@ import { IconDots, IconPencil, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
 import { Suspense } from 'react';
-import { askFirst } from '../app/overlays.tsx';
 import { late, onDemand } from '../app/lazy.tsx';
+import { askFirst } from '../app/overlays.tsx';
 import { May } from '../session/permissions.tsx';
 import { useApi, useMay } from '../session/session.ts';
-import { nameOf, useShipment } from './shipment-queries.ts';
-import { useGuardedWrite } from './meanwhile/guarded-write.ts';
 import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
+import { useGuardedWrite } from './meanwhile/guarded-write.ts';
+import { nameOf, useShipment } from './shipment-queries.ts';
 
 /** Loaded when a form is opened. */
 const RecordMilestone = late(() => import('./milestone/record-milestone.tsx'));

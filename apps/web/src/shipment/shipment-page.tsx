@@ -1,30 +1,30 @@
-import { Anchor, Stack, Badge, Text } from '@mantine/core';
+import { Anchor, Badge, Stack, Text } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useParams, useLocation, useMatchRoute } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useMatchRoute, useParams } from '@tanstack/react-router';
 import { NotFoundError, type Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
-import { Waiting, PageHeader } from '../app/page.tsx';
+import { PageHeader, Waiting } from '../app/page.tsx';
 import { LiveMark } from '../live/live-events.tsx';
 import { useEnvironment } from '../session/session.ts';
-import { SeverityBadge, slipHours, slipLabel, ShipmentStatus } from '../shipments/shipment-facts.tsx';
-import { STATUS_LABELS, MODE_LABELS } from '../values/codes.ts';
-import { PlaceName, PlaceTime, PlaceOrText, usePlaces } from '../values/place.tsx';
+import { SeverityBadge, ShipmentStatus, slipHours, slipLabel } from '../shipments/shipment-facts.tsx';
+import { MODE_LABELS, STATUS_LABELS } from '../values/codes.ts';
+import { PlaceName, PlaceOrText, PlaceTime, usePlaces } from '../values/place.tsx';
 import { Time } from '../values/time.tsx';
 import { dayLabel } from '../values/zones.ts';
 import { seenExceptionsQuery } from './exceptions/exception-queries.ts';
+import { Card, NoSuchShipment } from './parts.tsx';
 import { ShipmentActions } from './shipment-actions.tsx';
-import { type Next, whatComesNext } from './what-comes-next.ts';
-import { NoSuchShipment, Card } from './parts.tsx';
 import classes from './shipment-page.module.css';
 import {
   ShipmentContext,
+  explanationQuery,
+  milestonesQuery,
+  nameOf,
   shipmentQuery,
   useShipment,
-  nameOf,
-  milestonesQuery,
-  explanationQuery,
 } from './shipment-queries.ts';
+import { type Next, whatComesNext } from './what-comes-next.ts';
 
 /** The page of a shipment: a summary, and below it the section that the address names. */
 export function ShipmentPage() {

@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import type { Shipment, ItemOf } from '@tracking/client';
+import type { ItemOf, Shipment } from '@tracking/client';
 import { createContext, useContext } from 'react';
 import { type Environment, api } from '../session/api.ts';
 

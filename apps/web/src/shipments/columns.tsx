@@ -1,4 +1,4 @@
-import { Badge, Text, Button, Checkbox, Popover, SegmentedControl, Stack } from '@mantine/core';
+import { Badge, Button, Checkbox, Popover, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconColumns3 } from '@tabler/icons-react';
 import type { Shipment } from '@tracking/client';

@@ -1,7 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import { SEVERITY_COLORS, SEVERITY_LABELS, type Severity } from '../exceptions/exception-labels.ts';
-import { type Status, STATUS_LABELS } from '../values/codes.ts';
+import { STATUS_LABELS, type Status } from '../values/codes.ts';
 import { Time } from '../values/time.tsx';
 
 const COLORS: Readonly<Record<Status, string>> = {

@@ -4,7 +4,7 @@ import { IconPlus, IconUpload } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo, useState } from 'react';
 import { failureOf } from '../app/failures.ts';
-import { onDemand, late } from '../app/lazy.tsx';
+import { late, onDemand } from '../app/lazy.tsx';
 import { Failed, PageHeader } from '../app/page.tsx';
 import { useMay } from '../session/session.ts';
 import { useLook } from './columns.tsx';

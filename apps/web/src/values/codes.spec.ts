@@ -1,11 +1,11 @@
 import {
   checkDigitOf,
+  choiceOf,
   isCarrierCode,
   isContainerNumber,
   isPortCode,
   normaliseCode,
   withRightCheckDigit,
-  choiceOf,
 } from './codes.ts';
 
 describe('codes', () => {

@@ -2,9 +2,9 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ComponentProps, useState } from 'react';
 import { useEnvironment } from '../session/session.ts';
+import type { Choice } from './codes.ts';
 import { type Place, placeQuery, placesQuery } from './places.ts';
 import { type FindChoice, SearchSelect } from './search-select.tsx';
-import type { Choice } from './codes.ts';
 
 const CODE = /^([A-Z]{3}|[A-Z]{2}[A-Z2-9]{3})$/;
 

@@ -1,8 +1,8 @@
-import { Text, Stack } from '@mantine/core';
-import { useQuery, useQueries } from '@tanstack/react-query';
+import { Stack, Text } from '@mantine/core';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEnvironment } from '../session/session.ts';
-import { placeQuery, type Place } from './places.ts';
-import { isSameClock, momentIn, OWN_ZONE } from './zones.ts';
+import { type Place, placeQuery } from './places.ts';
+import { OWN_ZONE, isSameClock, momentIn } from './zones.ts';
 
 interface Props {
   /** UN/LOCODE or IATA code; null shows a dash. */

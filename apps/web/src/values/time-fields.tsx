@@ -1,10 +1,10 @@
 import { Button, Group, Menu, TextInput, type TextInputProps } from '@mantine/core';
 import { IconClock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useEnvironment } from '../session/session.ts';
 import { placeQuery } from './places.ts';
-import { fromLocalInput, toLocalInput, DAYS, TIMES, OWN_ZONE, instantOf, wallClockOf, zoneLabel } from './zones.ts';
+import { DAYS, OWN_ZONE, TIMES, fromLocalInput, instantOf, toLocalInput, wallClockOf, zoneLabel } from './zones.ts';
 
 interface Range {
   readonly since?: string | undefined;

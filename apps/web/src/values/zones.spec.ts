@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import {
   dayIn,
   daysBetween,
+  fromLocalInput,
   instantOf,
   isSameClock,
-  wallClockOf,
-  zoneLabel,
-  fromLocalInput,
   readTime,
   toLocalInput,
+  wallClockOf,
+  zoneLabel,
 } from './zones.ts';
 
 describe('zones', () => {

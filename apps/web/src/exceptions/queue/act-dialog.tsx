@@ -1,4 +1,4 @@
-import { Select, Text, Textarea, Autocomplete } from '@mantine/core';
+import { Autocomplete, Select, Text, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Group, Paper, Stack, Text, Title, Anchor } from '@mantine/core';
+import { ActionIcon, Anchor, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,9 +7,9 @@ import type { ReactNode } from 'react';
 import { Waiting } from '../../app/page.tsx';
 import { May } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { nameOf, shipmentQuery } from '../../shipment/shipment-queries.ts';
 import { Facts } from '../../shipment/parts.tsx';
-import { SeverityBadge, Eta, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
+import { nameOf, shipmentQuery } from '../../shipment/shipment-queries.ts';
+import { Eta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { Time, withTimes } from '../../values/time.tsx';

@@ -1,23 +1,23 @@
-import { Badge, Stack, Button, Group } from '@mantine/core';
+import { Badge, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useSearch, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { LateMultiSelect, LateSelect } from '../../app/lazy.tsx';
 import { PageHeader } from '../../app/page.tsx';
 import { useEnvironment, useMay, useSession } from '../../session/session.ts';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, SEVERITY_LABELS } from '../exception-labels.ts';
 import classes from './exceptions-page.module.css';
+import { countQuery } from './queue-queries.ts';
 import {
-  type QueueSearch,
-  type View,
   type Age,
-  type QueueSort,
   DUE_TYPES,
+  type QueueSearch,
+  type QueueSort,
   SEVERITIES,
   TYPES,
+  type View,
   isNarrowed,
   listed,
 } from './queue-search.ts';
-import { countQuery } from './queue-queries.ts';
 import { Queue } from './queue.tsx';
 
 const VIEW_LABELS: Readonly<Record<View, string>> = {

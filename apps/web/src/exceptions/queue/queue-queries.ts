@@ -10,9 +10,9 @@ import { useEffect, useState } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { useLive, useLiveEvent } from '../../live/live-events.tsx';
 import { type Environment, api } from '../../session/api.ts';
-import { useEnvironment, useApi } from '../../session/session.ts';
+import { useApi, useEnvironment } from '../../session/session.ts';
 import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
-import { type QueueSearch, byDue, WAITING, filterOf, openedOf, belongs, mayLack } from './queue-search.ts';
+import { type QueueSearch, WAITING, belongs, byDue, filterOf, mayLack, openedOf } from './queue-search.ts';
 
 const PAGE = 100;
 /** Exceptions that are read at most for the order by due date, which the API does not offer. */

@@ -1,4 +1,4 @@
-import { Checkbox, Text, Badge } from '@mantine/core';
+import { Badge, Checkbox, Text } from '@mantine/core';
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -7,7 +7,7 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
 import { nameOf, shipmentQuery, shipmentsQuery } from '../../shipment/shipment-queries.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { withTimes, Time } from '../../values/time.tsx';
+import { Time, withTimes } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
 import classes from './queue-rows.module.css';
 import { ageLabel, dueOf, isOverdue } from './queue-search.ts';

@@ -1,14 +1,14 @@
 import type { ShipmentException } from '@tracking/client';
 import {
-  readQueueSearch,
-  belongs,
-  filterOf,
-  openedOf,
-  mayLack,
   ageLabel,
+  belongs,
   byDue,
   dueOf,
+  filterOf,
   isOverdue,
+  mayLack,
+  openedOf,
+  readQueueSearch,
 } from './queue-search.ts';
 
 describe('queue search', () => {

@@ -3,15 +3,15 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
-import { type ReactNode, useRef, useState, type KeyboardEvent } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
 import { Failed, Waiting } from '../../app/page.tsx';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import type { Act } from './act-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
-import { type QueueSearch, isNarrowed } from './queue-search.ts';
-import { useQueueNews, queueQuery, rowsOf, MAX_DUE, useActs } from './queue-queries.ts';
+import { MAX_DUE, queueQuery, rowsOf, useActs, useQueueNews } from './queue-queries.ts';
 import { QueueRows } from './queue-rows.tsx';
+import { type QueueSearch, isNarrowed } from './queue-search.ts';
 import classes from './queue.module.css';
 
 const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).ActDialog);

@@ -1,29 +1,29 @@
 import {
-  SegmentedControl,
-  Stack,
-  Text,
-  Title,
-  useMantineColorScheme,
+  Badge,
   Button,
   Group,
-  TextInput,
   PasswordInput,
-  Badge,
+  SegmentedControl,
+  Stack,
   Table,
+  Text,
+  TextInput,
+  Title,
   VisuallyHidden,
+  useMantineColorScheme,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery, queryOptions } from '@tanstack/react-query';
-import { RateLimitError, NotFoundError } from '@tracking/client';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { NotFoundError, RateLimitError } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { fieldErrors } from '../../app/failures.ts';
 import { askFirst } from '../../app/overlays.tsx';
 import { PageHeader, Refused, Waiting } from '../../app/page.tsx';
 import { COLOR_SCHEMES } from '../../app/shell.tsx';
-import { useWrite, forEachOf } from '../../app/write.ts';
+import { forEachOf, useWrite } from '../../app/write.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { ROLES_ABOUT, ROLE_LABELS } from '../../session/roles.ts';
-import { useSession, useApi, useEnvironment } from '../../session/session.ts';
+import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { PASSWORD_ABOUT, passwordFault, useWait } from '../../session/sign-in.ts';
 import { Time } from '../../values/time.tsx';
 

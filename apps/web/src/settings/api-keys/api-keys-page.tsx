@@ -1,22 +1,22 @@
 import {
-  Alert,
-  Button,
-  Stack,
-  Switch,
   ActionIcon,
+  Alert,
   Badge,
+  Button,
   Code,
-  Menu,
-  Table,
-  Text,
-  VisuallyHidden,
   Group,
+  Menu,
   SegmentedControl,
   Select,
+  Stack,
+  Switch,
+  Table,
+  Text,
   TextInput,
+  VisuallyHidden,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconPlus, IconDots } from '@tabler/icons-react';
+import { IconDots, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { failureText, fieldErrors } from '../../app/failures.ts';
@@ -26,19 +26,19 @@ import { SecretDialog, ShownOnce } from '../../app/shown-once.tsx';
 import { useWrite } from '../../app/write.ts';
 import { ENVIRONMENT_LABELS, type Environment } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
-import { useEnvironment, useApi, useSession, useMay } from '../../session/session.ts';
+import { useApi, useEnvironment, useMay, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { RotateSecret } from '../settings-parts.tsx';
-import { usersQuery, calledOf } from '../team/team.ts';
+import { calledOf, usersQuery } from '../team/team.ts';
 import {
   type ApiKey,
-  keysQuery,
-  stateOf,
   KEY_STATE_LABELS,
+  type ServiceAccount,
+  keysQuery,
+  mayHaveKeys,
   mayRotate,
   serviceAccountsQuery,
-  type ServiceAccount,
-  mayHaveKeys,
+  stateOf,
 } from './key-queries.ts';
 
 type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };

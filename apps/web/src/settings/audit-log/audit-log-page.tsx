@@ -1,19 +1,19 @@
 import {
   Alert,
+  Badge,
   Button,
   Center,
+  Code,
+  Group,
   Loader,
   Stack,
-  Group,
-  Badge,
-  Code,
   Table,
   Text,
   Tooltip,
   VisuallyHidden,
 } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useSearch, useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { Failed, PageHeader } from '../../app/page.tsx';
 import { OnlyWith } from '../../session/permissions.tsx';
@@ -22,18 +22,18 @@ import { SearchSelect } from '../../values/search-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
 import { Time } from '../../values/time.tsx';
 import { DAYS } from '../../values/zones.ts';
-import { serviceAccountsQuery, keysQuery } from '../api-keys/key-queries.ts';
-import { usersQuery, calledOf } from '../team/team.ts';
+import { keysQuery, serviceAccountsQuery } from '../api-keys/key-queries.ts';
+import { calledOf, usersQuery } from '../team/team.ts';
 import {
-  auditLogQuery,
   COMMAND_LINE,
-  actorOf,
-  changesIn,
-  sentenceOf,
-  endpointNamesQuery,
   type NameOf,
+  actorOf,
+  auditLogQuery,
+  changesIn,
+  endpointNamesQuery,
+  sentenceOf,
 } from './audit-log.ts';
-import { AUDIT_TYPE_LABELS, type AuditType, type AuditSearch, type AuditEntry } from './audit-search.ts';
+import { AUDIT_TYPE_LABELS, type AuditEntry, type AuditSearch, type AuditType } from './audit-search.ts';
 
 export function AuditLogPage() {
   return (

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Environment, api } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
-import { type AuditSearch, auditQueryOf, type AuditEntry, type AuditType } from './audit-search.ts';
+import { type AuditEntry, type AuditSearch, type AuditType, auditQueryOf } from './audit-search.ts';
 
 const PAGE = 50;
 

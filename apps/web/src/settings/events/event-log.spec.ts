@@ -1,5 +1,5 @@
 import type { TrackingEvent } from '@tracking/client';
-import { matchesSearch, newestFirst, typesOf, readEventSearch } from './event-log.ts';
+import { matchesSearch, newestFirst, readEventSearch, typesOf } from './event-log.ts';
 
 const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
 

@@ -1,9 +1,9 @@
-import { Badge, Button, Group, Stack, TextInput, Accordion, Alert, Code, Text } from '@mantine/core';
+import { Accordion, Alert, Badge, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch, Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { TrackingEvent } from '@tracking/client';
-import { useState, useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { PageHeader, Waiting } from '../../app/page.tsx';
 import { LiveMark, useLiveEvent } from '../../live/live-events.tsx';
 import { useEnvironment } from '../../session/session.ts';
@@ -12,13 +12,13 @@ import { EVENT_TYPE_OPTIONS, eventLabel } from '../../values/event-types.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { Time } from '../../values/time.tsx';
 import {
-  newestFirst,
-  typesOf,
-  eventsQuery,
   type EventSearch,
-  summaryOf,
   MAX_LIVE,
+  eventsQuery,
   matchesSearch,
+  newestFirst,
+  summaryOf,
+  typesOf,
 } from './event-log.ts';
 
 /** The events that clients receive, as they happen. */

@@ -4,13 +4,13 @@ import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
 import { PageHeader, Waiting } from '../../app/page.tsx';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
-import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { OnlyWith } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
+import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
-import { LastChange, settingsQuery } from './settings-change.tsx';
-import { type Rule, type RuleType, differences, RULE_WORDS } from './rule-changes.ts';
+import { RULE_WORDS, type Rule, type RuleType, differences } from './rule-changes.ts';
 import { RuleForm } from './rule-form.tsx';
+import { LastChange, settingsQuery } from './settings-change.tsx';
 
 /** The rules by which exceptions open by themselves, and their severities. */
 export function ExceptionRulesPage() {

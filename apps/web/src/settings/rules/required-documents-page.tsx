@@ -1,15 +1,15 @@
-import { Stack, Button, Group } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
 import { PageHeader, Waiting } from '../../app/page.tsx';
-import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
 import { OnlyWith } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
+import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { type Required, changedModes, requiredPatch } from './rule-changes.ts';
-import { LastChange, settingsQuery, NotChanged, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
+import { LastChange, NotChanged, SettingsConflict, settingsQuery, useSettingsWrite } from './settings-change.tsx';
 
 /** The documents that a shipment needs, by mode. */
 export function RequiredDocumentsPage() {

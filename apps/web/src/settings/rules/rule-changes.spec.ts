@@ -1,12 +1,12 @@
 import {
+  type Required,
   type Rule,
+  changedModes,
   differences,
   hoursFault,
   patchOf,
-  valuesOf,
-  type Required,
-  changedModes,
   requiredPatch,
+  valuesOf,
 } from './rule-changes.ts';
 
 describe('rule changes', () => {

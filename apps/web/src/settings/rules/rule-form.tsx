@@ -5,19 +5,19 @@ import { useState } from 'react';
 import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import {
+  RULE_WORDS,
+  type Rule,
   type RuleType,
   type RuleValues,
   differences,
   hoursFault,
-  patchOf,
-  valuesOf,
-  RULE_WORDS,
-  type Rule,
   leavesOf,
+  patchOf,
   settingLabel,
   settingValue,
+  valuesOf,
 } from './rule-changes.ts';
-import { NotChanged, useSettingsWrite, SettingsConflict } from './settings-change.tsx';
+import { NotChanged, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
 
 interface Props {
   readonly type: RuleType;

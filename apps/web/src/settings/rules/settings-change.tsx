@@ -1,8 +1,8 @@
-import { Alert, Button, Group, Stack, Table, Text, Loader } from '@mantine/core';
-import { queryOptions, useQueryClient, useQuery } from '@tanstack/react-query';
+import { Alert, Button, Group, Loader, Stack, Table, Text } from '@mantine/core';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
-import { isOutdated, failureOf } from '../../app/failures.ts';
+import { failureOf, isOutdated } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';

@@ -1,8 +1,8 @@
 import { Alert, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { SecretDialog } from '../../app/shown-once.tsx';
 import { Waiting } from '../../app/page.tsx';
+import { SecretDialog } from '../../app/shown-once.tsx';
 import { ROLES_ABOUT, ROLE_LABELS } from '../../session/roles.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { CreateKey, Keys, RotateKey } from '../api-keys/api-keys-page.tsx';

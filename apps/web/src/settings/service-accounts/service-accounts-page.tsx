@@ -1,33 +1,33 @@
 import {
-  Alert,
-  Button,
-  Modal,
-  Stack,
   ActionIcon,
+  Alert,
   Anchor,
   Badge,
+  Button,
+  Group,
   Menu,
+  Modal,
+  Stack,
   Table,
   Text,
-  VisuallyHidden,
-  Group,
   TextInput,
+  VisuallyHidden,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconPlus, IconDots } from '@tabler/icons-react';
+import { IconDots, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { fieldErrors, isOutdated } from '../../app/failures.ts';
 import { askFirst } from '../../app/overlays.tsx';
-import { PageHeader, Waiting, Refused } from '../../app/page.tsx';
+import { PageHeader, Refused, Waiting } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import { May, OnlyWith } from '../../session/permissions.tsx';
-import { RoleChoice } from '../settings-parts.tsx';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
-import { useEnvironment, useApi, useMay } from '../../session/session.ts';
+import { useApi, useEnvironment, useMay } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
-import { type ServiceAccount, serviceAccountsQuery, keysQuery, stateOf } from '../api-keys/key-queries.ts';
+import { type ServiceAccount, keysQuery, serviceAccountsQuery, stateOf } from '../api-keys/key-queries.ts';
+import { RoleChoice } from '../settings-parts.tsx';
 import { AccountKeys } from './account-keys.tsx';
 
 export function ServiceAccountsPage() {

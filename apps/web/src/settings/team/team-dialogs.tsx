@@ -1,14 +1,14 @@
-import { Button, Group, Stack, TextInput, Alert, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import { fieldErrors, failureOf, isOutdated } from '../../app/failures.ts';
+import { failureOf, fieldErrors, isOutdated } from '../../app/failures.ts';
 import { Refused } from '../../app/page.tsx';
 import { ShownOnce } from '../../app/shown-once.tsx';
 import { useWrite } from '../../app/write.ts';
-import { RoleChoice } from '../settings-parts.tsx';
-import { type Role, ROLE_LABELS } from '../../session/roles.ts';
+import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
+import { RoleChoice } from '../settings-parts.tsx';
 import { type Member, calledOf } from './team.ts';
 
 export function Invite({ onClose }: { readonly onClose: () => void }) {

@@ -1,19 +1,19 @@
 import {
+  ActionIcon,
   Alert,
+  Badge,
   Button,
   Group,
+  Menu,
   Stack,
   Switch,
-  TextInput,
-  ActionIcon,
-  Badge,
-  Menu,
   Table,
   Text,
+  TextInput,
   Tooltip,
   VisuallyHidden,
 } from '@mantine/core';
-import { IconPlus, IconSearch, IconDots } from '@tabler/icons-react';
+import { IconDots, IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -23,10 +23,10 @@ import { SecretDialog } from '../../app/shown-once.tsx';
 import { useWrite } from '../../app/write.ts';
 import { OnlyWith } from '../../session/permissions.tsx';
 import { ROLE_LABELS } from '../../session/roles.ts';
-import { useEnvironment, useApi, useSession } from '../../session/session.ts';
+import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { ChangeRole, Invite, LinkShown, NewLink } from './team-dialogs.tsx';
-import { type Member, usersQuery, membersFound, type TeamSearch, MEMBER_STATUS_LABELS, calledOf } from './team.ts';
+import { MEMBER_STATUS_LABELS, type Member, type TeamSearch, calledOf, membersFound, usersQuery } from './team.ts';
 
 type TeamDialog =
   | { readonly kind: 'invite' }

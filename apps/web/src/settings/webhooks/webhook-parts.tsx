@@ -1,6 +1,6 @@
-import { Badge, Text, ActionIcon, Group, Tooltip, Alert } from '@mantine/core';
+import { ActionIcon, Alert, Badge, Group, Text, Tooltip } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
-import type { WebhookEndpoint, WebhookDelivery } from '@tracking/client';
+import type { WebhookDelivery, WebhookEndpoint } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { LinkAnchor } from '../../app/page.tsx';
 import { eventLabel } from '../../values/event-types.ts';

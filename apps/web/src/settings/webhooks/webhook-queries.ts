@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryOf, WebhookDelivery } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
 import { statsSince } from './endpoints/stats-series.ts';
-import { type DeliverySearch, statusesOf, type StatsWindow } from './webhook-search.ts';
+import { type DeliverySearch, type StatsWindow, statusesOf } from './webhook-search.ts';
 
 /** Polling interval of deliveries and endpoints, which have no events. Stops while the tab is hidden. */
 export const POLL_MS = 5_000;

@@ -1,8 +1,8 @@
 import {
   DELIVERY_STATUS_NAMES,
   FAILURE_REASON_NAMES,
-  readDeliverySearch,
   readDeadLetterSearch,
+  readDeliverySearch,
   whichOf,
 } from './webhook-search.ts';
 import { DELIVERY_STATUSES, FAILURE_REASONS } from './webhook-words.ts';

@@ -1,4 +1,4 @@
-import type { WebhookEndpoint, WebhookReplay, BodyOf } from '@tracking/client';
+import type { BodyOf, WebhookEndpoint, WebhookReplay } from '@tracking/client';
 import { type EventType, eventLabel } from '../../values/event-types.ts';
 import type { DeliveryStatus, FailureReason } from './webhook-search.ts';
 

@@ -3,15 +3,15 @@ import { IconDots } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
-import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 import { useWrite } from '../../app/write.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { fileSize, save } from '../../values/files.ts';
 import { Time } from '../../values/time.tsx';
-import { useShipment } from '../shipment-queries.ts';
 import { useActorName } from '../history/history-sentences.ts';
-import { type Versions, isGone, contentQuery } from './documents.ts';
+import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
+import { useShipment } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
+import { type Versions, contentQuery, isGone } from './documents.ts';
 
 export interface DocumentActions {
   readonly onOpen: (document: ShipmentDocument) => void;

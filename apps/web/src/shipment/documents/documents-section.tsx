@@ -1,28 +1,28 @@
-import { Alert, Stack, Switch, Text, Anchor, Badge, Button, Group, Paper, Title } from '@mantine/core';
+import { Alert, Anchor, Badge, Button, Group, Paper, Stack, Switch, Text, Title } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconClock, IconUpload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { ShipmentDocument, DocumentType } from '@tracking/client';
+import type { DocumentType, ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
 import { askFirst } from '../../app/overlays.tsx';
 import { Waiting } from '../../app/page.tsx';
-import { DOCUMENT_LABELS } from '../labels.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { words } from '../history/value-words.ts';
+import { DOCUMENT_LABELS } from '../labels.ts';
 import type { Seen } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { type DocumentActions, DocumentRow, Verdict } from './document-row.tsx';
 import classes from './documents-section.module.css';
 import {
-  documentsQuery,
-  isGone,
-  versionsOf,
   DECIDED_BY,
-  useReview,
-  requiredQuery,
   type Fulfilment,
   checklist,
+  documentsQuery,
+  isGone,
+  requiredQuery,
+  useReview,
+  versionsOf,
 } from './documents.ts';
 import type { DropZoneHandle } from './drop-zone.tsx';
 

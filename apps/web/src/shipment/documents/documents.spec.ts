@@ -1,15 +1,15 @@
 import type { ShipmentDocument } from '@tracking/client';
 import { fileSize } from '../../values/files.ts';
+import { checklist, versionsOf } from './documents.ts';
 import {
-  contentTypeOf,
-  faultOf,
   MAX_BYTES,
-  supposedType,
   type TransferOptions,
   type Upload,
   UploadQueue,
+  contentTypeOf,
+  faultOf,
+  supposedType,
 } from './upload-queue.ts';
-import { checklist, versionsOf } from './documents.ts';
 
 const document = (id: string, fields: Partial<ShipmentDocument> = {}) =>
   ({

@@ -3,7 +3,7 @@ import type { DocumentType, ShipmentDocument } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
-import { versionIn, shipmentQuery } from '../shipment-queries.ts';
+import { shipmentQuery, versionIn } from '../shipment-queries.ts';
 
 /** All documents of a shipment, and a version of the shipment that they are at least as new as. */
 export function documentsQuery(environment: Environment, id: string) {

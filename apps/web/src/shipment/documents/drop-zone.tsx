@@ -1,26 +1,26 @@
-import { Group, Stack, Text, Button, CloseButton, Progress } from '@mantine/core';
-import { Dropzone } from '@mantine/dropzone';
 import '@mantine/dropzone/styles.css';
+import { Button, CloseButton, Group, Progress, Stack, Text } from '@mantine/core';
+import { Dropzone } from '@mantine/dropzone';
 import { IconUpload } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import type { DocumentType } from '@tracking/client';
-import { type Ref, useImperativeHandle, useRef, useEffect, useState, useSyncExternalStore } from 'react';
+import { type Ref, useEffect, useImperativeHandle, useRef, useState, useSyncExternalStore } from 'react';
 import { failureOf } from '../../app/failures.ts';
-import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../labels.ts';
 import { useApi } from '../../session/session.ts';
 import { fileSize } from '../../values/files.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
+import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../labels.ts';
 import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
 import {
+  type TransferOptions,
   type Upload,
+  UploadQueue,
   contentTypeOf,
   faultOf,
   supposedType,
-  type TransferOptions,
-  UploadQueue,
 } from './upload-queue.ts';
 
 interface About {

@@ -1,6 +1,6 @@
 import { Alert, Button, Center, Group, Loader, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type PDFDocumentProxy, GlobalWorkerOptions, getDocument, version } from 'pdfjs-dist';
+import { GlobalWorkerOptions, type PDFDocumentProxy, getDocument, version } from 'pdfjs-dist';
 import PdfWorker from 'pdfjs-dist/build/pdf.worker.min.mjs?worker';
 import { useEffect, useRef, useState } from 'react';
 import classes from './preview.module.css';

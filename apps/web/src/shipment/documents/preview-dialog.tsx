@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, Alert, Code } from '@mantine/core';
+import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconDownload } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -7,9 +7,9 @@ import { Suspense, useEffect, useRef, useState } from 'react';
 import { late } from '../../app/lazy.tsx';
 import { Waiting } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
-import { DOCUMENT_LABELS } from '../labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { fileSize, save } from '../../values/files.ts';
+import { DOCUMENT_LABELS } from '../labels.ts';
 import { contentQuery, previewKind } from './documents.ts';
 import classes from './preview.module.css';
 

@@ -1,4 +1,4 @@
-import type { DocumentType, DocumentContentType } from '@tracking/client';
+import type { DocumentContentType, DocumentType } from '@tracking/client';
 
 /** A file that a person chose, with what is known about it. */
 interface ChosenFile {

@@ -1,7 +1,7 @@
-import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { useState } from 'react';
+import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { OWN_ZONE, momentIn } from '../../values/zones.ts';
-import { useShipment, type EtaChange, etaPoints } from '../shipment-queries.ts';
+import { type EtaChange, etaPoints, useShipment } from '../shipment-queries.ts';
 import classes from './eta-chart.module.css';
 
 const DAY_MS = 86_400_000;

@@ -2,15 +2,15 @@ import { Alert, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense } from 'react';
+import { late } from '../../app/lazy.tsx';
 import { Waiting } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { slipLabel } from '../../shipments/shipment-facts.tsx';
 import { PlaceTime, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
-import { Card } from '../parts.tsx';
-import { useShipment, etaHistoryQuery, type EtaChange } from '../shipment-queries.ts';
 import { SOURCE_LABELS, reasonLabel } from '../labels.ts';
-import { late } from '../../app/lazy.tsx';
+import { Card } from '../parts.tsx';
+import { type EtaChange, etaHistoryQuery, useShipment } from '../shipment-queries.ts';
 
 /** Loads recharts only when a chart is shown. */
 const EtaChart = late(() => import('./eta-chart.tsx'));

@@ -1,17 +1,17 @@
-import { Autocomplete, Button, Group, Modal, Select, Stack, Text, Textarea, Alert, TextInput } from '@mantine/core';
+import { Alert, Autocomplete, Button, Group, Modal, Select, Stack, Text, TextInput, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { ShipmentException } from '@tracking/client';
 import { failureText, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import {
-  MANUAL_RESOLUTIONS,
-  RESOLUTION_LABELS,
   EXCEPTION_LABELS,
   type ExceptionType,
+  MANUAL_RESOLUTIONS,
+  RESOLUTION_LABELS,
   SEVERITY_LABELS,
   type Severity,
 } from '../../exceptions/exception-labels.ts';
-import { useSession, useApi } from '../../session/session.ts';
+import { useApi, useSession } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { withTimes } from '../../values/time.tsx';
 import { useShipmentTouches } from '../meanwhile/guarded-write.ts';

@@ -5,7 +5,7 @@ import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import type { HistoryEntry } from '../history/history-sentences.ts';
 import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
-import { versionIn, shipmentQuery } from '../shipment-queries.ts';
+import { shipmentQuery, versionIn } from '../shipment-queries.ts';
 
 /** All exceptions of a shipment, and a version of the shipment that they are at least as new as. */
 export function seenExceptionsQuery(environment: Environment, id: string) {

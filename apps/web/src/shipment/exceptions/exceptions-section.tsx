@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text, Title, Badge, Collapse, Paper } from '@mantine/core';
+import { Alert, Badge, Button, Collapse, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
@@ -15,10 +15,10 @@ import { May } from '../../session/permissions.tsx';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { Time, withTimes } from '../../values/time.tsx';
-import { useActorName, sentenceOf, whoOf } from '../history/history-sentences.ts';
+import { sentenceOf, useActorName, whoOf } from '../history/history-sentences.ts';
 import type { Seen } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
-import { seenExceptionsQuery, DECIDED_BY, type Dealing, useDealing, exceptionStoryQuery } from './exception-queries.ts';
+import { DECIDED_BY, type Dealing, exceptionStoryQuery, seenExceptionsQuery, useDealing } from './exception-queries.ts';
 import classes from './exceptions-section.module.css';
 
 const OpenException = onDemand(

@@ -1,4 +1,4 @@
-import { Stack, Table, Badge, Button, Text } from '@mantine/core';
+import { Badge, Button, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,19 +11,19 @@ import { Time, withTimes } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../labels.ts';
 import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
 import { Card } from '../parts.tsx';
-import { useShipment, explanationQuery } from '../shipment-queries.ts';
+import { explanationQuery, useShipment } from '../shipment-queries.ts';
 import {
-  type Explanation,
-  STATUS_RULE_LABELS,
-  TIME_RULE_LABELS,
-  fieldLabel,
+  type CodeLabels,
+  type ExplainedException,
   type ExplainedMilestone,
+  type Explanation,
   MILESTONE_RULE_LABELS,
   type MilestoneResult,
   RESULT_LABELS,
-  type CodeLabels,
+  STATUS_RULE_LABELS,
+  TIME_RULE_LABELS,
+  fieldLabel,
   resolvedByLabel,
-  type ExplainedException,
 } from './rules.ts';
 
 /** Explains status, times and exceptions in words. */

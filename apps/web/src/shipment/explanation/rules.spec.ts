@@ -1,4 +1,4 @@
-import { resolvedByLabel, type ResolvedBy, fieldLabel } from './rules.ts';
+import { type ResolvedBy, fieldLabel, resolvedByLabel } from './rules.ts';
 
 const way = (more: Partial<ResolvedBy>): ResolvedBy => ({
   ...{ by: 'milestone', codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] },

@@ -1,4 +1,4 @@
-import { Button, Center, Loader, Stack, Text, Code, Group } from '@mantine/core';
+import { Button, Center, Code, Group, Loader, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Copy } from '../../app/copy.tsx';
@@ -7,7 +7,7 @@ import { useEnvironment } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './history-section.module.css';
-import { historyQuery, type HistoryEntry, sentenceOf, whoOf } from './history-sentences.ts';
+import { type HistoryEntry, historyQuery, sentenceOf, whoOf } from './history-sentences.ts';
 import { type Difference, fieldWords, valueWords } from './value-words.ts';
 
 export function HistorySection() {

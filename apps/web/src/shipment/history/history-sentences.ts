@@ -1,9 +1,9 @@
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import type { ItemOf } from '@tracking/client';
-import { CONTENT_LABELS, DOCUMENT_LABELS } from '../labels.ts';
 import { RESOLUTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { useEnvironment, useSession } from '../../session/session.ts';
+import { CONTENT_LABELS, DOCUMENT_LABELS } from '../labels.ts';
 import { type Difference, differences, fieldWords, momentWords, valueWords, words } from './value-words.ts';
 
 export type HistoryEntry = ItemOf<'listShipmentHistory'>;

@@ -1,10 +1,10 @@
-import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 import {
   EXCEPTION_LABELS,
   EXCEPTION_STATUS_LABELS,
   RESOLUTION_LABELS,
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
+import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 
 /** Turns `free_days_left` into "Free days left". */
 export function words(name: string): string {

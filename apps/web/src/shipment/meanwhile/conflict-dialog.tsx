@@ -1,7 +1,7 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { Time } from '../../values/time.tsx';
-import { differences, fieldWords, valueWords } from '../history/value-words.ts';
 import { sentenceOf, whoOf } from '../history/history-sentences.ts';
+import { differences, fieldWords, valueWords } from '../history/value-words.ts';
 import type { Conflict } from './guarded-write.ts';
 
 interface Props<Thing> {

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { isOutdated } from '../../app/failures.ts';
 import { type WriteParts, useWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { historySince, type HistoryEntry } from '../history/history-sentences.ts';
+import { type HistoryEntry, historySince } from '../history/history-sentences.ts';
 import { useShipment } from '../shipment-queries.ts';
 
 /** Another user's change of the resource that the user was about to change. */

@@ -14,16 +14,16 @@ import { ChangedFields } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
 import {
-  readMilestone,
-  milestoneHistoryQuery,
-  isSameRevision,
-  changesOf,
-  valuesOf,
   FIELD_LABELS,
+  type MilestoneChanges,
   type MilestoneField,
+  changesOf,
   differences,
   fieldText,
-  type MilestoneChanges,
+  isSameRevision,
+  milestoneHistoryQuery,
+  readMilestone,
+  valuesOf,
 } from './milestone-values.ts';
 
 /** The milestone when the form was opened. Later changes must not alter the form while it is used. */

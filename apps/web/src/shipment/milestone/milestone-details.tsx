@@ -2,27 +2,27 @@ import { Alert, Badge, Button, Group, Loader, Modal, Stack, Text, Title } from '
 import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { Suspense, useState } from 'react';
+import { late, onDemand } from '../../app/lazy.tsx';
 import { askFirst } from '../../app/overlays.tsx';
-import { onDemand, late } from '../../app/lazy.tsx';
 import { Waiting } from '../../app/page.tsx';
 import { May } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { PlaceTime, PlaceOrText, usePlaces } from '../../values/place.tsx';
+import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
-import { useShipment } from '../shipment-queries.ts';
-import { Facts } from '../parts.tsx';
 import { CLASSIFIER_LABELS, reasonLabel } from '../labels.ts';
+import { useGuardedWrite } from '../meanwhile/guarded-write.ts';
+import { Facts } from '../parts.tsx';
+import { useShipment } from '../shipment-queries.ts';
 import {
-  readMilestone,
-  type MilestoneChange,
-  milestoneHistoryQuery,
   FIELD_LABELS,
+  type MilestoneChange,
   differences,
-  isSameRevision,
   fieldText,
+  isSameRevision,
+  milestoneHistoryQuery,
+  readMilestone,
   sourceOf,
 } from './milestone-values.ts';
-import { useGuardedWrite } from '../meanwhile/guarded-write.ts';
 
 /** Loaded when the form is opened. */
 const CorrectMilestone = late(() => import('./correct-milestone.tsx'));

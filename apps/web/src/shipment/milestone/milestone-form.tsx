@@ -4,13 +4,13 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { useEnvironment, useMay } from '../../session/session.ts';
-import { placesQuery } from '../../values/places.ts';
 import { usePlaces } from '../../values/place.tsx';
+import { placesQuery } from '../../values/places.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { OWN_ZONE, TIMES, instantOf, momentIn, wallClockOf } from '../../values/zones.ts';
-import { useShipment } from '../shipment-queries.ts';
 import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
-import { codeOptions, milestoneCodesQuery, type MilestoneValues } from './milestone-values.ts';
+import { useShipment } from '../shipment-queries.ts';
+import { type MilestoneValues, codeOptions, milestoneCodesQuery } from './milestone-values.ts';
 
 const CLASSIFIERS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
 const SOURCES = Object.entries(SOURCE_LABELS)

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { BodyOf, Milestone, MilestoneFields, Shipment, components, ItemOf } from '@tracking/client';
+import type { BodyOf, ItemOf, Milestone, MilestoneFields, Shipment, components } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
-import { wallClockOf, instantOf } from '../../values/zones.ts';
-import { type Classifier, type Reason, type Source, CLASSIFIER_LABELS, SOURCE_LABELS, reasonLabel } from '../labels.ts';
+import { instantOf, wallClockOf } from '../../values/zones.ts';
+import { CLASSIFIER_LABELS, type Classifier, type Reason, SOURCE_LABELS, type Source, reasonLabel } from '../labels.ts';
 import type { Seen } from '../meanwhile/guarded-write.ts';
 import { versionIn } from '../shipment-queries.ts';
 

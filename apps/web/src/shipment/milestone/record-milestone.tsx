@@ -7,9 +7,9 @@ import { useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
 import { Curl } from '../calls/snippet.tsx';
+import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
-import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
 import { blankMilestone, bodyOf } from './milestone-values.ts';
 
 /** Records an actual or expected milestone. Concurrent records do not conflict. */

@@ -3,15 +3,15 @@ import { IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
+import { late } from '../../app/lazy.tsx';
 import { May } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { dayIn, dayLabel } from '../../values/zones.ts';
-import { useShipment, milestonesQuery } from '../shipment-queries.ts';
+import { milestonesQuery, useShipment } from '../shipment-queries.ts';
 import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './overview-values.ts';
-import { late } from '../../app/lazy.tsx';
 
 /** Loaded when the form is opened. */
 const EditContainer = late(() => import('./edit-container.tsx'));

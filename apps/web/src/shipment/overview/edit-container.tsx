@@ -6,17 +6,17 @@ import { failureText, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { DAYS } from '../../values/zones.ts';
-import { useShipment } from '../shipment-queries.ts';
-import { ChangedFields } from '../parts.tsx';
 import { ChangedMeanwhile, type Seen, guarded, useShipmentTouches } from '../meanwhile/guarded-write.ts';
+import { ChangedFields } from '../parts.tsx';
+import { useShipment } from '../shipment-queries.ts';
 import {
   CONTAINER_FIELDS,
+  type Container,
   type ContainerField,
   type ContainerValues,
   containerChanges,
   containerValues,
   isSameContainer,
-  type Container,
 } from './overview-values.ts';
 
 interface Props {

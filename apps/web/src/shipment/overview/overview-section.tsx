@@ -1,6 +1,7 @@
-import { Stack, Alert, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
-import { MODE_LABELS, LOAD_TYPE_LABELS } from '../../values/codes.ts';
+import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../../shipments/plain-fields.ts';
+import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { Card, Facts } from '../parts.tsx';
@@ -8,7 +9,6 @@ import { useShipment } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
 import { type Expected, type Leg, type Stop, stopsOf } from './overview-values.ts';
-import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../../shipments/plain-fields.ts';
 
 /** The facts of a shipment: journey, containers and parties. */
 export function OverviewSection() {

@@ -1,14 +1,14 @@
 import type { Milestone } from '@tracking/client';
 import {
-  type Leg,
-  stopsOf,
   type Container,
+  type Leg,
+  containerChanges,
+  containerValues,
   freeTimeFacts,
   freeTimeLabel,
   freeTimeOf,
-  containerChanges,
-  containerValues,
   isSameContainer,
+  stopsOf,
 } from './overview-values.ts';
 
 describe('stops', () => {

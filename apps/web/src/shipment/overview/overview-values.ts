@@ -1,4 +1,4 @@
-import type { Shipment, Milestone, BodyOf } from '@tracking/client';
+import type { BodyOf, Milestone, Shipment } from '@tracking/client';
 import { daysBetween } from '../../values/zones.ts';
 import { stands } from '../timeline/timeline-rows.ts';
 

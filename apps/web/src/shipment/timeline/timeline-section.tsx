@@ -1,16 +1,16 @@
-import { Alert, Drawer, Group, Stack, Switch, Badge, Button, Table, Text } from '@mantine/core';
+import { Alert, Badge, Button, Drawer, Group, Stack, Switch, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch, Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
 import { LateSelect, onDemand } from '../../app/lazy.tsx';
 import { Waiting } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { slipLabel } from '../../shipments/shipment-facts.tsx';
-import { PlaceTime, PlaceOrText, usePlaces } from '../../values/place.tsx';
+import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { SOURCE_LABELS } from '../labels.ts';
-import { useShipment, milestonesQuery, type TimelineSearch } from '../shipment-queries.ts';
-import { stands, timelineRows, type TimelineRow, slipOf } from './timeline-rows.ts';
+import { type TimelineSearch, milestonesQuery, useShipment } from '../shipment-queries.ts';
+import { type TimelineRow, slipOf, stands, timelineRows } from './timeline-rows.ts';
 import classes from './timeline-section.module.css';
 
 const MilestoneDetails = onDemand(async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails);

@@ -1,6 +1,6 @@
 import type { FieldError } from '@tracking/client';
 import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../../values/codes.ts';
-import { type ShipmentValues, FIELD_LABELS, type ShipmentField } from './form-values.ts';
+import { FIELD_LABELS, type ShipmentField, type ShipmentValues } from './form-values.ts';
 
 const NUMBERS = /^(?:[A-Z]{4}\d{7}){2,}$/;
 /** The limit of the API. */

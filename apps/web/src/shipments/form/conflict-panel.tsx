@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
 import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { Time } from '../../values/time.tsx';
-import { FIELD_LABELS, type ShipmentField, type ShipmentValues, valuesOf, type LegValues } from './form-values.ts';
+import { FIELD_LABELS, type LegValues, type ShipmentField, type ShipmentValues, valuesOf } from './form-values.ts';
 import { type Choice, type Conflict, type FieldChange, actorName, merged } from './save-shipment.ts';
 
 interface Props {

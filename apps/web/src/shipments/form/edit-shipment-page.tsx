@@ -7,11 +7,11 @@ import { onDemand } from '../../app/lazy.tsx';
 import { PageHeader, Waiting } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { nameOf, shipmentQuery } from '../../shipment/shipment-queries.ts';
 import { NoSuchShipment } from '../../shipment/parts.tsx';
-import { type Conflict, conflictOf, readConflict, saveShipment } from './save-shipment.ts';
+import { nameOf, shipmentQuery } from '../../shipment/shipment-queries.ts';
+import { Leaving, WritersOnly, notifySaved, useRefusal } from './form-parts.tsx';
 import { type ShipmentValues, changedFields, valuesOf } from './form-values.ts';
-import { Leaving, useRefusal, notifySaved, WritersOnly } from './form-parts.tsx';
+import { type Conflict, conflictOf, readConflict, saveShipment } from './save-shipment.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 const ConflictPanel = onDemand(async () => (await import('./conflict-panel.tsx')).ConflictPanel);

@@ -1,12 +1,12 @@
-import { Alert, Code, Stack, Text, Button, Group, Modal } from '@mantine/core';
+import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import { InvalidRequestError, type Warning } from '@tracking/client';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { failureOf } from '../../app/failures.ts';
 import { useMay, useSession } from '../../session/session.ts';
-import { refusedForm, labelOf } from './check-values.ts';
-import type { ShipmentValues, ShipmentForm } from './form-values.ts';
+import { labelOf, refusedForm } from './check-values.ts';
+import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 
 interface Refusal {
   readonly error: unknown;

@@ -1,9 +1,9 @@
-import { Select, TextInput, ActionIcon, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { ActionIcon, Button, Group, Paper, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react';
 import { MODE_OPTIONS } from '../../values/codes.ts';
 import { PlaceSelect } from '../../values/place-select.tsx';
 import { TimeInput } from '../../values/time-fields.tsx';
-import { type ShipmentForm, EMPTY_LEG } from './form-values.ts';
+import { EMPTY_LEG, type ShipmentForm } from './form-values.ts';
 import classes from './shipment-form.module.css';
 
 interface Props {

@@ -1,12 +1,12 @@
 import { Stack } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';
-import { PageHeader } from '../../app/page.tsx';
 import { isOutdated } from '../../app/failures.ts';
-import { useWrite, randomId } from '../../app/write.ts';
+import { PageHeader } from '../../app/page.tsx';
+import { randomId, useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
+import { Leaving, WritersOnly, notifySaved, useRefusal } from './form-parts.tsx';
 import { EMPTY_VALUES, type ShipmentBody, type ShipmentValues, bodyOf } from './form-values.ts';
-import { Leaving, useRefusal, notifySaved, WritersOnly } from './form-parts.tsx';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 export function NewShipmentPage() {

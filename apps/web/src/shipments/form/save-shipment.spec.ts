@@ -1,6 +1,6 @@
 import { ConflictError, type Shipment } from '@tracking/client';
-import { merged, saveShipment } from './save-shipment.ts';
 import { type ShipmentPatch, type ShipmentValues, valuesOf } from './form-values.ts';
+import { merged, saveShipment } from './save-shipment.ts';
 
 const BASE = {
   ...{ id: 'shp_1', version: 3, external_id: 'PO-1', mode: 'ocean', load_type: null, house_bill: 'H-1' },

@@ -1,12 +1,12 @@
-import { ConflictError, type Shipment, type TrackingClient, type Warning, type ItemOf } from '@tracking/client';
+import { ConflictError, type ItemOf, type Shipment, type TrackingClient, type Warning } from '@tracking/client';
 import { isOutdated } from '../../app/failures.ts';
 import {
-  type ShipmentValues,
-  patchOf,
-  valuesOf,
   SHIPMENT_FIELDS,
   type ShipmentField,
+  type ShipmentValues,
   changedFields,
+  patchOf,
+  valuesOf,
 } from './form-values.ts';
 
 /** Unrelated versions that may be written meanwhile before the save fails. */

@@ -1,24 +1,24 @@
 import {
+  ActionIcon,
   Alert,
   Button,
   Group,
   Paper,
   Select,
   Stack,
+  TagsInput,
   Text,
   TextInput,
   Title,
-  TagsInput,
-  ActionIcon,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { LOAD_TYPE_OPTIONS, checkDigitOf, withRightCheckDigit } from '../../values/codes.ts';
+import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../plain-fields.ts';
 import { checkValues, containerNumbersIn } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
-import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../plain-fields.ts';
 import { JourneyFields, LegFields } from './journey-fields.tsx';
 import classes from './shipment-form.module.css';
 

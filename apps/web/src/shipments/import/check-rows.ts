@@ -1,18 +1,18 @@
 import type { BodyOf } from '@tracking/client';
 import {
+  LOAD_TYPE_LABELS,
+  MODE_LABELS,
+  type Mode,
   isCarrierCode,
   isContainerNumber,
   isPortCode,
   normaliseCode,
-  LOAD_TYPE_LABELS,
-  MODE_LABELS,
-  type Mode,
 } from '../../values/codes.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
 import { containerNumbersIn } from '../form/check-values.ts';
-import { type Mapping, type Target, type DayOrder, readMoment } from './columns.ts';
-import { type Sheet, isFilled } from './read-file.ts';
 import { type PlainFieldName, eachPlainField, plainField, plainValue } from '../plain-fields.ts';
+import { type DayOrder, type Mapping, type Target, readMoment } from './columns.ts';
+import { type Sheet, isFilled } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
 /** The time zone of times without an offset. */

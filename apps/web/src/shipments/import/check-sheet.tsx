@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Paper, Select, Stack, Text, Title, Table } from '@mantine/core';
+import { Alert, Button, Group, Paper, Select, Stack, Table, Text, Title } from '@mantine/core';
 import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { failureOf } from '../../app/failures.ts';
@@ -9,16 +9,16 @@ import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
 import { Time } from '../../values/time.tsx';
 import { OWN_ZONE } from '../../values/zones.ts';
-import { type Checked, type ZoneChoice, checkRows, portsIn, type Body, type Item } from './check-rows.ts';
+import { type Body, type Checked, type Item, type ZoneChoice, checkRows, portsIn } from './check-rows.ts';
 import {
+  type DayOrder,
   type Mapping,
+  TARGETS,
+  type Target,
+  guessDayOrder,
   guessMapping,
   replacedWhole,
   toRemember,
-  type DayOrder,
-  guessDayOrder,
-  TARGETS,
-  type Target,
   withTarget,
 } from './columns.ts';
 import classes from './import-page.module.css';

@@ -1,4 +1,4 @@
-import { guessMapping, replacedWhole, toRemember, withTarget, guessDayOrder, readMoment } from './columns.ts';
+import { guessDayOrder, guessMapping, readMoment, replacedWhole, toRemember, withTarget } from './columns.ts';
 
 describe('columns', () => {
   describe('columns of a file', () => {

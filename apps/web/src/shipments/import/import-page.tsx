@@ -1,8 +1,8 @@
-import { Alert, Anchor, Stack, Title, List, Text } from '@mantine/core';
-import { Dropzone } from '@mantine/dropzone';
 import '@mantine/dropzone/styles.css';
+import { Alert, Anchor, List, Stack, Text, Title } from '@mantine/core';
+import { Dropzone } from '@mantine/dropzone';
 import { IconFileTypeCsv } from '@tabler/icons-react';
-import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
@@ -14,8 +14,8 @@ import { WritersOnly } from '../form/form-parts.tsx';
 import type { Checked } from './check-rows.ts';
 import classes from './import-page.module.css';
 import { ImportProgress, startRun } from './import-progress.tsx';
-import { planImport, importStore } from './import-store.ts';
-import { type Sheet, MAX_BYTES, MAX_ROWS, readSheet } from './read-file.ts';
+import { importStore, planImport } from './import-store.ts';
+import { MAX_BYTES, MAX_ROWS, type Sheet, readSheet } from './read-file.ts';
 
 const CheckSheet = onDemand(async () => (await import('./check-sheet.tsx')).CheckSheet);
 

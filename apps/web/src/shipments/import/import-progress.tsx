@@ -1,9 +1,9 @@
-import { Alert, Badge, Button, Group, Paper, Progress, Stack, Text, Title, Table } from '@mantine/core';
+import { Alert, Badge, Button, Group, Paper, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { type Environment, api } from '../../session/api.ts';
-import { useEnvironment, ownerOf } from '../../session/session.ts';
+import { ownerOf, useEnvironment } from '../../session/session.ts';
 import { download, writeCsv } from '../../values/files.ts';
 import { Time } from '../../values/time.tsx';
 import type { RowError } from './check-rows.ts';

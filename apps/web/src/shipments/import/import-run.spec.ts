@@ -1,6 +1,6 @@
 import { ConnectionError, RateLimitError } from '@tracking/client';
-import { wrongRows, planImport, type ImportRecord, type SentItem } from './import-store.ts';
 import { ImportRun } from './import-run.ts';
+import { type ImportRecord, type SentItem, planImport, wrongRows } from './import-store.ts';
 
 const ROWS = 250;
 const SHEET = {

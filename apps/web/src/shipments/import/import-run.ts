@@ -1,6 +1,6 @@
 import {
-  ApiError,
   type AnswerOf,
+  ApiError,
   AuthenticationError,
   ConnectionError,
   InternalError,

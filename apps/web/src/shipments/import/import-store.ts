@@ -1,5 +1,5 @@
 import type { Warning } from '@tracking/client';
-import type { Item, RowError, Checked } from './check-rows.ts';
+import type { Checked, Item, RowError } from './check-rows.ts';
 import type { Target } from './columns.ts';
 import type { Sheet } from './read-file.ts';
 

@@ -2,7 +2,7 @@ import type { Shipment } from '@tracking/client';
 import { type ShipmentNews, withNews } from '../../live/live-news.ts';
 import { aShipment } from '../a-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { listNews, newsText, matches, precedes } from './list-news.ts';
+import { listNews, matches, newsText, precedes } from './list-news.ts';
 
 describe('list news', () => {
   const READ_AT = 10_000;

@@ -3,10 +3,10 @@ import type { ShipmentNews } from '../../live/live-news.ts';
 import { INACTIVE_STATUSES } from '../../values/codes.ts';
 import {
   type FilterKind,
-  filtersOfKind,
   type ListQuery,
   type ShipmentSort,
   USUAL_SORT,
+  filtersOfKind,
 } from '../search/shipment-search.ts';
 
 /** The service may publish an event just after the list was read with its effect. */

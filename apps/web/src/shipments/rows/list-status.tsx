@@ -1,9 +1,9 @@
-import { ActionIcon, Button, Group, Text, Modal, Stack } from '@mantine/core';
-import { IconKeyboard, IconRefresh, IconDownload } from '@tabler/icons-react';
+import { ActionIcon, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { IconDownload, IconKeyboard, IconRefresh } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
-import { LookMenu, type Look } from '../columns.tsx';
+import { type Look, LookMenu } from '../columns.tsx';
 import { type ListQuery, type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
 import { exportCsv } from '../several/export-csv.ts';
 import { newsText } from './list-news.ts';

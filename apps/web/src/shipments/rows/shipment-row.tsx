@@ -2,10 +2,10 @@ import { Checkbox, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
 import { memo, useState } from 'react';
-import { PlaceName } from '../../values/place.tsx';
-import { type ColumnName, COLUMNS, ExceptionsBadge } from '../columns.tsx';
-import { Eta, ShipmentStatus } from '../shipment-facts.tsx';
 import { nameOf } from '../../values/codes.ts';
+import { PlaceName } from '../../values/place.tsx';
+import { COLUMNS, type ColumnName, ExceptionsBadge } from '../columns.tsx';
+import { Eta, ShipmentStatus } from '../shipment-facts.tsx';
 import classes from './shipment-rows.module.css';
 
 export interface RowProps {

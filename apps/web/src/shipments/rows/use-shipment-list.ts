@@ -1,10 +1,10 @@
 import {
-  useInfiniteQuery,
-  useQuery,
-  useQueryClient,
   type InfiniteData,
   infiniteQueryOptions,
   keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
 } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';

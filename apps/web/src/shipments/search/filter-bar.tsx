@@ -1,4 +1,4 @@
-import { Button, Group, Indicator, TextInput, Pill } from '@mantine/core';
+import { Button, Group, Indicator, Pill, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
@@ -8,12 +8,12 @@ import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
 import { SORT_LABELS, type SearchState, filterLabel, filterValue } from './filters.ts';
 import {
-  filtersOf,
+  type FilterName,
   SHIPMENT_SORTS,
+  type ShipmentFilters,
   type ShipmentSort,
   USUAL_SORT,
-  type FilterName,
-  type ShipmentFilters,
+  filtersOf,
 } from './shipment-search.ts';
 
 const FilterDrawer = onDemand(

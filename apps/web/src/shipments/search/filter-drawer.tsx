@@ -1,20 +1,20 @@
 import { Button, Divider, Drawer, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
 import { Fragment, useState } from 'react';
 import { MODE_OPTIONS, STATUSES, STATUS_LABELS } from '../../values/codes.ts';
-import { DateField } from '../../values/time-fields.tsx';
 import { PlaceSelect } from '../../values/place-select.tsx';
+import { DateField } from '../../values/time-fields.tsx';
+import { PLAIN_FIELD_NAMES, plainField } from '../plain-fields.ts';
+import { type SearchState, filterLabel } from './filters.ts';
 import {
-  isoDay,
   type DayFilter,
-  type ShipmentFilters,
   type FilterName,
-  withoutEmpty,
+  type ShipmentFilters,
   type YesNoFilter,
   filtersOf,
   filtersOfKind,
+  isoDay,
+  withoutEmpty,
 } from './shipment-search.ts';
-import { filterLabel, type SearchState } from './filters.ts';
-import { PLAIN_FIELD_NAMES, plainField } from '../plain-fields.ts';
 
 const CHOICES = PLAIN_FIELD_NAMES.filter((name) => plainField(name).choices !== undefined);
 const [OWN_REFERENCE, ...REFERENCES] = filtersOfKind('reference');

@@ -1,19 +1,19 @@
-import { SHIPMENT_FILTERS } from '@tracking/client';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { SHIPMENT_FILTERS } from '@tracking/client';
 import { useEffect, useMemo, useState } from 'react';
 import { MODE_LABELS, type Mode, STATUS_LABELS, type Status } from '../../values/codes.ts';
 import {
-  type ListQuery,
-  listQuery,
-  type ShipmentSearch,
-  withoutEmpty,
-  type Day,
-  dayLabel,
   DAY_FILTERS,
+  type Day,
   type FilterName,
+  type ListQuery,
   type ShipmentFilters,
+  type ShipmentSearch,
   type ShipmentSort,
   YES_NO_FILTERS,
+  dayLabel,
+  listQuery,
+  withoutEmpty,
 } from './shipment-search.ts';
 
 export interface SearchState {

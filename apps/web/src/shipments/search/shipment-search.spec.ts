@@ -1,4 +1,4 @@
-import { readShipmentSearch, dayLabel, endOf, isDay, isoDay, startOf } from './shipment-search.ts';
+import { dayLabel, endOf, isDay, isoDay, readShipmentSearch, startOf } from './shipment-search.ts';
 
 describe('shipment search', () => {
   describe('what an address says of a list of shipments', () => {

@@ -1,4 +1,4 @@
-import { ActionBar, Button, Text, List, Select, Textarea, TextInput } from '@mantine/core';
+import { ActionBar, Button, List, Select, Text, TextInput, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
@@ -8,8 +8,8 @@ import { useWrite } from '../../app/write.ts';
 import {
   EXCEPTION_LABELS,
   type ExceptionType,
-  type Severity,
   SEVERITY_LABELS,
+  type Severity,
 } from '../../exceptions/exception-labels.ts';
 import { showShipments } from '../../live/live-news.ts';
 import { May } from '../../session/permissions.tsx';

@@ -1,5 +1,5 @@
 import { aShipment } from '../a-shipment.ts';
-import { NOTHING, selectedOf, toggled, without, withRange } from '../rows/selection.ts';
+import { NOTHING, selectedOf, toggled, withRange, without } from '../rows/selection.ts';
 import { CSV_HEADER, csvRow } from './export-csv.ts';
 
 const rows = ['a', 'b', 'c', 'd'].map((id) => aShipment({ id }));

@@ -2,10 +2,10 @@ import { ActionIcon, Button, Group, Menu, Modal, Stack, TextInput } from '@manti
 import { IconBookmarkPlus, IconDots } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { isNarrowed } from '../search/shipment-search.ts';
 import type { SearchState } from '../search/filters.ts';
-import { useViews, COMMON_VIEWS, isView, MAX_VIEWS, type View, withoutView, withView } from './views.ts';
+import { isNarrowed } from '../search/shipment-search.ts';
 import classes from './views-bar.module.css';
+import { COMMON_VIEWS, MAX_VIEWS, type View, isView, useViews, withView, withoutView } from './views.ts';
 
 /** Views as links, since each is an address. The current one is marked. */
 export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {

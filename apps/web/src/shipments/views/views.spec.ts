@@ -1,4 +1,4 @@
-import { COMMON_VIEWS, isView, readViews, withoutView, withView } from './views.ts';
+import { COMMON_VIEWS, isView, readViews, withView, withoutView } from './views.ts';
 
 const late = { name: 'Late', search: { mode: 'ocean', sort: 'eta' } } as const;
 

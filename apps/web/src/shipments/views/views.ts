@@ -1,6 +1,6 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useSession } from '../../session/session.ts';
-import { readShipmentSearch, type ShipmentSearch } from '../search/shipment-search.ts';
+import { type ShipmentSearch, readShipmentSearch } from '../search/shipment-search.ts';
 
 /** A saved list: filters, sort and optionally columns. */
 export interface View {

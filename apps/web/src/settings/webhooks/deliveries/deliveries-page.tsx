@@ -1,26 +1,26 @@
 import {
-  Stack,
-  Alert,
-  Button,
-  Group,
-  Text,
   ActionIcon,
+  Alert,
   Badge,
+  Button,
   Checkbox,
+  Group,
   Menu,
+  Stack,
   Table,
+  Text,
   VisuallyHidden,
 } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@tracking/client';
-import { PageHeader, Failed, Waiting } from '../../../app/page.tsx';
+import { Failed, PageHeader, Waiting } from '../../../app/page.tsx';
 import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
-import { Polled, DeliveryBadge, DeliveryLink } from '../webhook-parts.tsx';
-import { POLL_MS, deliveriesQuery, newestDeliveriesQuery, withNewest, endpointsQuery } from '../webhook-queries.ts';
+import { DeliveryBadge, DeliveryLink, Polled } from '../webhook-parts.tsx';
+import { POLL_MS, deliveriesQuery, endpointsQuery, newestDeliveriesQuery, withNewest } from '../webhook-queries.ts';
 import type { DeliverySearch } from '../webhook-search.ts';
 import { reasonLabel } from '../webhook-words.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';

@@ -1,11 +1,11 @@
 import { Group, TextInput } from '@mantine/core';
-import { LateMultiSelect, LateSelect } from '../../../app/lazy.tsx';
 import { useQuery } from '@tanstack/react-query';
+import { LateMultiSelect, LateSelect } from '../../../app/lazy.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { TimeRange } from '../../../values/time-fields.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
-import { type FailureReason, type DeliverySearch, statusesOf } from '../webhook-search.ts';
+import { type DeliverySearch, type FailureReason, statusesOf } from '../webhook-search.ts';
 import { DELIVERY_STATUSES, FAILURE_REASONS, optionsOf } from '../webhook-words.ts';
 
 const STATUSES = optionsOf(DELIVERY_STATUSES);

@@ -9,7 +9,7 @@ import { Time } from '../../../values/time.tsx';
 import { DeliveryBadge, Fact, Facts } from '../webhook-parts.tsx';
 import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
 import { reasonLabel } from '../webhook-words.ts';
-import { Attempts, Headers, DeliveryActions } from './delivery-parts.tsx';
+import { Attempts, DeliveryActions, Headers } from './delivery-parts.tsx';
 
 type Detail = AnswerOf<'getWebhookDelivery'>;
 

@@ -1,4 +1,4 @@
-import { Badge, Code, Group, Stack, Table, Text, Button } from '@mantine/core';
+import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import type { AnswerOf, WebhookDelivery } from '@tracking/client';
 import { askFirst } from '../../../app/overlays.tsx';
 import { useWrite } from '../../../app/write.ts';

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
-import { LinkAnchor, LinkButton, PageHeader } from '../../../app/page.tsx';
 import { failureText } from '../../../app/failures.ts';
+import { LinkAnchor, LinkButton, PageHeader } from '../../../app/page.tsx';
 import { ShownOnce } from '../../../app/shown-once.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
-import { NEW_ENDPOINT, type EndpointValues, bodyOf } from './endpoint-fields.ts';
+import { type EndpointValues, NEW_ENDPOINT, bodyOf } from './endpoint-fields.ts';
 import { EndpointFormFields, showRefusal, useEndpointForm } from './endpoint-form.tsx';
 
 export function CreateEndpointPage() {

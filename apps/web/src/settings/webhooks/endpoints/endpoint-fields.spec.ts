@@ -5,12 +5,12 @@ import {
   NEW_ENDPOINT,
   bodyOf,
   changesOf,
-  faultsOf,
-  valuesOf,
   choose,
   chooseStandard,
   eventTypesLabel,
+  faultsOf,
   isChosen,
+  valuesOf,
 } from './endpoint-fields.ts';
 
 describe('endpoint fields', () => {

@@ -1,33 +1,33 @@
 import {
-  NativeSelect,
-  Stack,
-  TextInput,
+  ActionIcon,
+  Button,
   Checkbox,
   Fieldset,
   Group,
   Input,
+  NativeSelect,
+  PasswordInput,
   ScrollArea,
+  Stack,
   Switch,
   Text,
-  ActionIcon,
-  Button,
-  PasswordInput,
+  TextInput,
 } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
-import { IconSearch, IconPlus, IconTrash } from '@tabler/icons-react';
+import { IconPlus, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { fieldErrors, fieldOf } from '../../../app/failures.ts';
 import { type EventType, eventAbout, eventGroups, eventLabel } from '../../../values/event-types.ts';
 import {
   API_VERSIONS,
   type EndpointValues,
+  type HeaderRow,
   MAX_CONCURRENCY,
-  faultsOf,
   type Subscription,
   choose,
   chooseStandard,
+  faultsOf,
   isChosen,
-  type HeaderRow,
 } from './endpoint-fields.ts';
 
 type EndpointForm = UseFormReturnType<EndpointValues>;

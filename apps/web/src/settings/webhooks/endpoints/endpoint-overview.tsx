@@ -1,12 +1,12 @@
 import {
   Alert,
-  Stack,
   Button,
   Collapse,
   Group,
   Paper,
   SegmentedControl,
   Skeleton,
+  Stack,
   Table,
   Text,
   Title,
@@ -19,11 +19,11 @@ import { late } from '../../../app/lazy.tsx';
 import { LinkAnchor, Waiting } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
-import { SCROLLED_BY_KEY, WordsBadge, Fact, Facts } from '../webhook-parts.tsx';
+import { Fact, Facts, SCROLLED_BY_KEY, WordsBadge } from '../webhook-parts.tsx';
 import { statsQuery } from '../webhook-queries.ts';
-import { type StatsWindow, STATS_WINDOWS } from '../webhook-search.ts';
+import { STATS_WINDOWS, type StatsWindow } from '../webhook-search.ts';
 import { DISABLED_REASONS, reasonLabel } from '../webhook-words.ts';
-import { HEALTH, healthOf, type Column, type EndpointStats, columnsOf, percent, totalsOf } from './stats-series.ts';
+import { type Column, type EndpointStats, HEALTH, columnsOf, healthOf, percent, totalsOf } from './stats-series.ts';
 
 /** Needed once per endpoint. */
 const EndpointSetup = late(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));

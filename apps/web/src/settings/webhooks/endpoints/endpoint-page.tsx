@@ -1,16 +1,16 @@
 import {
+  ActionIcon,
+  Button,
   Center,
   Code,
   Group,
   Loader,
+  Menu,
+  Modal,
   Stack,
   Tabs,
   Text,
   UnstyledButton,
-  ActionIcon,
-  Button,
-  Menu,
-  Modal,
 } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -19,12 +19,12 @@ import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense, useState } from 'react';
 import { Copy } from '../../../app/copy.tsx';
 import { late } from '../../../app/lazy.tsx';
-import { LinkAnchor, PageHeader, Waiting } from '../../../app/page.tsx';
 import { askFirst } from '../../../app/overlays.tsx';
+import { LinkAnchor, PageHeader, Waiting } from '../../../app/page.tsx';
 import { useWrite } from '../../../app/write.ts';
-import { useEnvironment, useApi } from '../../../session/session.ts';
+import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EndpointBadge } from '../webhook-parts.tsx';
-import { endpointQuery, TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
+import { TOUCHED_BY_ENDPOINTS, endpointQuery } from '../webhook-queries.ts';
 import type { EndpointSearch, EndpointTab } from '../webhook-search.ts';
 import { EndpointOverview } from './endpoint-overview.tsx';
 

@@ -4,8 +4,8 @@ import type { WebhookEndpoint } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
-import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
 import { ChallengeOutcome } from '../webhook-parts.tsx';
+import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
 import { SendTest } from './send-test.tsx';
 
 /** The steps from a new endpoint to live events: challenge, test event, enabling. */

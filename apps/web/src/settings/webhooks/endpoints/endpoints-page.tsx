@@ -1,8 +1,8 @@
 import { Alert, Group, Skeleton, Stack, Table, Text } from '@mantine/core';
-import { LinkAnchor, LinkButton, PageHeader, Waiting } from '../../../app/page.tsx';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
+import { LinkAnchor, LinkButton, PageHeader, Waiting } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { EndpointBadge, WordsBadge } from '../webhook-parts.tsx';

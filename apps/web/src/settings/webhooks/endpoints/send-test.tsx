@@ -6,8 +6,8 @@ import { useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { SearchSelect } from '../../../values/search-select.tsx';
-import { DeliveryBadge, DeliveryLink } from '../webhook-parts.tsx';
 import { Attempts } from '../deliveries/delivery-parts.tsx';
+import { DeliveryBadge, DeliveryLink } from '../webhook-parts.tsx';
 import { TOUCHED_BY_DELIVERIES, deliveryQuery } from '../webhook-queries.ts';
 
 interface Props {

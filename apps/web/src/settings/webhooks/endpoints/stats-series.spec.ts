@@ -1,4 +1,4 @@
-import { columnsOf, percent, statsSince, totalsOf, type EndpointStats, healthOf } from './stats-series.ts';
+import { type EndpointStats, columnsOf, healthOf, percent, statsSince, totalsOf } from './stats-series.ts';
 
 describe('stats series', () => {
   const NOW = Date.parse('2026-11-23T09:30:00Z');

@@ -9,11 +9,11 @@ import { SearchMultiSelect } from '../../../values/search-select.tsx';
 import { TimeRange } from '../../../values/time-fields.tsx';
 import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
 import {
-  REPLAYED_STATUSES,
-  optionsOf,
   FAILED_OR_MISSED,
+  REPLAYED_STATUSES,
   type ReplayValues,
   type ReplayedStatus,
+  optionsOf,
   replayBody,
 } from '../webhook-words.ts';
 

@@ -1,14 +1,14 @@
-import { Stack, Alert, Button, Group, Modal, Table, Text, Tooltip, Progress, List } from '@mantine/core';
+import { Alert, Button, Group, List, Modal, Progress, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import type { WebhookEndpoint, WebhookReplay, AnswerOf } from '@tracking/client';
+import type { AnswerOf, WebhookEndpoint, WebhookReplay } from '@tracking/client';
 import { LinkAnchor, PageHeader, Waiting } from '../../../app/page.tsx';
 import { useWrite } from '../../../app/write.ts';
-import { useEnvironment, useApi } from '../../../session/session.ts';
+import { useApi, useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { SCROLLED_BY_KEY, WordsBadge } from '../webhook-parts.tsx';
-import { endpointsQuery, replaysQuery, TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
-import { replayAbout, REPLAY_STATUSES, progressOf } from '../webhook-words.ts';
+import { TOUCHED_BY_DELIVERIES, endpointsQuery, replaysQuery } from '../webhook-queries.ts';
+import { REPLAY_STATUSES, progressOf, replayAbout } from '../webhook-words.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { CreateReplay } from './create-replay.tsx';
 
