@@ -420,6 +420,24 @@ describe('administration API', () => {
     }
   });
 
+  it('exports events from the first one, and after a position', async () => {
+    const asked: unknown[] = [];
+    const events = {
+      exportEvents: (request: object) => Promise.resolve({ events: [], next: asked.push(request) }),
+      importEvents: jest.fn<never>(),
+    } as unknown as AdministrationDependencies['events'];
+    const own = await createAdministrationApi({ identity, appUrl, readModels, logger, ...(events && { events }) });
+    const status = async (query: string) => (await own.inject(`/administration/events${query}`)).statusCode;
+    try {
+      expect(await status('')).toBe(200);
+      expect(await status('?after=0a')).toBe(200);
+      expect(await status('?after=no')).toBe(400);
+    } finally {
+      await own.close();
+    }
+    expect(asked).toMatchObject([{ after: null }, { after: '0a' }]);
+  });
+
   it('has the shipments of workspaces checked when all events of an import are stored', async () => {
     const requested: string[] = [];
     const workspaceSettings = { rechecks: { request: async (id: string) => void requested.push(id) } };

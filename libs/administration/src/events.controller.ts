@@ -65,7 +65,7 @@ const position: FieldCheck = (value, param) =>
     : fault(param, 'invalid_value', 'Must be the position of a page before.');
 
 class ExportDto {
-  @field(position, { description: 'The page after this position.' }, { type: String })
+  @field(position, { description: 'The page after this position.', required: false }, { type: String })
   after?: string;
 }
 
