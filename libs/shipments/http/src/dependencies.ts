@@ -3,7 +3,7 @@ import type { HttpDependencies, HttpSettings } from '@tracking/http';
 import type { EventStore } from '@tracking/ports';
 import type { PublishedEvents, ReadModels } from '@tracking/read-models';
 import type { ShipmentsService } from '@tracking/shipments';
-import type { EventStreamSettings } from './events/stream/event-streams.ts';
+import type { EventStreamSettings } from './events/event-streams.ts';
 
 /** Injection tokens of single {@link ShipmentsHttpDependencies}. */
 export const SHIPMENTS = Symbol('shipments');
@@ -16,7 +16,7 @@ export interface ShipmentsHttpDependencies extends HttpDependencies {
   readonly shipments: ShipmentsService;
   readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>;
   readonly identity: HttpDependencies['identity'] & {
-    /** Present names of actors, by id. @throws Unavailable */
+    /** Current names of actors, by id. @throws Unavailable */
     namesOf(actors: readonly Actor[]): Promise<ReadonlyMap<string, string | null>>;
   };
   readonly places: PlaceDirectory;
@@ -24,10 +24,10 @@ export interface ShipmentsHttpDependencies extends HttpDependencies {
   /** The end of the event store's log. @throws Unavailable */
   readonly head: EventStore['head'];
   readonly settings: HttpSettings & {
-    /** Limits and times of event streams that differ from the defaults. */
+    /** Limits and times of event streams; the defaults apply to those that are absent. */
     readonly eventStreams?: Partial<EventStreamSettings>;
   };
 }
 
-/** The public events of a scope, as they are delivered, whether or not an endpoint wanted them. */
+/** The public events of a scope, in the form in which endpoints receive them. */
 export type EventsService = Pick<PublishedEvents, 'list' | 'get' | 'reached' | 'feed'>;

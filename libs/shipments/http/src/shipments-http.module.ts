@@ -1,28 +1,27 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, Provider } from '@nestjs/common';
-import type { FeatureDocs } from '@tracking/http';
-import { BulkAnswers } from './bulk/bulk-answers.ts';
-import { BulkMilestonesController } from './bulk/bulk-milestones.controller.ts';
-import { BulkShipmentsController } from './bulk/bulk-shipments.controller.ts';
-import { ShipmentFinder } from './bulk/shipment-finder.ts';
-import { IDENTITY, PLACES, READ_MODELS, SHIPMENTS } from './dependencies.ts';
+import { LOGGER } from '@tracking/http';
+import type { FeatureDocs, FeatureHooks } from '@tracking/http';
+import { retryCounter } from '@tracking/ports';
+import type { Logger } from '@tracking/ports';
+import type { EventFeed } from '@tracking/read-models';
+import { ShipmentFinder } from './bulk/bulk-milestone.ts';
+import { BulkController } from './bulk/bulk.controller.ts';
+import { EVENTS, IDENTITY, PLACES, READ_MODELS, SHIPMENTS } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
 import { ERRORS, FIELDS, REFUSALS, WARNINGS } from './docs/codes.ts';
 import { PATH_PARAMETERS, RESOURCES, SAMPLES, VALUES } from './docs/samples.ts';
-import { ExceptionListsController } from './exceptions/exception-lists.controller.ts';
-import { ExceptionController } from './exceptions/exception.controller.ts';
-import { OpenExceptionController } from './exceptions/open-exception.controller.ts';
-import { MilestoneCodesController } from './milestones/milestone-codes.controller.ts';
-import { MilestoneController } from './milestones/milestone.controller.ts';
+import { EventFollower, EventStreamController } from './events/event-stream.controller.ts';
+import { EventStreams, eventText } from './events/event-streams.ts';
+import { describeEvents, EventDataResource } from './events/event.resource.ts';
+import { EventsController } from './events/events.controller.ts';
+import { ExceptionsController } from './exceptions/exceptions.controller.ts';
 import { MilestonesController } from './milestones/milestones.controller.ts';
-import { ActorNames } from './shipments/actor-names.ts';
-import { CancellationController } from './shipments/cancellation.controller.ts';
-import { ShipmentChangesController } from './shipments/changes.controller.ts';
-import { HistoryController } from './shipments/history.controller.ts';
-import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
+import { PlacesController } from './places.controller.ts';
+import { ActorNames } from './shipments/shipment-history.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
-import { WrittenShipments } from './shipments/written-shipments.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
+import { PossibleDuplicates, WrittenShipments } from './shipments/written-shipments.ts';
 
 /** Shipments with their milestones and exceptions. */
 @Module({})
@@ -41,27 +40,13 @@ export class ShipmentsHttpModule {
   static with(dependencies: ShipmentsHttpDependencies): DynamicModule {
     return {
       module: ShipmentsHttpModule,
-      controllers: [
-        BulkShipmentsController,
-        BulkMilestonesController,
-        ShipmentsController,
-        ShipmentChangesController,
-        CancellationController,
-        HistoryController,
-        MilestonesController,
-        MilestoneController,
-        MilestoneCodesController,
-        ExceptionListsController,
-        OpenExceptionController,
-        ExceptionController,
-      ],
+      controllers: [BulkController, ShipmentsController, MilestonesController, ExceptionsController],
       providers: [
         { provide: IDENTITY, useValue: dependencies.identity },
         { provide: PLACES, useValue: dependencies.places },
         ...shipmentReading(dependencies),
         ActorNames,
         ShipmentFinder,
-        BulkAnswers,
         WrittenShipments,
         PossibleDuplicates,
       ],
@@ -69,10 +54,59 @@ export class ShipmentsHttpModule {
   }
 }
 
-/** Providers that read shipments, also for features that keep parts of them. */
+/** Providers that read shipments, also for features that own parts of them. */
 export function shipmentReading({
   shipments,
   readModels,
 }: Pick<ShipmentsHttpDependencies, 'shipments' | 'readModels'>): readonly Provider[] {
   return [{ provide: SHIPMENTS, useValue: shipments }, { provide: READ_MODELS, useValue: readModels }, ShipmentReader];
+}
+
+const EVENT_FEED = Symbol('event feed');
+
+/** Events, as lists and streams, and places. */
+@Module({})
+export class EventsHttpModule {
+  static readonly docs: FeatureDocs = { models: [EventDataResource], describe: describeEvents };
+
+  static readonly hooks: FeatureHooks = {
+    beforeClose: (server, app) => {
+      const streams = app.get(EventStreams);
+      const feed = app.get<EventFeed>(EVENT_FEED);
+      server.addHook('preClose', (done) => {
+        streams.close();
+        feed.close();
+        done();
+      });
+    },
+  };
+
+  static with({ events, head, metrics, places, settings }: ShipmentsHttpDependencies): DynamicModule {
+    return {
+      module: EventsHttpModule,
+      controllers: [EventStreamController, PlacesController, EventsController],
+      providers: [
+        { provide: EVENTS, useValue: events },
+        { provide: PLACES, useValue: places },
+        {
+          provide: EVENT_FEED,
+          inject: [LOGGER],
+          useFactory: (logger: Logger) => {
+            const countRetry = retryCounter(metrics);
+            const onFailure = (error: unknown) => {
+              countRetry('following events');
+              logger.warn({ error: String(error) }, 'event streams wait for their store');
+            };
+            return events.feed({ encode: eventText, onFailure });
+          },
+        },
+        { provide: EventStreams, useFactory: () => new EventStreams(metrics, settings.eventStreams) },
+        {
+          provide: EventFollower,
+          inject: [EVENT_FEED],
+          useFactory: (feed: EventFeed) => new EventFollower(feed, events, head),
+        },
+      ],
+    };
+  }
 }

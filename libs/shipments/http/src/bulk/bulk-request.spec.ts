@@ -1,7 +1,7 @@
 import type { Warning } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import type { CommandContext } from '@tracking/shipments';
-import { BulkRequest } from './bulk-request.ts';
+import { BulkRequest, carryOut } from './bulk-request.ts';
 
 const COMMAND: CommandContext = {
   id: '018f0000-0000-7000-8000-000000000000',
@@ -15,15 +15,15 @@ const COMMAND: CommandContext = {
 };
 const MIB = 1024 * 1024;
 
-describe('a request of many items', () => {
+describe('BulkRequest', () => {
   it.each([
     ['resources', { resource: { text: 'x'.repeat(17 * MIB) }, warnings: [] }],
     ['warnings', { resource: {}, warnings: [warning('x'.repeat(17 * MIB))] }],
-  ])('begins no more of them once the %s that are answered are too large', async (_, answer) => {
+  ])('carries out no further item once the %s in the response are too large', async (_, answer) => {
     const request = new BulkRequest<unknown, object>([1, 2, 3], COMMAND, 'shipment');
     await request.read((input) => input, 0);
     await request.carryOut(
-      () => 'one after another',
+      () => 'one group',
       () => Promise.resolve({ status: 200, position: '', ...answer }),
     );
     expect(request.counts).toEqual({ items: '3', items_refused: '1' });
@@ -46,3 +46,62 @@ describe('a request of many items', () => {
 function warning(message: string): Warning {
   return { code: 'possible_duplicate', param: null, message };
 }
+
+interface Work {
+  readonly n: number;
+  readonly group?: string;
+}
+const items = (count: number, groupOf: (n: number) => string | undefined): Work[] =>
+  Array.from({ length: count }, (_, n) => {
+    const group = groupOf(n);
+    return { n, ...(group !== undefined && { group }) };
+  });
+
+describe('carryOut', () => {
+  it('returns the results in the order of the items, whichever ends first', async () => {
+    const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+    const carrying = carryOut(
+      items(5, () => undefined),
+      () => undefined,
+      async ({ n }) => {
+        await ends[n]?.promise;
+        return n;
+      },
+    );
+    for (const end of ends.reverse()) end.resolve();
+    expect(await carrying).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('keeps the order of a group, and runs groups concurrently', async () => {
+    const begun: number[] = [];
+    const held = Promise.withResolvers<void>();
+    const carrying = carryOut(
+      items(6, (n) => (n % 2 === 0 ? 'even' : undefined)),
+      ({ group }) => group,
+      async ({ n }) => {
+        begun.push(n);
+        if (n === 0) await held.promise;
+      },
+    );
+    while (begun.length < 4) await new Promise(setImmediate);
+    expect(begun).toEqual([0, 1, 3, 5]);
+    held.resolve();
+    await carrying;
+    expect(begun).toEqual([0, 1, 3, 5, 2, 4]);
+  });
+
+  it('runs a limited number at a time', async () => {
+    let [underWay, most] = [0, 0];
+    await carryOut(
+      items(500, () => undefined),
+      () => undefined,
+      async () => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await new Promise(setImmediate);
+        underWay -= 1;
+      },
+    );
+    expect(most).toBe(32);
+  });
+});

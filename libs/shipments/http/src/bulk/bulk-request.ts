@@ -1,27 +1,30 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '@tracking/contracts';
 import type { ErrorBody, Warning } from '@tracking/contracts';
-import { JSON_LIMIT, MIB, sizeOf } from '@tracking/http';
+import { isLargerThan, JSON_LIMIT, MIB, sizeOf } from '@tracking/http';
 import { type Position, isKnownUndone } from '@tracking/ports';
 import { commandIdOfItem } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
-import { ThreadSlices, carryOut } from './carry-out.ts';
-import { refuseTooLarge } from './items.ts';
 
-/** Characters of what is answered; what would come on top is not begun. */
-const MAX_ANSWER = 32 * MIB;
+/** Number of characters of a response after which no further item is carried out. */
+const MAX_RESPONSE = 32 * MIB;
+/** Number of items of one request that run at the same time, so that other requests have room too. */
+const MAX_CONCURRENT = 32;
+/** How long items may keep the thread before other work has its turn. */
+const SLICE_MS = 5;
 
-/** What became of an item. */
+/** The result of an item that was carried out. */
 export interface CarriedOut<R extends object> {
   readonly status: number;
-  /** What the single call answers, but for the warnings. */
+  /** The response of the single call, without the warnings. */
   readonly resource: R;
   readonly warnings: readonly Warning[];
   readonly position: Position;
-  /** Warnings that can be told once all items are carried out: few, for they do not count for how much is answered. */
-  readonly later?: () => Promise<readonly Warning[]>;
+  /** Warnings that are known only after all items are carried out. Few, because they do not count for the size of the response. */
+  readonly lateWarnings?: () => Promise<readonly Warning[]>;
 }
 
-/** How an item is answered that was not carried out. */
+/** The response to an item that was not carried out. */
 export type ItemRefusal = Pick<ErrorBody, 'error'> & { readonly status: number };
 
 /** An item while the request is carried out. */
@@ -34,8 +37,8 @@ interface Item<T, R extends object> {
 }
 
 /**
- * A request of many items, each of which is carried out and answered as the single call would be. It is not atomic: one that
- * is refused leaves the others as they are.
+ * A request of many items. Each item is carried out like a single call, and has the response of one. The request is not
+ * atomic: a refused item does not affect the others.
  */
 export class BulkRequest<T, R extends object> {
   private readonly items: readonly Item<T, R>[];
@@ -44,43 +47,49 @@ export class BulkRequest<T, R extends object> {
   constructor(
     private readonly inputs: readonly unknown[],
     private readonly command: CommandContext,
-    /** Under which an item's answer holds what was written. */
+    /** Name of the field that holds the resource in an item's response. */
     private readonly name: string,
   ) {
     this.items = inputs.map((_, index) => ({ index }));
   }
 
-  /** Reads each item; one that is faulty is not carried out. Lets others have their turn. */
+  /**
+   * Reads each item. An item for which it throws is not carried out.
+   * @param bytes size of the whole body
+   */
   async read(read: (input: unknown) => T, bytes: number): Promise<readonly T[]> {
     const slices = new ThreadSlices();
     for (const item of this.items) {
       await slices.next();
       attempt(item, () => {
         const input = this.inputs[item.index];
-        // What is no larger all together need not be measured.
+        // No item can be too large if all together are not.
         if (bytes > JSON_LIMIT) refuseTooLarge(input);
         item.input = read(input);
       });
     }
-    return this.sound.flatMap(({ input }) => (input === undefined ? [] : [input]));
+    return this.valid.flatMap(({ input }) => (input === undefined ? [] : [input]));
   }
 
-  /** Looks at what was read once more; an item for which it throws is not carried out. */
-  check(look: (input: T) => void): void {
-    for (const item of this.sound) attempt(item, () => item.input !== undefined && look(item.input));
+  /** Checks the items that were read. An item for which it throws is not carried out. */
+  check(check: (input: T) => void): void {
+    for (const item of this.valid) attempt(item, () => item.input !== undefined && check(item.input));
   }
 
-  /** Carries out what was read, each item under a command of its own. */
+  /**
+   * Carries out the valid items, each with its own command.
+   * @param groupOf items with the same group run in their order; an item without a group runs on its own
+   */
   async carryOut(
     groupOf: (input: T) => string | undefined,
     work: (input: T, command: CommandContext) => Promise<CarriedOut<R>>,
   ): Promise<void> {
     const group = ({ input }: Item<T, R>) => (input === undefined ? undefined : groupOf(input));
-    await carryOut(this.sound, group, async (item) => {
+    await carryOut(this.valid, group, async (item) => {
       const { index, input } = item;
       if (input === undefined) return;
       try {
-        this.refuseTooMuch();
+        this.refuseIfResponseIsFull();
         const { resource, ...done } = await work(input, {
           ...this.command,
           id: commandIdOfItem(this.command.id, index),
@@ -94,7 +103,7 @@ export class BulkRequest<T, R extends object> {
     });
   }
 
-  /** The last place in the log that was written; undefined where nothing was. */
+  /** The last position that was written; undefined if nothing was. */
   get position(): Position | undefined {
     const positions = this.items.flatMap(({ done }) => (done === undefined ? [] : [done.position]));
     return positions.reduce<Position | undefined>(
@@ -104,8 +113,8 @@ export class BulkRequest<T, R extends object> {
   }
 
   /**
-   * Says if all or some of the items failed on our side: then a repeat may succeed. The error is certain that
-   * nothing was done only if those of all items are.
+   * Reports whether all or some items failed on our side, so that a repetition may succeed. The error states that nothing
+   * was done only if the errors of all failed items do.
    */
   failure(describe: (error: unknown) => ItemRefusal): {
     readonly isOfAll: boolean;
@@ -118,16 +127,16 @@ export class BulkRequest<T, R extends object> {
     return { isOfAll: failed.length === this.items.length, isOfSome: failed.length > 0, error };
   }
 
-  /** Whether there are warnings that can be told only now. */
-  get looksForOthers(): boolean {
-    return this.items.some(({ done }) => done?.later !== undefined);
+  get hasLateWarnings(): boolean {
+    return this.items.some(({ done }) => done?.lateWarnings !== undefined);
   }
 
-  /** As JSON; to be asked for after the failures. Lets others have their turn. */
+  /** The response as JSON. Call it after `failure`, which describes the refusals. */
   async answer(ignored: readonly Warning[]): Promise<string> {
-    await carryOut(this.items, alone, async (item) => {
+    const ungrouped = () => undefined;
+    await carryOut(this.items, ungrouped, async (item) => {
       const { done } = item;
-      if (done?.later) item.done = { ...done, warnings: [...done.warnings, ...(await done.later())] };
+      if (done?.lateWarnings) item.done = { ...done, warnings: [...done.warnings, ...(await done.lateWarnings())] };
     });
     const slices = new ThreadSlices();
     const parts: string[] = [];
@@ -143,21 +152,27 @@ export class BulkRequest<T, R extends object> {
     return `{"data":[${parts.join(',')}],"warnings":${JSON.stringify(ignored)}}`;
   }
 
-  /** For the log. */
+  /** Fields of the log line. */
   get counts(): Readonly<Record<string, string>> {
     const refused = this.items.filter(({ error }) => error !== undefined).length;
     return { items: String(this.items.length), items_refused: String(refused) };
   }
 
-  private get sound(): readonly Item<T, R>[] {
+  private get valid(): readonly Item<T, R>[] {
     return this.items.filter(({ error }) => error === undefined);
   }
 
-  private refuseTooMuch(): void {
-    if (this.characters <= MAX_ANSWER) return;
-    const message = `The answers to other items are larger than ${sizeOf(MAX_ANSWER)}: send this one in another request.`;
+  private refuseIfResponseIsFull(): void {
+    if (this.characters <= MAX_RESPONSE) return;
+    const message = `The answers to other items are larger than ${sizeOf(MAX_RESPONSE)}: send this one in another request.`;
     throw new DomainError('body_too_large', message);
   }
+}
+
+/** An item that would be too large as a single request is too large here. @throws DomainError `body_too_large` */
+function refuseTooLarge(item: unknown): void {
+  if (!isLargerThan(JSON_LIMIT, item)) return;
+  throw new DomainError('body_too_large', `The item is larger than ${sizeOf(JSON_LIMIT)}.`);
 }
 
 function attempt(item: { error?: unknown }, act: () => unknown): void {
@@ -168,4 +183,45 @@ function attempt(item: { error?: unknown }, act: () => unknown): void {
   }
 }
 
-const alone = () => undefined;
+/**
+ * Carries out the items of a group in their order, and a limited number of groups concurrently. An error ends all of them.
+ * @param groupOf an item for which it is undefined is a group of its own
+ * @returns the results in the order of the items
+ */
+export async function carryOut<T, R>(
+  items: readonly T[],
+  groupOf: (item: T) => string | undefined,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<readonly R[]> {
+  const groups = new Map<string | number, (readonly [T, number])[]>();
+  for (const [index, item] of items.entries()) {
+    const key = groupOf(item) ?? index;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [[item, index]]);
+    else group.push([item, index]);
+  }
+  const results: R[] = new Array<R>(items.length);
+  const slices = new ThreadSlices();
+  const waiting = groups.values();
+  const worker = async () => {
+    for (const group of waiting) {
+      for (const [item, index] of group) {
+        await slices.next();
+        results[index] = await work(item, index);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, groups.size) }, worker));
+  return results;
+}
+
+/** Yields the thread to other work when the items of a request have had it for long enough. */
+class ThreadSlices {
+  private since = performance.now();
+
+  async next(): Promise<void> {
+    if (performance.now() - this.since < SLICE_MS) return;
+    await nextTurn();
+    this.since = performance.now();
+  }
+}

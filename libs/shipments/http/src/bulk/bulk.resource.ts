@@ -1,9 +1,32 @@
 import type * as wire from '@tracking/contracts';
-import { ApiExtraModels, ApiProperty, ApiSchema, OmitType } from '@nestjs/swagger';
-import { ErrorDetailResource, Text, WithWarnings } from '@tracking/http';
+import { ApiExtraModels, ApiProperty, ApiSchema, getSchemaPath, OmitType } from '@nestjs/swagger';
+import { ErrorDetailResource, fault, field, json, MIB, Text, WithWarnings } from '@tracking/http';
+import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
 import { MilestoneWrittenResource, RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipment.resource.ts';
-import { Items } from './items.ts';
+
+const MAX_ITEMS = 500;
+
+/** The body of a bulk request. */
+export const BULK_BODY: RouteBody = json(10 * MIB);
+
+/**
+ * The items of a body. Each item is read separately, and its faults are in its own response. So the schema refers to
+ * the class of an item by name, which `@ApiExtraModels` adds.
+ */
+const Items = (dto: DtoClass, description: string): PropertyDecorator =>
+  field(
+    items,
+    { description },
+    { type: 'array', items: { $ref: getSchemaPath(dto) }, minItems: 1, maxItems: MAX_ITEMS },
+  );
+
+const items: FieldCheck = (value, param) => {
+  if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
+  if (value.length === 0) return fault(param, 'invalid_value', 'Must hold at least one item.');
+  if (value.length <= MAX_ITEMS) return [];
+  return fault(param, 'limit_exceeded', `At most ${MAX_ITEMS} are possible; there are ${value.length}.`);
+};
 
 class BulkItemResource {
   @ApiProperty({ type: 'integer', description: 'Place of the item in the request, from 0.' })

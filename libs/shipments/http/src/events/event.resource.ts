@@ -1,9 +1,24 @@
-import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { API_VERSIONS, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
-import { PageType, TIME } from '@tracking/http';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type * as wire from '@tracking/contracts';
+import { API_VERSIONS, ENVIRONMENTS, EVENT_TYPES, isEndpointEvent, SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
+import {
+  eventSchemaName,
+  FROM_TO,
+  PageDto,
+  PageType,
+  pascalCase,
+  QueryId,
+  QueryOneOf,
+  QueryTime,
+  schemaRef,
+  SomeOf,
+  TIME,
+} from '@tracking/http';
+import type { JsonSchema } from '@tracking/http';
+import type { EventListQuery } from '@tracking/read-models';
 
-/** The envelope that receivers get. */
+/** The envelope of an event, as webhook endpoints receive it. */
 @ApiSchema({ name: 'Event' })
 export class EventResource implements wire.EventEnvelope {
   @ApiProperty({
@@ -39,3 +54,112 @@ export class EventResource implements wire.EventEnvelope {
 
 @ApiSchema({ name: 'EventPage' })
 export class EventPageResource extends PageType(EventResource, 'The events of this page.') {}
+
+/** The order of publication, which is nearly the order of `created_at`; `-` reverses it. */
+const EVENT_SORTS = ['published', '-published'] as const;
+
+export class ListEventsDto extends PageDto {
+  @SomeOf(SHIPMENT_EVENT_TYPES, {
+    description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
+    example: 'milestone.recorded',
+  })
+  type?: string;
+
+  @QueryId('shp', { description: 'Only those of this shipment.' })
+  shipment_id?: string;
+
+  @QueryTime({ description: 'Only those created at this time or later.', example: '2026-11-21T09:30:00Z' })
+  since?: string;
+
+  @QueryTime({ description: 'Only those created at this time or earlier.', example: '2026-11-22T09:30:00Z' })
+  until?: string;
+
+  @QueryId('evt', { description: 'Only those that came after this event: where a receiver left off.' })
+  after?: string;
+
+  @QueryOneOf(EVENT_SORTS, {
+    description: 'In the order in which they were published, or with - the newest first; published by default.',
+  })
+  sort?: (typeof EVENT_SORTS)[number];
+}
+
+/** The filters of a query. Types are in one order, so that a cursor stays valid in whatever order the client lists them. */
+export function eventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
+  const types = type?.split(',');
+  return {
+    ...(types && { type: SHIPMENT_EVENT_TYPES.filter((known) => types.includes(known)) }),
+    ...(shipment_id && { shipment_id }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(after && { after }),
+  };
+}
+
+/** Fields of `data` that every event of a shipment has. */
+@ApiSchema({ name: 'EventData' })
+export class EventDataResource {
+  @ApiProperty({ description: 'The shipment that it is about.' })
+  readonly shipment_id!: string;
+  @ApiProperty({ type: String, nullable: true, description: 'Your own reference of the shipment.' })
+  readonly external_id!: string | null;
+  @ApiProperty({
+    type: 'integer',
+    description: 'Version of the shipment right after: order the events of a shipment by it.',
+  })
+  readonly shipment_version!: number;
+}
+
+/** Adds a schema for each type of event, and makes `Event` the union of the types of shipments, discriminated by `type`. */
+export function describeEvents(document: OpenAPIObject): void {
+  const schemas = document.components?.schemas as Record<string, JsonSchema>;
+  const { Event: envelope, EventData: data } = schemas as Record<string, { properties: object; required: string[] }>;
+  if (!envelope || !data) throw new Error('there is no schema of events');
+  for (const type of EVENT_TYPES) {
+    const own = ownData(type);
+    const shared = isEndpointEvent(type) ? { properties: {}, required: [] } : data;
+    schemas[eventSchemaName(type)] = {
+      ...envelope,
+      properties: {
+        ...envelope.properties,
+        type: { type: 'string', const: type, description: 'What happened.' },
+        data: {
+          type: 'object',
+          properties: { ...shared.properties, ...own },
+          required: [...shared.required, ...Object.keys(own)],
+        },
+      },
+    };
+  }
+  const references = SHIPMENT_EVENT_TYPES.map((type) => [type, schemaRef(eventSchemaName(type))] as const);
+  schemas['Event'] = {
+    description: 'Something that happened to a shipment, as receivers get it.',
+    oneOf: references.map(([, reference]) => reference),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(references.map(([type, { $ref }]) => [type, $ref])),
+    },
+  };
+  delete schemas['EventData'];
+}
+
+/** Fields of `data` that only events of this type have. For an event of a shipment, the resource in its type. */
+function ownData(type: wire.EventType): JsonSchema {
+  if (type === 'webhook_endpoint.failing') return { endpoint: ENDPOINT, failing_since: FAILING_SINCE, reason: REASON };
+  if (type === 'webhook_delivery.dead_lettered') return { endpoint: ENDPOINT, delivery: DELIVERY, reason: REASON };
+  const [resource = ''] = type.split('.');
+  return {
+    [resource]: { ...schemaRef(pascalCase(resource)), description: 'As it was right after the event.' },
+    ...(type === 'shipment.updated' && { changes: CHANGES }),
+  };
+}
+
+const CHANGES = {
+  description: 'By field of the shipment, `from` what and `to` what.',
+  type: 'object',
+  additionalProperties: FROM_TO,
+};
+
+const ENDPOINT = { ...schemaRef('WebhookEndpoint'), description: 'The other endpoint, as it was then.' };
+const REASON = { ...schemaRef('WebhookError'), description: 'Why its latest attempt failed.' };
+const FAILING_SINCE = { type: 'string', format: 'date-time', description: 'When its first attempt failed.' };
+const DELIVERY = { ...schemaRef('WebhookDelivery'), description: 'The one that failed for good.' };

@@ -15,10 +15,8 @@ import {
 } from '@tracking/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EVENTS } from '../dependencies.ts';
-import { eventFilter } from './event-filter.ts';
-import { EventPageResource, EventResource } from './event.resource.ts';
 import type { EventsService } from '../dependencies.ts';
-import { ListEventsDto } from './list-events.dto.ts';
+import { eventFilter, EventPageResource, EventResource, ListEventsDto } from './event.resource.ts';
 
 @ApiTags('Events')
 @Controller('v1/events')
@@ -46,8 +44,11 @@ export class EventsController {
     const listing = { list: 'events', scope, filter: { ...filter }, sort: query.sort ?? 'published' };
     const newestFirst = query.sort === '-published';
     return page(query, listing, this.cursors, async (limit, after) => {
-      await this.allOwnAreThere(request);
-      if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) throw unknownAfter();
+      await this.waitForOwnWrites(request);
+      if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) {
+        const message = 'There is no such event, or none any more: list by `since` instead.';
+        throw invalidRequest([{ param: 'after', code: 'invalid_value', message }]);
+      }
       await roomForPage(request);
       return this.events.list(scope, { filter, limit, after, newestFirst });
     });
@@ -64,21 +65,15 @@ export class EventsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EventEnvelope> {
-    await this.allOwnAreThere(request);
+    await this.waitForOwnWrites(request);
     const event = await this.events.get(scope, id);
     if (!event) throw notFound('event');
-    // It happened: it never changes.
+    // An event never changes.
     reply.header('ETag', etagOf(1));
     return event;
   }
 
-  private allOwnAreThere(request: FastifyRequest): Promise<void> {
+  private waitForOwnWrites(request: FastifyRequest): Promise<void> {
     return this.readYourWrites.waitUntil((position, timeoutMs) => this.events.reached(position, timeoutMs), request);
   }
-}
-
-/** Without it nobody could tell what comes after it. */
-function unknownAfter(): Error {
-  const message = 'There is no such event, or none any more: list by `since` instead.';
-  return invalidRequest([{ param: 'after', code: 'invalid_value', message }]);
 }

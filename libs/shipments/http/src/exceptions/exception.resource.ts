@@ -10,7 +10,26 @@ import {
   RESOLUTION_CODES,
   SEVERITIES,
 } from '@tracking/contracts';
-import { ActorResource, Id, InputType, OneOf, PageType, Resource, TIME, Text, WithWarnings } from '@tracking/http';
+import {
+  ActorResource,
+  Flag,
+  Id,
+  InputType,
+  OneOf,
+  PageDto,
+  PageType,
+  QueryId,
+  QueryOneOf,
+  QueryText,
+  QueryTime,
+  Resource,
+  SomeOf,
+  Text,
+  TIME,
+  WithWarnings,
+} from '@tracking/http';
+import { EXCEPTION_SORTS } from '@tracking/read-models';
+import type { ExceptionListQuery, ExceptionSort } from '@tracking/read-models';
 
 @ApiSchema({ name: 'ExceptionResolution' })
 class ResolutionResource {
@@ -117,3 +136,67 @@ export class ExceptionPageResource extends PageType(
   'The exceptions of this page.',
   'Send it as `cursor` for the next page, with the same filters and sort.',
 ) {}
+
+/** An exception is listed if it matches all filters. */
+export class ListExceptionsDto extends PageDto {
+  @SomeOf(EXCEPTION_STATUSES, {
+    description: `One or more of ${EXCEPTION_STATUSES.join(', ')}, separated by commas.`,
+    example: 'open,acknowledged',
+  })
+  status?: string;
+
+  @SomeOf(EXCEPTION_TYPES, {
+    description: `One or more of ${EXCEPTION_TYPES.join(', ')}, separated by commas.`,
+    example: 'customs_hold,demurrage_risk',
+  })
+  type?: string;
+
+  @SomeOf(SEVERITIES, {
+    description: `One or more of ${SEVERITIES.join(', ')}, separated by commas.`,
+    example: 'high,critical',
+  })
+  severity?: string;
+
+  @QueryId('shp', { description: 'Those of this shipment.' })
+  shipment_id?: string;
+
+  @QueryText({ description: 'Those with exactly this assignee.', example: 'ann@example.com' })
+  assignee?: string;
+
+  @Flag({ description: 'True: those of nobody. False: those that have an assignee.' })
+  unassigned?: string;
+
+  @QueryTime({ description: 'Those opened then or later.', example: '2026-11-01T00:00:00Z' })
+  opened_from?: string;
+
+  @QueryTime({ description: 'Those opened then or earlier.', example: '2026-11-30T23:59:59Z' })
+  opened_to?: string;
+
+  @QueryOneOf(EXCEPTION_SORTS, {
+    description: '-opened_at (the newest first) by default; -severity: the gravest first, of these the oldest.',
+    example: '-severity',
+  })
+  sort?: string;
+}
+
+/** The filters and the sort of a query, normalised: a cursor fits any spelling of the same query. */
+export function exceptionListing(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
+  const { shipment_id, assignee, unassigned, opened_from, opened_to } = query;
+  const filter = {
+    status: selected(EXCEPTION_STATUSES, query.status),
+    type: selected(EXCEPTION_TYPES, query.type),
+    severity: selected(SEVERITIES, query.severity),
+    shipment_id,
+    assignee,
+    unassigned: unassigned === undefined ? undefined : unassigned === 'true',
+    opened_from,
+    opened_to,
+  };
+  return { filter, sort: (query.sort ?? '-opened_at') as ExceptionSort };
+}
+
+/** The values that a list separated by commas names, in the order of `all`. */
+function selected<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined {
+  const names = list?.split(',');
+  return names && all.filter((value) => names.includes(value));
+}

@@ -1,13 +1,63 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
-import { MILESTONE_CATALOG } from '@tracking/contracts';
-import type { Places, Warning } from '@tracking/contracts';
-import { draftBody } from '@tracking/http';
+import { CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
+import type { Places, Timestamp, Warning } from '@tracking/contracts';
+import { CLOCK, draftBody, invalidRequest } from '@tracking/http';
 import type { Sent } from '@tracking/http';
-import { checkMilestone } from '@tracking/shipments';
+import type { Clock } from '@tracking/ports';
+import type { MilestoneListQuery } from '@tracking/read-models';
+import { checkMilestone, checkShipmentFields } from '@tracking/shipments';
 import type { MilestoneInput, MilestonePatch } from '@tracking/shipments';
 import { PLACES } from '../dependencies.ts';
+import { pastTime, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
 import { CorrectMilestoneDto, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
+import type { ListMilestonesDto } from './milestone.resource.ts';
+
+/** The shipment and the milestone that a path names. */
+export interface MilestoneIds {
+  readonly shipment_id: string;
+  readonly milestone_id: string;
+}
+
+/** @throws RequestError `not_found` if the shipment's id is not an id */
+export const MILESTONE_IDS: PipeTransform<{ readonly id: string; readonly milestone_id: string }, MilestoneIds> = {
+  transform: ({ id, milestone_id }, metadata) => ({ shipment_id: SHIPMENT_ID.transform(id, metadata), milestone_id }),
+};
+
+export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'after'> {
+  /** The time as of which milestones are listed; now if undefined. */
+  readonly as_of?: Timestamp | undefined;
+}
+
+/** Normalises the filters of a list. The default is actual milestones that are neither superseded nor retracted. */
+@Injectable()
+export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, MilestoneFilter> {
+  constructor(
+    @Inject(PLACES) private readonly places: Places,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  transform(query: ListMilestonesDto): MilestoneFilter {
+    const names = query.classifier?.split(',') ?? ['actual'];
+    return {
+      classifiers: CLASSIFIERS.filter((classifier) => names.includes(classifier) || names.includes('all')),
+      include_superseded: query.include_superseded === 'true',
+      include_retracted: query.include_retracted === 'true',
+      container_number: query.container_number && this.containerNumber(query.container_number),
+      as_of: pastTime(query.as_of, this.clock()),
+    };
+  }
+
+  /** @throws RequestError */
+  private containerNumber(text: string): string | undefined {
+    const { fields, errors } = checkShipmentFields({ container_numbers: [text] }, undefined, this.places);
+    if (errors.length > 0) throw invalidRequest(errors.map((error) => ({ ...error, param: 'container_number' })));
+    return fields.container_numbers?.[0];
+  }
+}
+
+/** The body's content and the time of the command, after which nothing can have happened. */
+type TimedBody = Pick<Sent, 'body' | 'strict' | 'at'>;
 
 /** The milestone that a body describes, and a warning for each field that was ignored. */
 export interface ReadMilestone {
@@ -24,33 +74,30 @@ export class MilestonePipe implements PipeTransform<Sent, ReadMilestone> {
   }
 }
 
-/** The request, and the time of its command: nothing can have happened after it. */
-type TimedRequest = Pick<Sent, 'body' | 'strict' | 'at'>;
-
 /**
  * Reads the milestone that a body describes. The command checks what depends on its shipment.
  * @throws RequestError naming every faulty field, whether its type or its content is wrong
  */
-export function readMilestone(request: TimedRequest, places: Places): ReadMilestone {
-  const { at } = request;
-  const { value, faulty, accept } = draftBody(RecordMilestoneDto, MilestoneWrittenResource, request);
-  /** A faulty field is checked as null, so that the others are still checked. */
-  const sound = <N extends keyof RecordMilestoneDto>(name: N) => (faulty.has(name) ? null : (value[name] ?? null));
+export function readMilestone(sent: TimedBody, places: Places): ReadMilestone {
+  const { at } = sent;
+  const { value, faulty, accept } = draftBody(RecordMilestoneDto, MilestoneWrittenResource, sent);
+  /** Null for a faulty field, so that the other fields are still checked. */
+  const valid = <N extends keyof RecordMilestoneDto>(name: N) => (faulty.has(name) ? null : (value[name] ?? null));
   const milestone: MilestoneInput = {
-    code: sound('code') ?? '',
-    occurred_at: sound('occurred_at') ?? at,
-    source: sound('source') ?? 'manual',
-    classifier: sound('classifier') ?? 'actual',
-    reason_code: sound('reason_code'),
-    location: sound('location'),
-    timezone: sound('timezone'),
-    external_id: sound('external_id'),
-    container_number: sound('container_number'),
-    vessel: sound('vessel'),
-    voyage: sound('voyage'),
-    note: sound('note'),
+    code: valid('code') ?? '',
+    occurred_at: valid('occurred_at') ?? at,
+    source: valid('source') ?? 'manual',
+    classifier: valid('classifier') ?? 'actual',
+    reason_code: valid('reason_code'),
+    location: valid('location'),
+    timezone: valid('timezone'),
+    external_id: valid('external_id'),
+    container_number: valid('container_number'),
+    vessel: valid('vessel'),
+    voyage: valid('voyage'),
+    note: valid('note'),
   };
-  // Not the checked form is returned: the command normalises the milestone with the ports of the shipment.
+  // Not normalised here: the command does that, because it depends on the ports of the shipment.
   return { milestone, warnings: accept(checkMilestone(milestone, places, at).errors) };
 }
 
@@ -60,31 +107,28 @@ export interface ReadMilestonePatch {
   readonly warnings: readonly Warning[];
 }
 
+/** Reads a correction. The command checks what depends on the milestone and its shipment. */
 @Injectable()
 export class MilestonePatchPipe implements PipeTransform<Sent, ReadMilestonePatch> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
-  transform(sent: Sent): ReadMilestonePatch {
-    return readMilestonePatch(sent, this.places);
+  /** @throws RequestError naming every faulty field */
+  transform(sent: TimedBody): ReadMilestonePatch {
+    const { at } = sent;
+    const { value, faulty, accept } = draftBody(CorrectMilestoneDto, MilestoneWrittenResource, sent);
+    const valid = Object.entries(value).filter(([field]) => !faulty.has(field));
+    const given = Object.fromEntries(valid) as Nullable<MilestonePatch>;
+    const patch = { ...given, ...(given.classifier === null && { classifier: 'actual' }) } as MilestonePatch;
+    const code = MILESTONE_CATALOG[0]?.code ?? '';
+    const { errors } = checkMilestone({ ...VALID_MILESTONE, code, occurred_at: at, ...patch }, this.places, at);
+    return { patch, warnings: accept(errors) };
   }
 }
 
 type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
 
-/** Reads a correction. The command checks what depends on the milestone and its shipment. @throws RequestError likewise */
-function readMilestonePatch(request: TimedRequest, places: Places): ReadMilestonePatch {
-  const { at } = request;
-  const { value, faulty, accept } = draftBody(CorrectMilestoneDto, MilestoneWrittenResource, request);
-  const sound = Object.entries(value).filter(([field]) => !faulty.has(field));
-  const sent = Object.fromEntries(sound) as Nullable<MilestonePatch>;
-  const patch = { ...sent, ...(sent.classifier === null && { classifier: 'actual' }) } as MilestonePatch;
-  const code = MILESTONE_CATALOG[0]?.code ?? '';
-  const { errors } = checkMilestone({ ...SOUND_MILESTONE, code, occurred_at: at, ...patch }, places, at);
-  return { patch, warnings: accept(errors) };
-}
-
-/** Values for the fields that a patch omits, so that those that it names can be checked. */
-const SOUND_MILESTONE: Omit<MilestoneInput, 'code' | 'occurred_at'> = {
+/** Values for the fields that a patch omits, so that the fields that it names can be checked. */
+const VALID_MILESTONE: Omit<MilestoneInput, 'code' | 'occurred_at'> = {
   source: 'manual',
   classifier: 'planned',
   reason_code: null,

@@ -3,6 +3,7 @@ import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
   CLASSIFIERS,
   EXCEPTION_TYPES,
+  MAX_PAGE_SIZE,
   MILESTONE_CODES,
   MILESTONE_SOURCES,
   MODES,
@@ -13,10 +14,17 @@ import {
 } from '@tracking/contracts';
 import {
   ActorResource,
+  Cursor,
+  Flag,
   InputType,
+  Limit,
   OneOf,
+  PageDto,
   PageType,
+  QueryText,
+  QueryTime,
   Resource,
+  SomeOf,
   TIME,
   Text,
   TimeZone,
@@ -27,8 +35,9 @@ import {
   text,
 } from '@tracking/http';
 import type { FieldCheck, FieldOptions } from '@tracking/http';
+import { AS_OF } from '../shipments/shipment.pipes.ts';
 
-/** A code of the catalog, in any case. A code of another standard is refused with the codes that it can mean. */
+/** A code of the catalog, in any case. The refusal of a code of another standard names the codes that it can mean. */
 const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
   field(milestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: inCatalogForm });
 
@@ -142,6 +151,26 @@ export class MilestoneWrittenResource extends IntersectionType(MilestoneResource
 @ApiSchema({ name: 'MilestonePage' })
 export class MilestonePageResource extends PageType(MilestoneResource, 'The milestones of this page.') {}
 
+export class ListMilestonesDto extends PageDto {
+  @SomeOf([...CLASSIFIERS, 'all'], {
+    description: `One or more of ${CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
+    example: 'actual,estimated',
+  })
+  classifier?: string;
+
+  @QueryText({ description: 'Only those that name this container.', example: 'CSQU3054383' })
+  container_number?: string;
+
+  @Flag({ description: 'Also estimates that a newer one replaced.' })
+  include_superseded?: string;
+
+  @Flag({ description: 'Also milestones taken back.' })
+  include_retracted?: string;
+
+  @QueryTime(AS_OF)
+  as_of?: string;
+}
+
 @ApiSchema({ name: 'MilestoneCode' })
 export class MilestoneCodeResource implements wire.MilestoneCode {
   @ApiProperty({ description: 'The canonical code.', enum: MILESTONE_CODES })
@@ -178,3 +207,12 @@ export class MilestoneCodeListResource extends PageType(
   'The codes of this page, in order; without `limit`, the whole catalog.',
   'Send it as `cursor` for the next page.',
 ) {}
+
+export class ListMilestoneCodesDto {
+  /** Without a limit, one page holds the whole catalog. */
+  @Limit(MAX_PAGE_SIZE)
+  limit?: string;
+
+  @Cursor()
+  cursor?: string;
+}

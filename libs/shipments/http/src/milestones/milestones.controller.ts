@@ -1,72 +1,102 @@
-import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { applyDecorators, Controller, Delete, Get, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Milestone, Page } from '@tracking/contracts';
+import { MAX_PAGE_SIZE, MILESTONE_CATALOG } from '@tracking/contracts';
+import type { Milestone, MilestoneCode, Page, Scope, Warning } from '@tracking/contracts';
 import {
   Command,
+  CurrentScope,
   Cursors,
+  etagOf,
+  mergePatch,
+  NO_BODY,
   Operation,
-  SentBody,
-  WriteResponder,
-  type WriteResponse,
   page,
   principalOf,
   refusal,
   requirePermission,
   scopeOf,
+  SentBody,
+  WriteResponder,
 } from '@tracking/http';
-import type { CommandContext } from '@tracking/shipments';
+import type { WriteResponse, WrittenResource } from '@tracking/http';
+import type { CommandContext, Written } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { SHIPMENT_ID } from '../shipments/shipment-id.pipe.ts';
-import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { writtenMilestone } from '../shipments/written-shipments.ts';
-import { ListMilestonesDto } from './list-milestones.dto.ts';
-import type { MilestoneFilter } from './milestone-filter.ts';
-import { MilestonePipe } from './milestone.pipes.ts';
-import { MilestonePageResource, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
-import type { ReadMilestone } from './milestone.pipes.ts';
-import { MilestoneFilterPipe } from './milestone-filter.ts';
 import { SHIPMENTS } from '../dependencies.ts';
+import type { ShipmentsHttpDependencies } from '../dependencies.ts';
+import { ShipmentReader } from '../shipments/shipment-reader.ts';
+import { SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import { MILESTONE_IDS, MilestoneFilterPipe, MilestonePatchPipe, MilestonePipe } from './milestone.pipes.ts';
+import type { MilestoneFilter, MilestoneIds, ReadMilestone, ReadMilestonePatch } from './milestone.pipes.ts';
+import {
+  CorrectMilestoneDto,
+  ListMilestoneCodesDto,
+  ListMilestonesDto,
+  MilestoneCodeListResource,
+  MilestonePageResource,
+  MilestoneResource,
+  MilestoneWrittenResource,
+  RecordMilestoneDto,
+} from './milestone.resource.ts';
 
+const ETAG_OF_SHIPMENT = 'If-Match and the ETag of the answer are those of the shipment.';
+
+/** An operation on all milestones of a shipment. */
+const OnMilestones = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
+    refusal(404, 'No such shipment in this workspace and environment.'),
+  );
+
+/** An operation on a single milestone of a shipment. */
+const OnMilestone = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
+    ApiParam({ name: 'milestone_id', description: 'Id of the milestone, `mst_…`.' }),
+    refusal(404, 'No such shipment in this workspace and environment, or no such milestone of it.'),
+  );
+
+/** Milestones of shipments, and the catalog of their codes. */
 @ApiTags('Milestones')
-@Controller('v1/shipments/:id/milestones')
+@Controller('v1')
 export class MilestonesController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
+    @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 
-  @Get()
+  @Get('shipments/:id/milestones')
   @Operation('listMilestones', { summary: 'List the milestones of a shipment', query: ListMilestonesDto })
-  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @OnMilestones()
   @ApiResponse({ status: 200, description: 'A page, by time and place in the catalog.', type: MilestonePageResource })
-  @refusal(404, 'No such shipment in this workspace and environment.')
   async list(
     @Param('id') id: string,
     @Query() query: ListMilestonesDto,
     @Query(MilestoneFilterPipe) filter: MilestoneFilter,
     @Req() request: FastifyRequest,
   ): Promise<Page<Milestone>> {
-    const scope = scopeOf(request);
-    const listing = { list: `milestones of ${id}`, scope, filter: { ...filter }, sort: 'occurred_at' };
+    const listing = {
+      list: `milestones of ${id}`,
+      scope: scopeOf(request),
+      filter: { ...filter },
+      sort: 'occurred_at',
+    };
     return page(query, listing, this.cursors, (limit, after) =>
       this.reader.milestones(request, id, { ...filter, limit, after }),
     );
   }
 
-  @Post()
+  @Post('shipments/:id/milestones')
   @Operation('recordMilestone', {
     summary: 'Record a milestone',
-    description: 'If-Match and the ETag of the answer are those of the shipment.',
+    description: ETAG_OF_SHIPMENT,
     body: RecordMilestoneDto,
     conditional: 'write',
   })
-  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @OnMilestones()
   @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
   @ApiResponse({ status: 200, description: 'It was there already, or is corrected.', type: MilestoneWrittenResource })
-  @refusal(404, 'No such shipment in this workspace and environment.')
   async record(
     @SentBody(MilestonePipe) { milestone, warnings }: ReadMilestone,
     @Param('id', SHIPMENT_ID) shipment_id: string,
@@ -82,4 +112,90 @@ export class MilestonesController {
       location: isNew ? `/v1/shipments/${shipment_id}/milestones/${written.answer.milestone.id}` : undefined,
     });
   }
+
+  @Get('shipments/:id/milestones/:milestone_id')
+  @Operation('getMilestone', {
+    summary: 'Get a milestone, retracted or superseded or not',
+    description: 'The ETag is that of the shipment.',
+    conditional: 'read',
+  })
+  @OnMilestone()
+  @ApiResponse({ status: 200, description: 'The milestone.', type: MilestoneResource })
+  async get(
+    @Param(MILESTONE_IDS) ids: MilestoneIds,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Milestone> {
+    const { milestone, shipment_version } = await this.reader.milestone(request, ids);
+    reply.header('ETag', etagOf(shipment_version));
+    return milestone;
+  }
+
+  @Patch('shipments/:id/milestones/:milestone_id')
+  @Operation('correctMilestone', {
+    summary: 'Correct a milestone',
+    description: `A JSON merge patch: what is left out stays, null clears. What a feed sends again does not undo it. ${ETAG_OF_SHIPMENT}`,
+    body: CorrectMilestoneDto,
+    takes: mergePatch(),
+    conditional: 'write',
+  })
+  @OnMilestone()
+  @ApiResponse({ status: 200, description: 'The milestone as it is now.', type: MilestoneWrittenResource })
+  @refusal(409, 'It is retracted, or its external_id would be that of another milestone.')
+  async correct(
+    @SentBody(MilestonePatchPipe) { patch, warnings }: ReadMilestonePatch,
+    @Param(MILESTONE_IDS) ids: MilestoneIds,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<Milestone>> {
+    const written = await this.shipments.correctMilestone({ ...command, ...ids, patch });
+    return this.responder.respond(reply, warnings, writtenMilestone(written));
+  }
+
+  @Delete('shipments/:id/milestones/:milestone_id')
+  @Operation('retractMilestone', {
+    summary: 'Retract a milestone: it stays on record, and counts for nothing',
+    description: ETAG_OF_SHIPMENT,
+    conditional: 'write',
+  })
+  @OnMilestone()
+  @ApiResponse({
+    status: 200,
+    description: 'The milestone, also where it was retracted before.',
+    type: MilestoneWrittenResource,
+  })
+  async retract(
+    @Param(MILESTONE_IDS) ids: MilestoneIds,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<Milestone>> {
+    const written = await this.shipments.retractMilestone({ ...command, ...ids });
+    return this.responder.respond(reply, ignored, writtenMilestone(written));
+  }
+
+  @Get('milestone_codes')
+  @Operation('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
+  @ApiResponse({ status: 200, description: 'A page of the catalog, in order.', type: MilestoneCodeListResource })
+  listCodes(@Query() query: ListMilestoneCodesDto, @CurrentScope() scope: Scope): Promise<Page<MilestoneCode>> {
+    const listing = { list: 'milestone codes', scope, filter: {}, sort: 'sequence' };
+    return page({ ...query, limit: query.limit ?? String(MAX_PAGE_SIZE) }, listing, this.cursors, (limit, after) => {
+      const from = Number(after?.[0] ?? 0);
+      const end = from + limit;
+      const items = MILESTONE_CATALOG.slice(from, end);
+      return Promise.resolve({ items, next: end < MILESTONE_CATALOG.length ? [end] : null });
+    });
+  }
+}
+
+interface MilestoneAnswer {
+  readonly milestone: Milestone;
+  readonly shipment_version: number;
+  readonly warnings: readonly Warning[];
+}
+
+function writtenMilestone({ answer, position }: Written<MilestoneAnswer>): WrittenResource<Milestone> {
+  const { milestone, shipment_version, warnings } = answer;
+  const about = { shipment_id: milestone.shipment_id, milestone_id: milestone.id };
+  return { body: milestone, position, version: shipment_version, warnings, about };
 }

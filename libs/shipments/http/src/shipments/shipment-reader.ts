@@ -9,11 +9,14 @@ import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { READ_MODELS, SHIPMENTS } from '../dependencies.ts';
 
 interface MilestonesQuery extends MilestoneListQuery {
-  /** As they were recorded then; as they are now where undefined. */
+  /** The time as of which milestones are listed; now if undefined. */
   readonly as_of?: Timestamp | undefined;
 }
 
-/** Shipments and their milestones, never older than what the request expects: from the read models, or else from the stream. */
+/**
+ * Reads shipments and their milestones, never older than the request's consistency token: from the read models, or from
+ * the stream if they are behind.
+ */
 @Injectable()
 export class ShipmentReader {
   constructor(
@@ -23,13 +26,13 @@ export class ShipmentReader {
     @Inject(SETTINGS) private readonly settings: ShipmentsHttpDependencies['settings'],
   ) {}
 
-  /** @throws RequestError `not_found`, also for ids of another workspace or environment and for what is no id at all */
+  /** @throws RequestError `not_found`, also for ids of another workspace or environment, and for a text that is not an id */
   async get(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
     const expected = this.readYourWrites.expected(request);
     const id = parseShipmentId(shipmentId);
     if (id === undefined) throw notFound('shipment');
     const scope = scopeOf(request);
-    // Asked before the row is read: afterwards it could be true of a row that was replaced meanwhile.
+    // Before the row is read: otherwise the result could apply to a newer row than the one that was read.
     const current = await this.readYourWrites.shown('shipments', expected);
     const row = await this.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
@@ -38,7 +41,7 @@ export class ShipmentReader {
     return stored.record;
   }
 
-  /** As it was recorded then. @throws RequestError `not_found`, also before it was created */
+  /** The shipment as of a time. @throws RequestError `not_found`, also before it was created */
   async getAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.expected(request);
     const shipment_id = parseShipmentId(shipmentId);
@@ -69,7 +72,7 @@ export class ShipmentReader {
     return this.readModels.queries.milestones.list(scopeOf(request), id, query);
   }
 
-  /** From the stream, as new as any token. @throws RequestError `not_found` */
+  /** Reads from the stream, which is never behind a token. @throws RequestError `not_found` */
   async milestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
     this.readYourWrites.expected(request);
     const found = await this.shipments.getMilestone({ ...scopeOf(request), ...ids });
@@ -91,7 +94,7 @@ export class ShipmentReader {
     return found;
   }
 
-  /** As it is answered. */
+  /** The wire form. */
   resource(record: ShipmentRecord): Shipment {
     return shipmentResource(record, this.settings.appUrl);
   }

@@ -1,47 +1,93 @@
-import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page, Scope, Shipment } from '@tracking/contracts';
 import {
+  applyDecorators,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type {
+  Container,
+  EtaChange,
+  HistoryEntry,
+  Page,
+  Scope,
+  Shipment,
+  ShipmentExplanation,
+  Warning,
+} from '@tracking/contracts';
+import {
+  BodyPipe,
   Command,
   CurrentScope,
   Cursors,
+  etagOf,
+  mergePatch,
+  NO_BODY,
+  notFound,
   Operation,
+  page,
+  PageDto,
+  ReadYourWrites,
+  refusal,
+  roomForPage,
   SentBody,
   WriteResponder,
-  etagOf,
-  page,
-  refusal,
 } from '@tracking/http';
-import type { WriteResponse } from '@tracking/http';
+import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SHIPMENTS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { AsOfPipe, GetShipmentDto } from './as-of.ts';
-import type { ReadShipmentFields } from './shipment-fields.pipes.ts';
-import { ShipmentFieldsPipe } from './shipment-fields.pipes.ts';
 import { ListShipmentsDto, ShipmentFilterPipe } from './shipment-filter.ts';
 import type { ShipmentListing } from './shipment-filter.ts';
-import { ShipmentReader } from './shipment-reader.ts';
-import { WrittenShipments } from './written-shipments.ts';
 import {
+  ActorNames,
+  EtaHistoryPageResource,
+  HistoryPageResource,
+  ShipmentExplanationResource,
+} from './shipment-history.ts';
+import { ShipmentReader } from './shipment-reader.ts';
+import {
+  AsOfPipe,
+  CONTAINER,
+  GetShipmentDto,
+  SHIPMENT_ID,
+  ShipmentFieldsPipe,
+  ShipmentPatchPipe,
+} from './shipment.pipes.ts';
+import type { ContainerOfShipment, ReadShipmentFields, ReadShipmentPatch } from './shipment.pipes.ts';
+import {
+  ContainerWrittenResource,
+  PatchContainerDto,
+  PatchShipmentDto,
   ShipmentPageResource,
   ShipmentResource,
   ShipmentWrittenResource,
   UpsertShipmentDto,
 } from './shipment.resource.ts';
-import { SHIPMENTS } from '../dependencies.ts';
+import { WrittenShipments } from './written-shipments.ts';
+
+/** An operation on a single shipment. */
+const OnShipment = (missing = 'No such shipment in this workspace and environment.'): MethodDecorator =>
+  applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), refusal(404, missing));
 
 @ApiTags('Shipments')
 @Controller('v1/shipments')
 export class ShipmentsController {
+  @Inject(SHIPMENTS) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(ShipmentReader) private readonly reader!: ShipmentReader;
+  @Inject(WrittenShipments) private readonly written!: WrittenShipments;
+  @Inject(WriteResponder) private readonly responder!: WriteResponder;
+  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites;
   @Inject(Cursors) private readonly cursors!: Cursors;
-
-  constructor(
-    @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(WrittenShipments) private readonly written: WrittenShipments,
-    @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(ShipmentReader) private readonly reader: ShipmentReader,
-  ) {}
+  @Inject(ActorNames) private readonly actorNames!: ActorNames;
 
   @Post()
   @Operation('upsertShipment', {
@@ -86,10 +132,9 @@ export class ShipmentsController {
 
   @Get(':id')
   @Operation('getShipment', { summary: 'Get a shipment', query: GetShipmentDto, conditional: 'read' })
-  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @OnShipment()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentResource })
   @refusal(400, 'The Consistency-Token is not valid.')
-  @refusal(404, 'No such shipment in this workspace and environment.')
   async get(
     @Param('id') id: string,
     @Query(AsOfPipe) { as_of }: GetShipmentDto,
@@ -99,6 +144,160 @@ export class ShipmentsController {
     const { reader } = this;
     const record = await (as_of === undefined ? reader.get(request, id) : reader.getAt(request, id, as_of));
     reply.header('ETag', etagOf(record.version));
-    return this.reader.resource(record);
+    return reader.resource(record);
   }
+
+  @Patch(':id')
+  @Operation('changeShipment', {
+    summary: 'Change fields of a shipment: what is left out stays, null clears',
+    description: 'A JSON merge patch (RFC 7396).',
+    body: PatchShipmentDto,
+    takes: mergePatch(),
+    conditional: 'write',
+  })
+  @OnShipment()
+  @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentWrittenResource })
+  async change(
+    @SentBody(ShipmentPatchPipe) { patch, warnings }: ReadShipmentPatch,
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<Shipment>> {
+    const written = await this.shipments.patchShipment({ ...command, shipment_id, patch });
+    return this.responder.respond(reply, warnings, await this.written.ofOpen(reply.request, written));
+  }
+
+  @Patch(':id/containers/:number')
+  @Operation('changeContainer', {
+    summary: 'Change what is known of a container: what is left out stays, null clears',
+    description: 'A JSON merge patch (RFC 7396). If-Match and the ETag of the answer are those of the shipment.',
+    body: PatchContainerDto,
+    takes: mergePatch(),
+    conditional: 'write',
+  })
+  @OnShipment('No such shipment in this workspace and environment, or no such container of it.')
+  @ApiParam({ name: 'number', description: 'Number of a container of the shipment.', example: 'CSQU3054383' })
+  @ApiResponse({ status: 200, description: 'The container.', type: ContainerWrittenResource })
+  async changeContainer(
+    @SentBody(new BodyPipe(PatchContainerDto, ContainerWrittenResource)) sent: ReadBody<PatchContainerDto>,
+    @Param(CONTAINER) ids: ContainerOfShipment,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<Container>> {
+    const patch = { ...sent.value };
+    const { answer, position } = await this.shipments.patchContainer({ ...command, ...ids, patch });
+    return this.responder.respond(reply, sent.warnings, {
+      body: answer.container,
+      position,
+      version: answer.shipment_version,
+      warnings: answer.warnings,
+      about: { shipment_id: ids.shipment_id },
+    });
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @Operation('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
+  @OnShipment()
+  @ApiResponse({
+    status: 200,
+    description: 'The shipment, also where it was so already.',
+    type: ShipmentWrittenResource,
+  })
+  @refusal(409, 'It is delivered already.')
+  async cancel(
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<Shipment>> {
+    const written = await this.shipments.cancelShipment({ ...command, shipment_id });
+    return this.responder.respond(reply, ignored, this.written.of(written));
+  }
+
+  @Post(':id/reopen')
+  @HttpCode(200)
+  @Operation('reopenShipment', { summary: 'Take the cancellation of a shipment back', conditional: 'write' })
+  @OnShipment()
+  @ApiResponse({
+    status: 200,
+    description: 'The shipment, also where it was so already.',
+    type: ShipmentWrittenResource,
+  })
+  @refusal(409, 'A milestone cancels the shipment.')
+  async reopen(
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<Shipment>> {
+    const written = await this.shipments.reopenShipment({ ...command, shipment_id });
+    return this.responder.respond(reply, ignored, await this.written.ofOpen(reply.request, written));
+  }
+
+  @Get(':id/history')
+  @Operation('listShipmentHistory', { summary: 'List what happened to a shipment, the newest first', query: PageDto })
+  @OnShipment()
+  @ApiResponse({ status: 200, description: 'A page; it may hold fewer than `limit`.', type: HistoryPageResource })
+  async history(
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Query() query: PageDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<HistoryEntry>> {
+    this.checkToken(request);
+    const listing = { list: `history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
+    return page(query, listing, this.cursors, async (limit, after) => {
+      await roomForPage(request);
+      const found = await this.shipments.listHistory({ ...scope, shipment_id, limit, after: after?.map(Number) });
+      const { items, next } = foundShipment(found);
+      const names = await this.actorNames.of(items.map(({ actor }) => actor));
+      const named = items.map((entry) => ({
+        ...entry,
+        actor: { ...entry.actor, name: names.get(entry.actor.id) ?? null },
+      }));
+      return { items: named, next };
+    });
+  }
+
+  @Get(':id/eta_history')
+  @Operation('listEtaHistory', { summary: 'List the changes of a shipment’s eta, the newest first', query: PageDto })
+  @OnShipment()
+  @ApiResponse({ status: 200, description: 'A page; it may hold fewer than `limit`.', type: EtaHistoryPageResource })
+  async etaHistory(
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Query() query: PageDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<EtaChange>> {
+    this.checkToken(request);
+    const listing = { list: `eta history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
+    return page(query, listing, this.cursors, async (limit, after) =>
+      foundShipment(await this.shipments.listEtaHistory({ ...scope, shipment_id, limit, after: after?.map(Number) })),
+    );
+  }
+
+  @Get(':id/explanation')
+  // Not conditional: expected exceptions depend on settings, which change without the shipment's version.
+  @Operation('explainShipment', { summary: 'Explain the status, the times and the exceptions of a shipment' })
+  @OnShipment()
+  @ApiResponse({ status: 200, description: 'Why it is what it is.', type: ShipmentExplanationResource })
+  async explanation(
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<ShipmentExplanation> {
+    this.checkToken(request);
+    return foundShipment(await this.shipments.explainShipment({ ...scope, shipment_id }));
+  }
+
+  /** For a read from the stream, which is never behind a token. @throws RequestError if the token is not valid */
+  private checkToken(request: FastifyRequest): void {
+    this.readYourWrites.expected(request);
+  }
+}
+
+function foundShipment<T>(found: T | undefined): T {
+  if (!found) throw notFound('shipment');
+  return found;
 }

@@ -1,14 +1,96 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Milestone, Shipment, ShipmentException, ShipmentRecord, Warning } from '@tracking/contracts';
+import type { Shipment, ShipmentRecord, Warning } from '@tracking/contracts';
+import { LOGGER, ReadYourWrites, requestFields, scopeOf } from '@tracking/http';
 import type { WrittenResource } from '@tracking/http';
+import type { Logger, Position } from '@tracking/ports';
+import type { PossibleDuplicate } from '@tracking/read-models';
 import type { Written } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
-import { PossibleDuplicates } from './possible-duplicates.ts';
+import { LRUCache } from 'lru-cache';
+import { READ_MODELS } from '../dependencies.ts';
+import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 
 type WrittenShipment = Written<{ readonly shipment: ShipmentRecord; readonly warnings: readonly Warning[] }>;
-/** A write of a part of a shipment, whose `ETag` is the shipment's. */
-type WrittenPart<Part> = Written<Part & { readonly shipment_version: number; readonly warnings: readonly Warning[] }>;
+
+/** Number of references whose last writer this process remembers: many more than the read model is ever behind. */
+const MAX_REMEMBERED = 10_000;
+/** Number of containers that a warning names. */
+const MAX_NAMED = 3;
+
+/**
+ * Warns if a write leaves another open shipment with the same house bill or container. Never fails a write: if the
+ * search fails, there is no warning.
+ */
+@Injectable()
+export class PossibleDuplicates {
+  /** The shipment that was last written with a reference. */
+  private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+
+  constructor(
+    @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** The warnings of a write at this position. Waits for the read model only if there may be a warning. */
+  async warningsOfWrite(
+    request: FastifyRequest,
+    record: ShipmentRecord,
+    position: Position,
+  ): Promise<readonly Warning[]> {
+    if (!this.remember(request, record) && (await this.warnings(request, record)).length === 0) return [];
+    await this.readYourWrites.shownSoon('shipments', position);
+    return this.warnings(request, record);
+  }
+
+  /**
+   * Remembers a write, before its response.
+   * @returns whether another shipment was recently written with one of its references, which the read model may not show yet
+   */
+  remember(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
+    const { workspace_id, environment } = scopeOf(request);
+    let isShared = false;
+    const add = (kind: string, reference: string) => {
+      const key = `${workspace_id}/${environment}/${kind}/${reference}`;
+      const last = this.lastWritten.get(key);
+      if (last === id) return;
+      isShared ||= last !== undefined;
+      this.lastWritten.set(key, id);
+    };
+    if (house_bill !== null) add('house_bill', house_bill);
+    for (const number of container_numbers) add('container_number', number);
+    return isShared;
+  }
+
+  /** The warnings that the present read model yields. */
+  async warnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
+    if (record.house_bill === null && record.container_numbers.length === 0) return [];
+    try {
+      const others = await this.readModels.queries.shipments.possibleDuplicates(scopeOf(request), record);
+      return others.flatMap((other) => [
+        ...(other.house_bill ? [warning('house_bill', `${other.id} has the same house bill.`)] : []),
+        ...sharedContainers(other),
+      ]);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.logger.warn({ ...requestFields(request), reason }, 'could not look for possible duplicates');
+      return [];
+    }
+  }
+}
+
+/** At most one warning: five other shipments with 200 containers each would yield a thousand. */
+function sharedContainers({ id, container_numbers }: PossibleDuplicate): readonly Warning[] {
+  const more = container_numbers.length - MAX_NAMED;
+  const named = container_numbers.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const noun = container_numbers.length === 1 ? 'container' : 'containers';
+  return named === '' ? [] : [warning('container_numbers', `${id} has ${noun} ${named} too.`)];
+}
+
+function warning(param: string, message: string): Warning {
+  return { code: 'possible_duplicate', param, message };
+}
 
 /** Responses to writes of shipments. */
 @Injectable()
@@ -23,14 +105,14 @@ export class WrittenShipments {
     return { body: this.reader.resource(shipment), position, version: shipment.version, warnings, about };
   }
 
-  /** For a write that leaves the shipment open: warns of other shipments with its house bill or one of its containers. */
+  /** The response to a write that leaves the shipment open, with warnings of possible duplicates. */
   async ofOpen(request: FastifyRequest, written: WrittenShipment): Promise<WrittenResource<Shipment>> {
     const { answer, position } = written;
     const duplicates = await this.duplicates.warningsOfWrite(request, answer.shipment, position);
     return { ...this.of(written), warnings: [...answer.warnings, ...duplicates] };
   }
 
-  /** For one item of a bulk request. `later` looks for other shipments once all items are written. */
+  /** The response to an item of a bulk request. `lateWarnings` finds possible duplicates after all items are written. */
   ofItem(
     request: FastifyRequest,
     { answer: { shipment, warnings }, position }: WrittenShipment,
@@ -41,25 +123,7 @@ export class WrittenShipments {
       resource: this.reader.resource(shipment),
       warnings: [...ignored, ...warnings],
       position,
-      later: () => this.duplicates.warnings(request, shipment),
+      lateWarnings: () => this.duplicates.warnings(request, shipment),
     };
   }
-}
-
-/** The response to a write of a milestone. */
-export function writtenMilestone({
-  answer: { milestone, shipment_version, warnings },
-  position,
-}: WrittenPart<{ readonly milestone: Milestone }>): WrittenResource<Milestone> {
-  const about = { shipment_id: milestone.shipment_id, milestone_id: milestone.id };
-  return { body: milestone, position, version: shipment_version, warnings, about };
-}
-
-/** The response to a write of an exception. */
-export function writtenException({
-  answer: { exception, shipment_version, warnings },
-  position,
-}: WrittenPart<{ readonly exception: ShipmentException }>): WrittenResource<ShipmentException> {
-  const about = { shipment_id: exception.shipment_id, exception_id: exception.id };
-  return { body: exception, position, version: shipment_version, warnings, about };
 }

@@ -1,20 +1,119 @@
-import type * as wire from '@tracking/contracts';
+import { Inject, Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type * as wire from '@tracking/contracts';
 import {
   AUTOMATIC_EXCEPTION_TYPES,
   CLASSIFIERS,
   DOCUMENT_TYPES,
   EXCEPTION_TYPES,
   EXPLAINED_EXCEPTION_STATUSES,
+  HISTORY_TYPES,
   MILESTONE_CODES,
   MILESTONE_RESULTS,
   MILESTONE_RULES,
+  MILESTONE_SOURCES,
+  REASON_CODES,
   RESOLVED_BY,
   SHIPMENT_STATUSES,
   STATUS_RULES,
   TIME_RULES,
 } from '@tracking/contracts';
-import { TIME } from '@tracking/http';
+import { FROM_TO, PageType, TIME } from '@tracking/http';
+import { RecentLookUps } from '@tracking/resilience';
+import { IDENTITY } from '../dependencies.ts';
+import type { ShipmentsHttpDependencies } from '../dependencies.ts';
+
+/** Name of the platform as an actor. */
+const SYSTEM = 'System';
+
+/** Current names of actors. Each is looked up at most once in a few seconds. */
+@Injectable()
+export class ActorNames {
+  private readonly recent = new RecentLookUps<string | null>();
+
+  constructor(@Inject(IDENTITY) private readonly identity: Pick<ShipmentsHttpDependencies['identity'], 'namesOf'>) {}
+
+  /** Names by id; null for an actor who has no name or is unknown. @throws Unavailable */
+  async of(actors: readonly wire.Actor[]): Promise<ReadonlyMap<string, string | null>> {
+    const distinct = new Map(actors.map((actor) => [actor.id, actor]));
+    const named = [...distinct.values()].map(async (actor) => [actor.id, await this.nameOf(actor)] as const);
+    return new Map(await Promise.all(named));
+  }
+
+  private async nameOf(actor: wire.Actor): Promise<string | null> {
+    if (actor.type === 'system') return SYSTEM;
+    const found = await this.recent.find(actor.id, async () => (await this.identity.namesOf([actor])).get(actor.id));
+    return found ?? null;
+  }
+}
+
+@ApiSchema({ name: 'HistoryActor' })
+class HistoryActorResource {
+  @ApiProperty({ description: 'What acted.', enum: ['user', 'service_account', 'system'] })
+  readonly type!: wire.Actor['type'];
+  @ApiProperty({ description: 'Its id.' })
+  readonly id!: string;
+  @ApiProperty({ type: String, nullable: true, description: 'What it is called now.' })
+  readonly name!: string | null;
+}
+
+@ApiSchema({ name: 'HistoryEntry' })
+class HistoryEntryResource implements wire.HistoryEntry {
+  @ApiProperty({
+    description: 'That of the event, where the entry itself was announced.',
+    example: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
+  })
+  readonly id!: string;
+  @ApiProperty({ description: 'What happened.', enum: HISTORY_TYPES })
+  readonly type!: wire.HistoryType;
+  @ApiProperty({ ...TIME, description: 'When it was accepted. UTC with milliseconds.' })
+  readonly at!: string;
+  @ApiProperty({ type: HistoryActorResource, description: 'Who did it.' })
+  readonly actor!: HistoryActorResource;
+  @ApiProperty({ type: 'object', description: 'By field, `from` what and `to` what.', additionalProperties: FROM_TO })
+  readonly changes!: wire.HistoryChanges;
+  @ApiProperty({ type: 'integer', description: 'Version of the shipment right after.' })
+  readonly version!: number;
+}
+
+@ApiSchema({ name: 'HistoryPage' })
+export class HistoryPageResource extends PageType(
+  HistoryEntryResource,
+  'The entries of this page.',
+  'Send it as `cursor` for the next page.',
+) {}
+
+@ApiSchema({ name: 'EtaChange' })
+class EtaChangeResource implements wire.EtaChange {
+  @ApiProperty({ ...TIME, nullable: true, description: 'The estimated arrival since then. UTC with milliseconds.' })
+  readonly eta!: string | null;
+  @ApiProperty({ ...TIME, nullable: true, description: 'The one before. UTC with milliseconds.' })
+  readonly previous_eta!: string | null;
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'By how many hours it moved, to the hundredth; negative: earlier.',
+  })
+  readonly slip_hours!: number | null;
+  @ApiProperty({ ...TIME, description: 'When it was recorded. UTC with milliseconds.' })
+  readonly reported_at!: string;
+  @ApiProperty({
+    description: 'Source of the estimate that holds since; `client`: it was set on the shipment.',
+    enum: [...MILESTONE_SOURCES, 'client'],
+  })
+  readonly source!: wire.EtaSource;
+  @ApiProperty({ type: String, nullable: true, description: 'The estimate that holds since.' })
+  readonly milestone_id!: string | null;
+  @ApiProperty({ nullable: true, description: 'Why, by that estimate.', enum: REASON_CODES })
+  readonly reason_code!: string | null;
+}
+
+@ApiSchema({ name: 'EtaHistoryPage' })
+export class EtaHistoryPageResource extends PageType(
+  EtaChangeResource,
+  'The changes of this page.',
+  'Send it as `cursor` for the next page.',
+) {}
 
 @ApiSchema({ name: 'ExplainedStatus' })
 class ExplainedStatusResource implements wire.ExplainedStatus {

@@ -1,25 +1,25 @@
 import type { Actor } from '@tracking/contracts';
-import { ActorNames } from './actor-names.ts';
+import { ActorNames } from './shipment-history.ts';
 
 const user = (id: string): Actor => ({ type: 'user', id });
 
-describe('names of actors', () => {
-  let asked: string[];
+describe('ActorNames', () => {
+  let lookedUp: string[];
   let names: ActorNames;
   beforeEach(() => {
-    asked = [];
+    lookedUp = [];
     const known = new Map([
       ['usr_1', 'Ada'],
       ['usr_2', null],
     ]);
     const namesOf = (actors: readonly Actor[]) => {
-      asked.push(...actors.map(({ id }) => id));
+      lookedUp.push(...actors.map(({ id }) => id));
       return Promise.resolve(known);
     };
     names = new ActorNames({ namesOf });
   });
 
-  it('are looked up once for each, however often it stands there', async () => {
+  it('looks each actor up once, however often it is named', async () => {
     const actors = [user('usr_1'), user('usr_2'), user('usr_1'), user('usr_9')];
     const expected = new Map([
       ['usr_1', 'Ada'],
@@ -28,11 +28,11 @@ describe('names of actors', () => {
     ]);
     expect(await names.of(actors)).toEqual(expected);
     expect(await names.of(actors)).toEqual(expected);
-    expect(asked.filter((id) => id === 'usr_1')).toHaveLength(1);
+    expect(lookedUp.filter((id) => id === 'usr_1')).toHaveLength(1);
   });
 
-  it('are not asked for of the platform itself', async () => {
+  it('names the platform without a lookup', async () => {
     expect(await names.of([{ type: 'system', id: 'system' }])).toEqual(new Map([['system', 'System']]));
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 });

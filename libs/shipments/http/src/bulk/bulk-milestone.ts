@@ -1,0 +1,138 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '@tracking/contracts';
+import type { FieldError, Places, Timestamp, Warning } from '@tracking/contracts';
+import { fault, invalidRequest, isObject, notFound, ReadYourWrites, RequestError, scopeOf, text } from '@tracking/http';
+import type { ShipmentReferences } from '@tracking/read-models';
+import { normaliseCode, parseShipmentId } from '@tracking/shipments';
+import type { MilestoneInput } from '@tracking/shipments';
+import type { FastifyRequest } from 'fastify';
+import { READ_MODELS } from '../dependencies.ts';
+import type { ShipmentsHttpDependencies } from '../dependencies.ts';
+import { readMilestone } from '../milestones/milestone.pipes.ts';
+import type { ReadMilestone } from '../milestones/milestone.pipes.ts';
+
+/** The id of a shipment, or a normalised reference to it. */
+interface ShipmentReference {
+  readonly field: 'shipment_id' | ShipmentReferences['field'];
+  readonly value: string;
+}
+
+/** A milestone of a bulk request, and the reference to its shipment. */
+export interface ReadBulkMilestone {
+  readonly reference: ShipmentReference;
+  readonly milestone: MilestoneInput;
+  readonly warnings: readonly Warning[];
+}
+
+/** Fields that only refer to a shipment. Without any of them, `container_number` refers to it. */
+const REFERENCES = ['shipment_id', 'external_id', 'master_bill', 'booking_number'] as const;
+const ALL_REFERENCES = [...REFERENCES, 'container_number'] as const;
+/** The milestone's `external_id`, because `external_id` is the shipment's here. */
+const OWN_EXTERNAL_ID = 'milestone_external_id';
+
+/** @throws RequestError naming every faulty field, as the single call does; `not_found` for a malformed shipment_id */
+export function readBulkMilestone(
+  item: unknown,
+  sent: { readonly at: Timestamp; readonly strict: boolean },
+  places: Places,
+): ReadBulkMilestone {
+  const found = isObject(item) ? referenceIn(item) : { faults: [] };
+  if ('field' in found && found.field === 'shipment_id') requireId(found.value);
+  const faults = 'field' in found ? [] : found.faults;
+  const body = isObject(item) ? singleBody(item) : item;
+  const { milestone, warnings } = withItemFaults(faults, () => readMilestone({ ...sent, body }, places));
+  if (!('field' in found)) throw invalidRequest(faults);
+  return { reference: found, milestone, warnings };
+}
+
+/** The only reference of an item, normalised; or its faults. */
+function referenceIn(
+  item: Readonly<Record<string, unknown>>,
+): ShipmentReference | { readonly faults: readonly FieldError[] } {
+  const isGiven = (name: string) => item[name] !== undefined && item[name] !== null;
+  const [field, second] = REFERENCES.filter(isGiven);
+  if (second !== undefined && field !== undefined) {
+    const own = [field, second].includes('external_id')
+      ? ` The milestone's own external_id is ${OWN_EXTERNAL_ID} here.`
+      : '';
+    const message = `Names the shipment, as ${field} does: give one of them.${own}`;
+    return { faults: fault(second, 'invalid_value', message) };
+  }
+  const name = field ?? 'container_number';
+  if (!isGiven(name)) {
+    return { faults: fault('shipment_id', 'required', `One of ${ALL_REFERENCES.join(', ')} is required.`) };
+  }
+  const value = item[name];
+  const faults = text(value, name);
+  // A faulty container number is reported as a field of the milestone.
+  if (faults.length > 0) return { faults: name === 'container_number' ? [] : faults };
+  return { field: name, value: name === 'container_number' ? normaliseCode(String(value)) : String(value) };
+}
+
+function requireId(value: string): void {
+  if (parseShipmentId(value) === undefined) throw notFound('shipment');
+}
+
+/** The body of the single call for an item. */
+function singleBody(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { [OWN_EXTERNAL_ID]: external_id, ...others } = item;
+  const own = Object.entries(others).filter(([name]) => !(REFERENCES as readonly string[]).includes(name));
+  return { ...Object.fromEntries(own), ...(external_id !== undefined && { external_id }) };
+}
+
+/** Reports the faults of the reference and of the milestone together, under the field names of the item. */
+function withItemFaults(faults: readonly FieldError[], read: () => ReadMilestone): ReadMilestone {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.details.length === 0) throw error;
+    throw invalidRequest([...faults, ...error.details.map(withItemName)]);
+  }
+}
+
+function withItemName(error: FieldError): FieldError {
+  return error.param === 'external_id' ? { ...error, param: OWN_EXTERNAL_ID } : error;
+}
+
+/** The shipments that references refer to. */
+interface ReferredShipments {
+  /** @throws RequestError `not_found`; DomainError `ambiguous_shipment` */
+  idOf(reference: ShipmentReference): string;
+}
+
+/** Finds shipments by references. Looks up each distinct reference once. */
+@Injectable()
+export class ShipmentFinder {
+  constructor(
+    @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+  ) {}
+
+  /** Finds also what the same key wrote just before. @throws RequestError `read_model_behind` */
+  async find(request: FastifyRequest, references: readonly ShipmentReference[]): Promise<ReferredShipments> {
+    const values = new Map<ShipmentReferences['field'], Set<string>>();
+    for (const { field, value } of references) {
+      if (field !== 'shipment_id') values.set(field, (values.get(field) ?? new Set()).add(value));
+    }
+    if (values.size > 0) await this.readYourWrites.waitFor('shipments', request);
+    const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
+    for (const [field, ofField] of values) {
+      const { shipments } = this.readModels.queries;
+      found.set(field, await shipments.idsByReference(scopeOf(request), { field, values: [...ofField] }, 2));
+    }
+    return {
+      idOf: ({ field, value }) =>
+        field === 'shipment_id' ? value : onlyOne(field, found.get(field)?.get(value) ?? []),
+    };
+  }
+}
+
+function onlyOne(field: string, ids: readonly string[]): string {
+  const [id] = ids;
+  if (id === undefined) throw notFound('shipment');
+  if (ids.length > 1) {
+    const message = `Several shipments have this ${field}, ${ids.join(' and ')} among them: name one by shipment_id.`;
+    throw new DomainError('ambiguous_shipment', message);
+  }
+  return id;
+}

@@ -1,0 +1,150 @@
+import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Milestone, Places, Shipment, Warning } from '@tracking/contracts';
+import {
+  BodyPipe,
+  Command,
+  ErrorFilter,
+  Operation,
+  principalOf,
+  ReadYourWrites,
+  requirePermission,
+  SentBody,
+} from '@tracking/http';
+import type { ReadBody } from '@tracking/http';
+import type { CommandContext } from '@tracking/shipments';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PLACES, SHIPMENTS } from '../dependencies.ts';
+import type { ShipmentsHttpDependencies } from '../dependencies.ts';
+import { readShipmentFields } from '../shipments/shipment.pipes.ts';
+import type { ReadShipmentFields } from '../shipments/shipment.pipes.ts';
+import { WrittenShipments } from '../shipments/written-shipments.ts';
+import { readBulkMilestone, ShipmentFinder } from './bulk-milestone.ts';
+import type { ReadBulkMilestone } from './bulk-milestone.ts';
+import { BulkRequest } from './bulk-request.ts';
+import {
+  BULK_BODY,
+  BulkMilestonesDto,
+  BulkMilestonesWrittenResource,
+  BulkShipmentsDto,
+  BulkShipmentsWrittenResource,
+} from './bulk.resource.ts';
+
+const NOT_ATOMIC =
+  'Each item is carried out and answered as the single call would be, those of one shipment in their order. It is not atomic: an item that is refused leaves the others as they are. One request for the rate limit.';
+
+/** Writes of many shipments or milestones in one request. */
+@Controller('v1')
+export class BulkController {
+  @Inject(SHIPMENTS) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(PLACES) private readonly places!: Places;
+  @Inject(ShipmentFinder) private readonly finder!: ShipmentFinder;
+  @Inject(WrittenShipments) private readonly written!: WrittenShipments;
+  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites;
+  @Inject(ErrorFilter) private readonly errors!: ErrorFilter;
+
+  @Post('shipments/bulk')
+  @HttpCode(200)
+  @ApiTags('Shipments')
+  @Operation('upsertShipments', {
+    summary: 'Create or update up to 500 shipments',
+    description: NOT_ATOMIC,
+    body: BulkShipmentsDto,
+    takes: BULK_BODY,
+  })
+  @ApiResponse({ status: 200, description: 'An answer for each item.', type: BulkShipmentsWrittenResource })
+  async upsertShipments(
+    @SentBody(new BodyPipe(BulkShipmentsDto, BulkShipmentsWrittenResource)) sent: ReadBody<BulkShipmentsDto>,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const { request } = reply;
+    const bulk = new BulkRequest<ReadShipmentFields, Shipment>(sent.value.shipments, command, 'shipment');
+    await bulk.read(
+      (item) => readShipmentFields({ body: item, strict: command.strict }, this.places),
+      sizeOfBody(request),
+    );
+    await bulk.carryOut(
+      // An item without external_id creates a shipment of its own.
+      ({ fields }) => fields.external_id ?? undefined,
+      async ({ fields, warnings }, own) => {
+        const written = await this.shipments.upsertShipment({ ...own, fields });
+        const status = written.answer.outcome === 'created' ? 201 : 200;
+        return { status, ...this.written.ofItem(request, written, warnings) };
+      },
+    );
+    return this.respond(reply, bulk, sent.warnings);
+  }
+
+  @Post('milestones/bulk')
+  @HttpCode(200)
+  @ApiTags('Milestones')
+  @Operation('recordMilestones', {
+    summary: 'Record up to 500 milestones, of whatever shipments',
+    description: NOT_ATOMIC,
+    body: BulkMilestonesDto,
+    takes: BULK_BODY,
+  })
+  @ApiResponse({ status: 200, description: 'An answer for each item.', type: BulkMilestonesWrittenResource })
+  async recordMilestones(
+    @SentBody(new BodyPipe(BulkMilestonesDto, BulkMilestonesWrittenResource)) sent: ReadBody<BulkMilestonesDto>,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const { request } = reply;
+    const bulk = new BulkRequest<ReadBulkMilestone, Milestone>(sent.value.milestones, command, 'milestone');
+    const items = await bulk.read((item) => this.readMilestone(item, command, request), sizeOfBody(request));
+    const references = items.map(({ reference }) => reference);
+    const found = await this.finder.find(request, references);
+    const shipmentOf = ({ reference }: ReadBulkMilestone) => found.idOf(reference);
+    bulk.check(shipmentOf);
+    await bulk.carryOut(shipmentOf, async (item, own) => {
+      const { milestone, warnings } = item;
+      const { answer, position } = await this.shipments.recordMilestone({
+        ...own,
+        shipment_id: shipmentOf(item),
+        milestone,
+      });
+      return {
+        status: answer.outcome === 'recorded' ? 201 : 200,
+        resource: answer.milestone,
+        warnings: [...warnings, ...answer.warnings],
+        position,
+      };
+    });
+    return this.respond(reply, bulk, sent.warnings);
+  }
+
+  private readMilestone(item: unknown, command: CommandContext, request: FastifyRequest): ReadBulkMilestone {
+    const read = readBulkMilestone(item, command, this.places);
+    if (read.milestone.source !== 'manual') requirePermission(principalOf(request), 'milestones:feed');
+    return read;
+  }
+
+  /**
+   * Responds with the token of the last write and the response to each item.
+   * @param ignored warnings about the request's body
+   * @returns JSON
+   * @throws the error of the items if all of them failed on our side
+   */
+  private async respond<T, R extends object>(
+    reply: FastifyReply,
+    bulk: BulkRequest<T, R>,
+    ignored: readonly Warning[],
+  ): Promise<string> {
+    const { request } = reply;
+    request.about = bulk.counts;
+    const failure = bulk.failure((error) => this.errors.ofItem(error, request));
+    if (failure.isOfAll) throw failure.error;
+    request.keepsAnswer = !failure.isOfSome;
+    await this.readYourWrites.wrote(reply, bulk.position);
+    if (bulk.hasLateWarnings) await this.readYourWrites.shownSoon('shipments', bulk.position);
+    reply.type('application/json; charset=utf-8');
+    return bulk.answer(ignored);
+  }
+}
+
+/** Size of the body in bytes; infinite if the client did not state it. */
+function sizeOfBody({ headers }: FastifyRequest): number {
+  return Number(headers['content-length'] ?? Infinity);
+}

@@ -1,0 +1,158 @@
+import { Controller, Get, Inject, Query, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
+import type { Scope } from '@tracking/contracts';
+import {
+  Admission,
+  CurrentScope,
+  invalidRequest,
+  Observation,
+  Operation,
+  principalOf,
+  QueryId,
+  QueryText,
+  refusal,
+  RequestError,
+  SomeOf,
+} from '@tracking/http';
+import type { EventStore } from '@tracking/ports';
+import type { EventFeed, FollowedEvents, FollowFilter } from '@tracking/read-models';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { EventsService } from '../dependencies.ts';
+import { eventFilter } from './event.resource.ts';
+import { EventStreams } from './event-streams.ts';
+
+const LAST_EVENT_ID = 'Last-Event-ID';
+/** The beginning of the log, in place of the id of an event. */
+const BEGINNING = 'beginning';
+/** Maximum time to wait for an event that another process has already sent. */
+const OTHER_PROCESS_MS = 5_000;
+
+class StreamEventsDto {
+  @SomeOf(SHIPMENT_EVENT_TYPES, {
+    description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
+    example: 'milestone.recorded',
+  })
+  type?: string;
+
+  @QueryId('shp', { description: 'Only those of this shipment.' })
+  shipment_id?: string;
+
+  @QueryText({
+    description:
+      'Only those that came after this event, where no `Last-Event-ID` is sent; `beginning`: all that are kept.',
+  })
+  after?: string;
+}
+
+/** The event after which a client continues, and the parameter or header that names it. */
+interface After {
+  readonly id: string;
+  readonly param: string;
+}
+
+/** Starts to follow the events at the position that a client names. */
+export class EventFollower {
+  constructor(
+    private readonly feed: EventFeed,
+    private readonly events: Pick<EventsService, 'reached'>,
+    private readonly head: EventStore['head'],
+  ) {}
+
+  /** @throws RequestError if there is no such event */
+  async begin(scope: Scope, filter: FollowFilter, after: After | undefined): Promise<FollowedEvents> {
+    if (after === undefined || after.id === BEGINNING) {
+      return required(await this.feed.follow(scope, filter, after && BEGINNING), after);
+    }
+    const known = await this.feed.follow(scope, filter, after);
+    if (known !== undefined) return known;
+    // Another process may have sent it, whose read models are ahead.
+    const head = await this.head();
+    if (head !== undefined && !(await this.events.reached(head, OTHER_PROCESS_MS))) {
+      const message = 'Events are stored that cannot be told yet; try again.';
+      throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
+    }
+    return required(await this.feed.follow(scope, filter, after), after);
+  }
+}
+
+function required(followed: FollowedEvents | undefined, after: After | undefined): FollowedEvents {
+  if (followed !== undefined) return followed;
+  const message = 'There is no such event, or none any more: read GET /v1/events by `since`, and begin anew.';
+  throw invalidRequest([{ param: after?.param ?? 'after', code: 'invalid_value', message }]);
+}
+
+@ApiTags('Events')
+@Controller('v1/events')
+export class EventStreamController {
+  constructor(
+    @Inject(EventFollower) private readonly follower: EventFollower,
+    @Inject(EventStreams) private readonly streams: EventStreams,
+    @Inject(Admission) private readonly admission: Admission,
+    @Inject(Observation) private readonly observation: Observation,
+  ) {}
+
+  @Get('stream')
+  @Operation('streamEvents', {
+    summary: 'Follow what happens',
+    description:
+      'Server-sent events (`EventSource`): each has the `id` of an event, and its envelope, as `GET /v1/events` shows ' +
+      'it, as `data`. From now on, or after the event that `Last-Event-ID` or `after` names, each once, in the order ' +
+      'of `GET /v1/events`. A comment comes every 15 s. It ends when the key or session does, or the server; whoever ' +
+      'comes again with the last `id` misses nothing.',
+    query: StreamEventsDto,
+  })
+  @ApiHeader({ name: LAST_EVENT_ID, description: 'The last `id` that was read. Goes before `after`.', required: false })
+  @ApiResponse({
+    status: 200,
+    description: 'The events, until one side ends it.',
+    content: { 'text/event-stream': { schema: { type: 'string' } } },
+  })
+  @refusal(429, 'More requests within a minute, or more streams at once, than the key or session has.')
+  async stream(
+    @Query() query: StreamEventsDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { after: _, ...filters } = query;
+    const release = this.streams.reserve(principalOf(request).credential_id);
+    try {
+      const followed = await this.follower.begin(scope, eventFilter(filters), afterOf(request, query));
+      reply.headers({
+        'Content-Type': 'text/event-stream',
+        // Proxies must not store, compress or buffer the events.
+        'Cache-Control': 'no-store, no-transform',
+        'X-Accel-Buffering': 'no',
+      });
+      this.start(followed, request, reply, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  private start(followed: FollowedEvents, request: FastifyRequest, reply: FastifyReply, release: () => void): void {
+    if (request.method === 'HEAD' || reply.raw.destroyed) {
+      followed.leave();
+      release();
+      void reply.send();
+      return;
+    }
+    const headers = reply.getHeaders() as Record<string, string>;
+    reply.hijack();
+    // The framework reports a response that ends, but not one that the client aborts.
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) this.observation.answered(request, reply);
+    });
+    const isAdmitted = () => this.admission.isStillAdmitted(request);
+    this.streams.start({ response: reply.raw, headers, followed, isAdmitted }, release);
+  }
+}
+
+function afterOf({ headers }: FastifyRequest, { after }: StreamEventsDto): After | undefined {
+  const sent = headers['last-event-id'];
+  // A client that received no id yet may send an empty one.
+  if (typeof sent === 'string' && sent !== '') return { id: sent, param: LAST_EVENT_ID };
+  return after === undefined ? undefined : { id: after, param: 'after' };
+}

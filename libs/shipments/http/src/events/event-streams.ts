@@ -1,0 +1,262 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { EventEnvelope } from '@tracking/contracts';
+import { RequestError } from '@tracking/http';
+import type { Counter, Metrics } from '@tracking/ports';
+import { Busy } from '@tracking/ports';
+import type { FollowedEvents } from '@tracking/read-models';
+
+interface EventStreamTimes {
+  /** Maximum time between two lines. */
+  readonly heartbeatMs: number;
+  /** Time between two checks of the client's key or session. */
+  readonly admissionMs: number;
+  /** Maximum age of the last check that admitted the client. */
+  readonly admittedForMs: number;
+  /** Maximum time for which a client may read nothing of the data that waits for it. */
+  readonly stalledMs: number;
+  /** Time after which a client reconnects. */
+  readonly retryMs: number;
+}
+
+export interface EventStreamSettings extends EventStreamTimes {
+  /** Maximum number of open streams of one key or session, in this process. */
+  readonly maxPerCredential: number;
+  /** Maximum number of open streams in this process. */
+  readonly maxOpen: number;
+}
+
+/**
+ * The result of a key check is cached for 3 s: a client that was admitted by a check of the last 2 s had a valid key at
+ * most 5 s ago.
+ */
+const DEFAULTS: EventStreamSettings = {
+  heartbeatMs: 15_000,
+  admissionMs: 1_000,
+  admittedForMs: 2_000,
+  stalledMs: 30_000,
+  retryMs: 2_000,
+  maxPerCredential: 20,
+  maxOpen: 5_000,
+};
+const TICK_MS = 250;
+
+/** All event streams of this process. One timer checks them, while there are any. */
+export class EventStreams {
+  private readonly settings: EventStreamSettings;
+  private readonly open = new Set<EventStream>();
+  private readonly perCredential = new Map<string, number>();
+  private reserved = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+  private readonly endings: Counter;
+
+  constructor(metrics: Metrics, settings: Partial<EventStreamSettings> = {}) {
+    this.settings = { ...DEFAULTS, ...settings };
+    metrics.gauge('event_streams_open', 'Event streams that clients read from this process.', [], () => this.open.size);
+    this.endings = metrics.counter('event_streams_ended_total', 'Event streams that ended, by why.', ['reason']);
+  }
+
+  /**
+   * Reserves a place for a stream.
+   * @returns a function that releases the place
+   * @throws RequestError `too_many_streams`, Busy
+   */
+  reserve(credentialId: string): () => void {
+    const { maxPerCredential, maxOpen } = this.settings;
+    const count = this.perCredential.get(credentialId) ?? 0;
+    if (count >= maxPerCredential) {
+      const message = `There are ${maxPerCredential} streams of this key or session already: end one of them first.`;
+      throw new RequestError('too_many_streams', message, [], { 'Retry-After': '5' });
+    }
+    if (this.closed || this.reserved >= maxOpen) throw new Busy('event streams', 'as many are open as may be');
+    this.perCredential.set(credentialId, count + 1);
+    this.reserved += 1;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.reserved -= 1;
+      const left = (this.perCredential.get(credentialId) ?? 1) - 1;
+      if (left > 0) this.perCredential.set(credentialId, left);
+      else this.perCredential.delete(credentialId);
+    };
+  }
+
+  /** @param release releases the stream's place; called when the stream ends */
+  start(client: EventStreamClient, release: () => void): void {
+    const onEnd = (reason: StreamEnd) => {
+      this.open.delete(stream);
+      this.endings.add(1, { reason });
+      release();
+      if (this.open.size === 0) this.timer = void clearInterval(this.timer);
+    };
+    const stream = new EventStream(client, this.settings, onEnd);
+    this.open.add(stream);
+    this.timer ??= setInterval(() => this.tick(), TICK_MS);
+    stream.start();
+    if (this.closed) stream.close('draining');
+  }
+
+  /** Ends all streams. Their clients reconnect at different times, to another process. */
+  close(): void {
+    this.closed = true;
+    for (const stream of [...this.open]) stream.close('draining', this.settings.retryMs * (0.5 + Math.random()));
+  }
+
+  private tick(): void {
+    const now = performance.now();
+    for (const stream of [...this.open]) stream.tick(now);
+  }
+}
+
+/** Why a stream ended; a label of its metric. */
+type StreamEnd = 'client' | 'refused' | 'stalled' | 'draining' | 'failed';
+
+interface EventStreamClient {
+  readonly response: ServerResponse;
+  readonly headers: OutgoingHttpHeaders;
+  readonly followed: FollowedEvents;
+  /** Whether the client's key or session is still valid. @throws Unavailable */
+  readonly isAdmitted: () => Promise<boolean>;
+}
+
+/**
+ * The response to one client. It requests further events only after the client has read those that were written before:
+ * no more than these wait in this process.
+ */
+class EventStream {
+  private end: StreamEnd | undefined;
+  private wroteAt = performance.now();
+  private admittedAt = performance.now();
+  private checkedAt = performance.now();
+  private isChecking = false;
+  private waitingSince: number | undefined;
+  private drained: (() => void) | undefined;
+  private lastId: string | undefined;
+
+  constructor(
+    private readonly client: EventStreamClient,
+    private readonly times: EventStreamTimes,
+    private readonly onEnd: (reason: StreamEnd) => void,
+  ) {
+    const { response } = client;
+    response.on('close', () => this.finish('client'));
+    // An error is followed by `close`.
+    response.on('error', () => undefined);
+    response.on('drain', () => this.drained?.());
+  }
+
+  start(): void {
+    const { response, headers, followed } = this.client;
+    response.writeHead(200, headers);
+    this.lastId = followed.begin;
+    this.write(retryText(this.times.retryMs) + (this.lastId === undefined ? '' : idText(this.lastId)));
+    this.writeEvents().catch(() => this.close('failed'));
+  }
+
+  /** Ends the stream, checks the client or writes a heartbeat, if it is time. */
+  tick(now: number): void {
+    const { times } = this;
+    const { response } = this.client;
+    if (this.waitingSince !== undefined && now - this.waitingSince >= times.stalledMs) return this.destroy('stalled');
+    const isUnsure = this.checkedAt > this.admittedAt;
+    if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.close('refused');
+    if (!this.isChecking && now - this.checkedAt >= times.admissionMs) void this.checkAdmission(now);
+    if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs) this.write(this.heartbeat());
+  }
+
+  /**
+   * Ends the stream, after the events that were written, unless the client does not read them.
+   * @param retryMs time after which the client reconnects
+   */
+  close(reason: StreamEnd, retryMs?: number): void {
+    if (this.end !== undefined) return;
+    const { response } = this.client;
+    this.finish(reason);
+    if (response.writableNeedDrain) response.destroy();
+    else response.end(retryMs === undefined ? undefined : retryText(retryMs));
+  }
+
+  private async writeEvents(): Promise<void> {
+    const { response, followed } = this.client;
+    while (this.end === undefined) {
+      const events = await followed.next();
+      if (this.end !== undefined) return;
+      for (const { bytes, id } of events) {
+        this.write(bytes);
+        this.lastId = id;
+      }
+      if (response.writableNeedDrain) await this.untilDrained();
+    }
+  }
+
+  private async untilDrained(): Promise<void> {
+    this.waitingSince = performance.now();
+    await new Promise<void>((resolve) => (this.drained = resolve));
+    this.waitingSince = undefined;
+  }
+
+  private async checkAdmission(now: number): Promise<void> {
+    this.isChecking = true;
+    this.checkedAt = now;
+    try {
+      if (await this.client.isAdmitted()) this.admittedAt = now;
+      else this.close('refused');
+    } catch {
+      // Unknown: the check is repeated until the last successful one is too old.
+    } finally {
+      this.isChecking = false;
+    }
+  }
+
+  /**
+   * Tells the client the id of the last event that its filters left out. When it reconnects, that may be the only event
+   * that is still stored.
+   */
+  private heartbeat(): string {
+    const id = this.client.followed.passed;
+    if (id === undefined || id === this.lastId) return HEARTBEAT;
+    this.lastId = id;
+    return idText(id);
+  }
+
+  private write(text: string | Uint8Array): void {
+    this.client.response.write(text);
+    this.wroteAt = performance.now();
+  }
+
+  private destroy(reason: StreamEnd): void {
+    this.finish(reason);
+    this.client.response.destroy();
+  }
+
+  private finish(reason: StreamEnd): void {
+    if (this.end !== undefined) return;
+    this.end = reason;
+    this.client.followed.leave();
+    this.drained?.();
+    this.onEnd(reason);
+  }
+}
+
+/**
+ * An event in the format of its stream (https://html.spec.whatwg.org/multipage/server-sent-events.html): its id, after
+ * which a client continues, and the envelope. An `event:` field would hide it from listeners of `message`.
+ */
+export function eventText(envelope: EventEnvelope): Buffer {
+  // JSON escapes line breaks.
+  return Buffer.from(`id: ${envelope.id}\ndata: ${JSON.stringify(envelope)}\n\n`);
+}
+
+/** An id without an event: a client that loses its connection now continues after it. */
+function idText(id: string): string {
+  return `id: ${id}\n\n`;
+}
+
+/** The time after which the client reconnects. */
+function retryText(ms: number): string {
+  return `retry: ${Math.round(ms)}\n\n`;
+}
+
+/** A comment, which shows the client that the connection works. */
+const HEARTBEAT = ':\n\n';

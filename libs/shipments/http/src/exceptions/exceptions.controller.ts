@@ -1,0 +1,250 @@
+import { applyDecorators, Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { PipeTransform } from '@nestjs/common';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Page, Scope, ShipmentException, Warning } from '@tracking/contracts';
+import {
+  BodyPipe,
+  Command,
+  CurrentScope,
+  Cursors,
+  etagOf,
+  notFound,
+  Operation,
+  page,
+  PageDto,
+  ReadYourWrites,
+  refusal,
+  roomForPage,
+  SentBody,
+  WriteResponder,
+} from '@tracking/http';
+import type { ReadBody, WriteResponse, WrittenResource } from '@tracking/http';
+import type { ExceptionListQuery, QueryPage } from '@tracking/read-models';
+import { shipmentIdOfPart } from '@tracking/shipments';
+import type { CommandContext, Written } from '@tracking/shipments';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { READ_MODELS, SHIPMENTS } from '../dependencies.ts';
+import type { ShipmentsHttpDependencies } from '../dependencies.ts';
+import { ShipmentReader } from '../shipments/shipment-reader.ts';
+import { SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import {
+  AcknowledgeExceptionDto,
+  exceptionListing,
+  ExceptionPageResource,
+  ExceptionResource,
+  ExceptionWrittenResource,
+  ListExceptionsDto,
+  OpenExceptionDto,
+  ResolveExceptionDto,
+} from './exception.resource.ts';
+
+const ETAG_OF_SHIPMENT = 'If-Match and the ETag of the answer are those of the shipment.';
+
+/** An operation on all exceptions of a shipment. */
+const OnExceptions = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
+    refusal(404, 'No such shipment in this workspace and environment.'),
+  );
+
+/** An operation on a single exception. */
+const OnException = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'id', description: 'Id of the exception, `exc_…`.' }),
+    refusal(404, 'No such exception in this workspace and environment.'),
+  );
+
+/** The exception that a path names, and its shipment, whose id is part of the exception's. */
+interface ExceptionIds {
+  readonly shipment_id: string;
+  readonly exception_id: string;
+}
+
+/** @throws RequestError `not_found` if the text is not the id of an exception */
+const EXCEPTION_IDS: PipeTransform<string, ExceptionIds> = {
+  transform(exception_id) {
+    const shipment_id = shipmentIdOfPart('exception', exception_id);
+    if (shipment_id === undefined) throw notFound('exception');
+    return { shipment_id, exception_id };
+  },
+};
+
+/** Exceptions of all shipments, and of one. */
+@ApiTags('Exceptions')
+@Controller('v1')
+export class ExceptionsController {
+  @Inject(SHIPMENTS) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(READ_MODELS) private readonly readModels!: ShipmentsHttpDependencies['readModels'];
+  @Inject(ShipmentReader) private readonly shipmentReader!: ShipmentReader;
+  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites;
+  @Inject(WriteResponder) private readonly responder!: WriteResponder;
+  @Inject(Cursors) private readonly cursors!: Cursors;
+
+  @Get('exceptions')
+  @Operation('listExceptions', {
+    summary: 'List exceptions',
+    description:
+      'The newest first, unless sort says otherwise. A page may hold fewer exceptions than limit, even none, while has_more is true: go on with next_cursor.',
+    query: ListExceptionsDto,
+  })
+  @ApiResponse({ status: 200, description: 'A page of exceptions.', type: ExceptionPageResource })
+  async list(
+    @Query() query: ListExceptionsDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<ShipmentException>> {
+    const { filter, sort } = exceptionListing(query);
+    return page(query, { list: 'exceptions', scope, filter: { ...filter }, sort }, this.cursors, (limit, after) =>
+      this.find(request, scope, { filter, sort, limit, after }),
+    );
+  }
+
+  @Get('shipments/:id/exceptions')
+  @Operation('listShipmentExceptions', {
+    summary: 'List the exceptions of a shipment, the oldest first',
+    query: PageDto,
+  })
+  @OnExceptions()
+  @ApiResponse({ status: 200, description: 'A page, whatever became of them.', type: ExceptionPageResource })
+  async listOfShipment(
+    @Param('id') id: string,
+    @Query() query: PageDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<ShipmentException>> {
+    const listing = { list: `exceptions of ${id}`, scope, filter: {}, sort: 'opened_at' };
+    return page(query, listing, this.cursors, async (limit, after) => {
+      const { id: shipment_id } = await this.shipmentReader.get(request, id);
+      return this.find(request, scope, { filter: { shipment_id }, sort: 'opened_at', limit, after });
+    });
+  }
+
+  @Post('shipments/:id/exceptions')
+  @Operation('openException', {
+    summary: 'Open an exception, of whatever type',
+    description: `There is at most one of a type that is not resolved, for the shipment and for each container. ${ETAG_OF_SHIPMENT}`,
+    body: OpenExceptionDto,
+    conditional: 'write',
+  })
+  @OnExceptions()
+  @ApiResponse({ status: 201, description: 'Opened.', type: ExceptionWrittenResource })
+  @ApiResponse({ status: 200, description: 'It was open already: the one there is.', type: ExceptionWrittenResource })
+  async open(
+    @SentBody(new BodyPipe(OpenExceptionDto, ExceptionWrittenResource)) sent: ReadBody<OpenExceptionDto>,
+    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<ShipmentException>> {
+    const { value } = sent;
+    const exception = {
+      type: value.type,
+      severity: value.severity ?? 'medium',
+      title: value.title ?? null,
+      detail: value.detail ?? null,
+      container_number: value.container_number ?? null,
+      milestone_id: value.milestone_id ?? null,
+      reason_code: value.reason_code ?? null,
+      assignee: value.assignee ?? null,
+    };
+    const written = await this.shipments.openException({ ...command, shipment_id, exception });
+    const isNew = written.answer.outcome === 'opened';
+    return this.responder.respond(reply, sent.warnings, {
+      ...writtenException(written),
+      status: isNew ? 201 : 200,
+      location: isNew ? `/v1/exceptions/${written.answer.exception.id}` : undefined,
+    });
+  }
+
+  @Get('exceptions/:id')
+  @Operation('getException', {
+    summary: 'Get an exception, resolved or not',
+    description: 'The ETag is that of the shipment.',
+    conditional: 'read',
+  })
+  @OnException()
+  @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionResource })
+  async get(
+    @Param('id', EXCEPTION_IDS) { exception_id }: ExceptionIds,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ShipmentException> {
+    // Only checks the token: the stream is never behind it.
+    this.readYourWrites.expected(request);
+    const found = await this.shipments.getException({ ...scope, exception_id });
+    if (found === undefined) throw notFound('exception');
+    reply.header('ETag', etagOf(found.shipment_version));
+    return found.exception;
+  }
+
+  @Post('exceptions/:id/acknowledge')
+  @HttpCode(200)
+  @Operation('acknowledgeException', {
+    summary: 'Tell who deals with an exception',
+    description: `Sent again it hands the exception on, or adds a note; as it is already, it changes nothing. ${ETAG_OF_SHIPMENT}`,
+    body: AcknowledgeExceptionDto,
+    conditional: 'write',
+  })
+  @OnException()
+  @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionWrittenResource })
+  @refusal(409, 'It is resolved.')
+  async acknowledge(
+    @SentBody(new BodyPipe(AcknowledgeExceptionDto, ExceptionWrittenResource)) sent: ReadBody<AcknowledgeExceptionDto>,
+    @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<ShipmentException>> {
+    const { assignee, note = null } = sent.value;
+    const changes = { note, ...(assignee !== undefined && { assignee }) };
+    const written = await this.shipments.acknowledgeException({ ...command, ...ids, ...changes });
+    return this.responder.respond(reply, sent.warnings, writtenException(written));
+  }
+
+  @Post('exceptions/:id/resolve')
+  @HttpCode(200)
+  @Operation('resolveException', {
+    summary: 'Resolve an exception',
+    description: `What opened it by itself opens no other one until it was over once. ${ETAG_OF_SHIPMENT}`,
+    body: ResolveExceptionDto,
+    conditional: 'write',
+  })
+  @OnException()
+  @ApiResponse({
+    status: 200,
+    description: 'The exception, also where it was resolved before.',
+    type: ExceptionWrittenResource,
+  })
+  async resolve(
+    @SentBody(new BodyPipe(ResolveExceptionDto, ExceptionWrittenResource)) sent: ReadBody<ResolveExceptionDto>,
+    @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
+    @Command() command: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WriteResponse<ShipmentException>> {
+    const { code, note = null } = sent.value;
+    const written = await this.shipments.resolveException({ ...command, ...ids, code: code ?? 'fixed', note });
+    return this.responder.respond(reply, sent.warnings, writtenException(written));
+  }
+
+  /** @throws RequestError `read_model_behind` */
+  private async find(
+    request: FastifyRequest,
+    scope: Scope,
+    query: ExceptionListQuery,
+  ): Promise<QueryPage<ShipmentException>> {
+    await this.readYourWrites.waitFor('exceptions', request);
+    await roomForPage(request);
+    return this.readModels.queries.exceptions.list(scope, query);
+  }
+}
+
+interface ExceptionAnswer {
+  readonly exception: ShipmentException;
+  readonly shipment_version: number;
+  readonly warnings: readonly Warning[];
+}
+
+function writtenException({ answer, position }: Written<ExceptionAnswer>): WrittenResource<ShipmentException> {
+  const { exception, shipment_version, warnings } = answer;
+  const about = { shipment_id: exception.shipment_id, exception_id: exception.id };
+  return { body: exception, position, version: shipment_version, warnings, about };
+}

@@ -1,0 +1,138 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PipeTransform } from '@nestjs/common';
+import type { FieldError, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
+import { CLOCK, draftBody, invalidRequest, isObject, notFound, QueryTime } from '@tracking/http';
+import type { Sent } from '@tracking/http';
+import type { Clock } from '@tracking/ports';
+import { checkShipmentFields, normaliseCode, parseShipmentId } from '@tracking/shipments';
+import type { ShipmentPatch } from '@tracking/shipments';
+import { PLACES } from '../dependencies.ts';
+import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
+
+/** The id of a shipment in a path. @throws RequestError `not_found` if it is not an id */
+export const SHIPMENT_ID: PipeTransform<string, string> = {
+  transform(text) {
+    const id = parseShipmentId(text);
+    if (id === undefined) throw notFound('shipment');
+    return id;
+  },
+};
+
+/** The container that a path names, with its number normalised. */
+export interface ContainerOfShipment {
+  readonly shipment_id: string;
+  readonly number: string;
+}
+
+export const CONTAINER: PipeTransform<{ readonly id: string; readonly number: string }, ContainerOfShipment> = {
+  transform: ({ id, number }, metadata) => ({
+    shipment_id: SHIPMENT_ID.transform(id, metadata),
+    number: normaliseCode(number),
+  }),
+};
+
+export const AS_OF = {
+  description: 'As it was recorded at this time, to the millisecond; not in the future.',
+  example: '2026-11-21T09:30:00Z',
+};
+
+export class GetShipmentDto {
+  @QueryTime(AS_OF)
+  as_of?: string;
+}
+
+/** Refuses a time in the future. */
+@Injectable()
+export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
+  constructor(@Inject(CLOCK) private readonly clock: Clock) {}
+
+  transform(query: GetShipmentDto): GetShipmentDto {
+    pastTime(query.as_of, this.clock());
+    return query;
+  }
+}
+
+/** The time that a query names. @throws RequestError if it lies in the future */
+export function pastTime(as_of: Timestamp | undefined, now: Date): Timestamp | undefined {
+  if (as_of === undefined || as_of <= now.toISOString()) return as_of;
+  const message = 'Must not lie in the future: nobody knows yet what will be recorded.';
+  throw invalidRequest([{ param: 'as_of', code: 'timestamp_in_future', message }]);
+}
+
+/** The fields of a shipment that a body sets, and a warning for each field that was ignored. */
+export interface ReadShipmentFields {
+  readonly fields: Partial<ShipmentFields>;
+  readonly warnings: readonly Warning[];
+}
+
+@Injectable()
+export class ShipmentFieldsPipe implements PipeTransform<Sent, ReadShipmentFields> {
+  constructor(@Inject(PLACES) private readonly places: Places) {}
+
+  transform(sent: Sent): ReadShipmentFields {
+    return readShipmentFields(sent, this.places);
+  }
+}
+
+/**
+ * Reads the fields of a shipment that a body sets, normalised. The transport mode of an existing shipment is not known
+ * here: without `mode` in the body, codes that any mode accepts pass, and the command checks them.
+ * @throws RequestError naming every faulty field, whether its type or its content is wrong
+ */
+export function readShipmentFields(sent: Pick<Sent, 'body' | 'strict'>, places: Places): ReadShipmentFields {
+  const { value, faults, accept } = draftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
+  const input = withoutFaulty(value, faults);
+  const { fields, errors } = checkShipmentFields(input, input.mode, places, sent.strict);
+  return { fields, warnings: accept(errors) };
+}
+
+/** The merge patch that a body holds, and a warning for each field that was ignored. */
+export interface ReadShipmentPatch {
+  readonly patch: ShipmentPatch;
+  readonly warnings: readonly Warning[];
+}
+
+/** Reads a merge patch. The command checks the result of merging. */
+@Injectable()
+export class ShipmentPatchPipe implements PipeTransform<Sent, ReadShipmentPatch> {
+  constructor(@Inject(PLACES) private readonly places: Places) {}
+
+  /** @throws RequestError naming every faulty field */
+  transform(sent: Sent): ReadShipmentPatch {
+    const { value, faults, accept } = draftBody(PatchShipmentDto, ShipmentWrittenResource, sent);
+    const { metadata: _, ...input } = withoutFaulty(value, faults);
+    const { fields, errors } = checkShipmentFields(input, input.mode, this.places, sent.strict);
+    const warnings = accept(errors);
+    const { shipper, consignee, metadata, original_eta } = value;
+    const patch = {
+      ...fields,
+      ...(shipper !== undefined && { shipper }),
+      ...(consignee !== undefined && { consignee }),
+      ...(metadata !== undefined && { metadata }),
+      ...(original_eta !== undefined && { original_eta }),
+    };
+    return { patch, warnings };
+  }
+}
+
+/**
+ * Replaces each faulty part with a valid value, so that the valid elements of a list with a faulty element are still
+ * checked, under their own index.
+ */
+function withoutFaulty<T extends object>(value: T, faults: readonly FieldError[]): T {
+  if (faults.length === 0) return value;
+  const faulty = new Set(faults.map((fault) => fault.param));
+  const validPart = (part: unknown, param: string): unknown => {
+    if (faulty.has(param)) return undefined;
+    if (Array.isArray(part))
+      return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? validElement(param));
+    if (!isObject(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, item]) => [name, validPart(item, `${param}.${name}`)]));
+  };
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, validPart(part, name)])) as T;
+}
+
+/** An element of the list's type. A fault found in it is not reported, because the element is faulty already. */
+function validElement(list: string): unknown {
+  return list === 'container_numbers' ? '' : {};
+}
