@@ -6,6 +6,7 @@ import { benchDocuments } from './documents.ts';
 import { benchEdge, benchIdempotency } from './edge.ts';
 import { EXCEPTION_PARTS, benchExceptions } from './exceptions.ts';
 import { benchListEngines, benchLists } from './lists.ts';
+import { benchListsAtOnce } from './lists-at-once.ts';
 import { machine } from './machine.ts';
 import { benchSharing } from './sharing.ts';
 import { benchSignIn } from './sign-in.ts';
@@ -37,9 +38,12 @@ const suites: Readonly<Record<string, Suite>> = {
   exceptions: { parts: EXCEPTION_PARTS, run: (shipments = 1_000_000, part) => benchExceptions(shipments, part) },
   /** Its number is that of shipments. */
   lists: {
-    parts: ['engines'],
-    run: (shipments, part) =>
-      part === undefined ? benchLists(shipments ?? 1_000_000) : benchListEngines(shipments ?? 20_000),
+    parts: ['engines', 'at-once'],
+    run: (shipments, part) => {
+      // The number of this part is that of seconds.
+      if (part === 'at-once') return benchListsAtOnce(shipments ?? 10);
+      return part === undefined ? benchLists(shipments ?? 1_000_000) : benchListEngines(shipments ?? 20_000);
+    },
   },
   streams: { parts: [], run: (seconds = 20) => benchStreams(seconds) },
   /** Its number is that of shipments, or of seconds for `tab`. */

@@ -203,3 +203,28 @@ export async function replayPart({ seconds: missed = 100_000 }: PartOptions): Pr
     await paced(stage, 'the same alone again', SECONDS);
   });
 }
+
+/**
+ * Live events of one workspace while another deletes an endpoint for which very many deliveries wait. The part's number is
+ * that of waiting deliveries.
+ */
+export async function deletePart({ seconds: waiting = 100_000 }: PartOptions): Promise<void> {
+  await WebhooksStage.with(2, async (stage) => {
+    const [, neighbour = ''] = stage.keys;
+    await stage.endpoint('/ok/1');
+    const id = await stage.endpoint('/ok/before', neighbour);
+    // An endpoint whose URL was changed goes on recording until it is verified again.
+    await stage.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${stage.receiver.url}/ok/after` }, neighbour);
+    await drive(stage.server, { connections: 64, seconds: 0, amount: waiting, key: neighbour }, shipment);
+    await warm(stage);
+    await paced(stage, `created to delivered, ${PER_SECOND}/s`, SECONDS);
+    const beside = paced(stage, `the same while ${waiting} are discarded`, SECONDS);
+    await pause(1_000);
+    const began = performance.now();
+    await stage.call('DELETE', `/v1/webhook_endpoints/${id}`, undefined, neighbour);
+    const took = performance.now() - began;
+    await beside;
+    say('  DELETE of the endpoint', `${took.toFixed(0)} ms`);
+    await paced(stage, 'the same afterwards', SECONDS);
+  });
+}

@@ -4,6 +4,7 @@ import { drive } from './load.ts';
 import { cpuSeconds, residentMiB } from './machine.ts';
 import { startReceiver, startSender } from './server.ts';
 import {
+  deletePart,
   each,
   failingPart,
   fullRatePart,
@@ -174,6 +175,7 @@ const PARTS: Readonly<Record<string, (run: WebhooksPartOptions) => Promise<void>
   replay: replayPart,
   hostile: hostilePart,
   drain: drainPart,
+  delete: deletePart,
   kill: killPart,
 };
 export const WEBHOOK_PARTS = Object.keys(PARTS);

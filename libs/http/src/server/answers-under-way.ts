@@ -33,6 +33,7 @@ interface HeldAnswer {
 
 interface WaitingPage {
   readonly request: FastifyRequest;
+  readonly list: string;
   begin(): void;
   fail(): void;
 }
@@ -93,7 +94,8 @@ export class AnswersUnderWay {
 
   /** @throws Busy when others take too long, or too many wait */
   async roomForPage(request: FastifyRequest): Promise<void> {
-    if (this.beginPage(request)) return;
+    const list = [workspaceOf(request), request.routeOptions.url].join(' ');
+    if (this.beginPage(request, list)) return;
     if (this.waiting.length >= MOST_WAITING) throw new Busy('gateway', 'many pages wait to be read');
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
@@ -103,7 +105,7 @@ export class AnswersUnderWay {
       };
       const begin = () => end(resolve);
       const fail = () => end(() => reject(new Busy('gateway', 'many large answers are under way already')));
-      const waiting: WaitingPage = { request, begin, fail };
+      const waiting: WaitingPage = { request, list, begin, fail };
       const timer = setTimeout(fail, this.longestWaitMs);
       this.waiting.push(waiting);
     });
@@ -115,13 +117,18 @@ export class AnswersUnderWay {
   }
 
   private beginWaiting(): void {
-    for (const page of this.waiting) if (this.beginPage(page.request)) page.begin();
+    // Pages of one list count the same, so the first one without room speaks for all: a thousand may wait.
+    const full = new Set<string>();
+    for (const page of this.waiting) {
+      if (full.has(page.list)) continue;
+      if (this.beginPage(page.request, page.list)) page.begin();
+      else full.add(page.list);
+    }
   }
 
   /** Holds the bytes of a page. Returns false, and holds nothing, if there is no room for it. */
-  private beginPage(request: FastifyRequest): boolean {
+  private beginPage(request: FastifyRequest, list: string): boolean {
     const workspace = workspaceOf(request);
-    const list = [workspace, request.routeOptions.url].join(' ');
     const bytes = this.expectedBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
     const hasRoom = this.bytes + bytes <= this.atOnce && own + bytes <= this.atOnce * SHARE;
