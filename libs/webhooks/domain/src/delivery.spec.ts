@@ -52,7 +52,7 @@ describe('a delivery', () => {
     expect(fresh).toMatchObject({ status: 'pending', next_attempt_at: at(0), attempts_count: 0, last_error: null });
   });
 
-  test('counts nothing but a success of an attempt at a former URL, and is due at once at the present one', () => {
+  test('counts only a success at a former URL, and is due at once at the present one', () => {
     const late = { began: 100 * HOUR, urlRevision: 7 };
     const due = { status: 'retrying', next_attempt_at: at(100 * HOUR), failures: retrying.failures };
     for (const outcome of [failure, gone, hold(60_000)]) {
@@ -114,7 +114,7 @@ describe('a delivery', () => {
     expect(attempted(fresh, { outcome: gone, began: 0 }).status).toBe('dead_lettered');
   });
 
-  test('burns no attempt of its schedule when it is told to wait', () => {
+  test('uses up no attempt of its schedule by a hold', () => {
     const held = attempted(retrying, { outcome: hold(60_000), began: 16_000 });
     expect(held).toMatchObject({ status: 'retrying', next_attempt_at: at(76_000), failures: 1, attempts_count: 2 });
     expect(attempted(held, { outcome: failure, began: 76_000 })).toMatchObject({
@@ -122,7 +122,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('gets its last attempt after the wait when that ends beyond the window, and no more', () => {
+  test('has its last attempt after a hold that ends beyond the window', () => {
     const held = attempted(retrying, { outcome: hold(HOUR), began: 72 * HOUR });
     expect(held).toMatchObject({ status: 'retrying', next_attempt_at: at(73 * HOUR) });
     expect(attempted(held, { outcome: hold(HOUR), began: 73 * HOUR }).status).toBe('dead_lettered');
@@ -157,7 +157,7 @@ describe('a delivery', () => {
       expect(tried).toMatchObject({ status: 'retrying', next_attempt_at: at(16_000), manual_at: null, failures: 1 });
     });
 
-    test('stays a dead letter when it fails again, and was not announced anew', () => {
+    test('stays a dead letter if it fails again, and is not announced again', () => {
       const announcedDead = { ...dead, announced_at: at(80 * HOUR) };
       const tried = attempted(retryRequested(announcedDead, at(0)), {
         outcome: failure,
@@ -186,7 +186,7 @@ describe('a delivery', () => {
   });
 
   describe('discarded', () => {
-    test('is sent no more', () => {
+    test('is no longer sent', () => {
       expect(discarded(retrying, at(5))).toMatchObject({
         status: 'discarded',
         next_attempt_at: null,
@@ -196,7 +196,7 @@ describe('a delivery', () => {
       expect(discarded(succeeded, at(5))).toBe(succeeded);
     });
 
-    test('during an attempt stays so when that fails, and is a success when it was one', () => {
+    test('during an attempt stays discarded if that fails, and is a success if it was delivered', () => {
       const off = discarded(retrying, at(12_000));
       expect(attempted(off, { outcome: failure, began: 11_500 })).toMatchObject({
         status: 'discarded',
@@ -205,7 +205,7 @@ describe('a delivery', () => {
       expect(attempted(off, { outcome: success, began: 11_500 }).status).toBe('succeeded');
     });
 
-    test('with its endpoint: what waits is discarded, what ended stays as it ended', () => {
+    test('is discarded with its endpoint if it waits, and stays as it ended otherwise', () => {
       expect(abandoned(retrying, at(9)).status).toBe('discarded');
       expect(abandoned(retryRequested(dead, at(8)), at(9))).toMatchObject({ status: 'dead_lettered', manual_at: null });
       expect(abandoned(succeeded, at(9))).toBe(succeeded);

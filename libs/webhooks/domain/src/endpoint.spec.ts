@@ -56,7 +56,7 @@ describe('an endpoint', () => {
     expect(enabled(verificationEnded(NEW_ENDPOINT, failed(1)), moment(2))).toBeUndefined();
   });
 
-  test('tells the outcome of its last verification, and a failed one takes nothing away', () => {
+  test('has the result of its last verification, and a failed one changes no status', () => {
     expect(verificationEnded(NEW_ENDPOINT, failed(1))).toMatchObject({
       status: 'pending_verification',
       last_verification: { ok: false, error: { code: 'timeout' } },
@@ -85,7 +85,7 @@ describe('an endpoint', () => {
     expect(disabled(gone, 'manual', moment(4))).toBe(gone);
   });
 
-  test('goes back to pending verification with a changed URL, and goes on recording if it was enabled', () => {
+  test('is pending verification with a changed URL, and records if it was enabled', () => {
     const moved = urlChanged(running, at(3), 4);
     expect(moved).toMatchObject({
       status: 'pending_verification',
@@ -103,7 +103,7 @@ describe('an endpoint', () => {
     expect(moved).toMatchObject({ status: 'pending_verification', enabled_periods: [period(1, 2)] });
   });
 
-  test('records nothing and is attempted no more once it is deleted', () => {
+  test('records nothing and is no longer attempted once it is deleted', () => {
     const gone = deleted(running, at(3));
     expect(gone).toMatchObject({ status: 'disabled', disabled_reason: 'manual', verified: false, enabled_periods: [] });
     expect(gone.pauses).toEqual([{ from: at(3), to: null }]);
@@ -120,14 +120,14 @@ const enabled_periods = [{ from: '2026-01-03T00:00:00.000Z', to: null, places: {
 const event = (type: string, place = '11') => ({ type, created_at: '2026-01-04T00:00:00.000Z', place });
 
 describe('an endpoint', () => {
-  test('gets the types that it names', () => {
+  test('receives the types that it names', () => {
     const endpoint = { event_types: ['shipment.created', 'milestone.retracted'], enabled_periods };
     expect(wants(endpoint, event('shipment.created'))).toBe(true);
     expect(wants(endpoint, event('milestone.retracted'))).toBe(true);
     expect(wants(endpoint, event('shipment.updated'))).toBe(false);
   });
 
-  test('gets the six standard types by "*", and no others', () => {
+  test('receives the six standard types by "*", and no others', () => {
     const endpoint = { event_types: ['*'], enabled_periods };
     expect(STANDARD_EVENT_TYPES.every((type) => wants(endpoint, event(type)))).toBe(true);
     expect(wants(endpoint, event('milestone.retracted'))).toBe(false);
@@ -135,7 +135,7 @@ describe('an endpoint', () => {
     expect(wants({ ...endpoint, event_types: ['*', 'milestone.retracted'] }, event('milestone.retracted'))).toBe(true);
   });
 
-  test('gets what is live for it', () => {
+  test('receives events that are live for it', () => {
     const endpoint = { event_types: ['*'], enabled_periods };
     expect(wants(endpoint, event('shipment.created', '10'))).toBe(false);
     expect(wants({ ...endpoint, enabled_periods: [] }, event('shipment.created'))).toBe(false);
@@ -149,19 +149,19 @@ describe('enabled periods', () => {
   const live = (periods: readonly EnabledPeriod[], ...places: readonly LogPlace[]) =>
     places.filter((place) => includes(periods, { created_at: at(1), place }));
 
-  describe('what is live for an endpoint', () => {
-    test('comes after the head of the log at enabling, and not after that at disabling', () => {
+  describe('an event is live for an endpoint that', () => {
+    test('was enabled before its place in the log, and not disabled', () => {
       const periods = begun([], moment('02'));
       expect(live(periods, '01', '02', '03', '99')).toEqual(['03', '99']);
       expect(live(ended(periods, moment('04')), '02', '03', '04', '05')).toEqual(['03', '04']);
     });
 
-    test('is everything, for one that was enabled when nothing was in the log yet', () => {
+    test('was enabled when the log was empty', () => {
       expect(live(begun([], moment('')), '01', '02')).toEqual(['01', '02']);
       expect(live(ended(begun([], moment('')), moment('')), '01')).toEqual([]);
     });
 
-    test('is the same whatever clocks said', () => {
+    test('was enabled then by the log, whatever the clocks say', () => {
       const periods = ended(begun([], moment('02', 9)), moment('04', 5));
       for (const created_at of [at(0), at(9), at(12)]) {
         expect(includes(periods, { created_at, place: '03' })).toBe(true);
@@ -169,13 +169,13 @@ describe('enabled periods', () => {
       }
     });
 
-    test('lies in any of its periods', () => {
+    test('was enabled then, in any of its periods', () => {
       const first = ended(begun([], moment('02')), moment('04'));
       const periods = ended(begun(first, moment('06')), moment('08'));
       expect(live(periods, '02', '03', '04', '05', '06', '07', '08', '09')).toEqual(['03', '04', '07', '08']);
     });
 
-    test('does not change by enabling or disabling again', () => {
+    test('stays as it is if enabled or disabled again', () => {
       const open = begun([], moment('02'));
       expect(begun(open, moment('05'))).toBe(open);
       const shut = ended(open, moment('06'));

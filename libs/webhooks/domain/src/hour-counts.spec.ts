@@ -47,11 +47,11 @@ test('attempts are counted by their outcome', () => {
   });
 });
 
-test('in whichever order they come', () => {
+test('attempts are counted alike in any order', () => {
   expect(counts(ATTEMPTS.toReversed())).toEqual(counts(ATTEMPTS));
 });
 
-test('and those that come later go on from what is stored', () => {
+test('later attempts are added to the stored counts', () => {
   const counter = new HourCounter(counts(ATTEMPTS.slice(0, 2)));
   for (const attempt of ATTEMPTS.slice(2)) counter.count(attempt);
   expect(counter.counts).toEqual(counts(ATTEMPTS));

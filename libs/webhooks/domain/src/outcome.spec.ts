@@ -19,11 +19,11 @@ describe('an attempt', () => {
     expect(judge(failure, now)).toEqual({ kind: 'failure', error: { code: 'timeout', message: 'no answer in 10 s' } });
   });
 
-  test('learns by 410 that the endpoint is gone', () => {
+  test('finds by 410 that the endpoint is gone', () => {
     expect(answered(410)).toMatchObject({ kind: 'gone', error: { code: 'unexpected_status' } });
   });
 
-  test.each([429, 503])('is told to hold back by %i with Retry-After', (status) => {
+  test.each([429, 503])('holds the endpoint back after %i with Retry-After', (status) => {
     expect(answered(status, '120')).toMatchObject({ kind: 'hold', holdMs: 120_000 });
     expect(answered(status, 'Thu, 01 Jan 2026 00:05:00 GMT')).toMatchObject({ kind: 'hold', holdMs: 300_000 });
   });
@@ -80,7 +80,7 @@ const pause = (from: number, to: number | null) => ({
 });
 const HOUR = 3_600_000;
 
-describe('that an endpoint fails is told', () => {
+describe('a failing endpoint is reported', () => {
   test('an hour after the first failure', () => {
     expect(failingReportAt({ since: at(0), latest: at(30) }, [], HOUR)).toBe(at(60));
     expect(failingReportAt({ since: at(10), latest: at(10) }, [pause(0, 5)], HOUR)).toBe(at(70));

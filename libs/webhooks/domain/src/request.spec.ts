@@ -138,13 +138,13 @@ const keyed = (secret: string): Signer => ({
 });
 
 describe('the headers that sign a request', () => {
-  test('are ours: the time in seconds and the HMAC of time, dot and body', () => {
+  test('have the time in seconds and the HMAC of time, dot and body', () => {
     const headers = signatureHeaders('evt_1', 1_767_225_600_999, [keyed('whsec_abc')]);
     const expected = hmac('whsec_abc', `1767225600.${body}`).digest('hex');
     expect(headers['service-signature']).toBe(`t=1767225600,v1=${expected}`);
   });
 
-  test('and those of Standard Webhooks: id, time, and the HMAC of id, time and body', () => {
+  test('have those of Standard Webhooks: id, time, and the HMAC of id, time and body', () => {
     const { 'service-signature': _ours, ...headers } = signatureHeaders('evt_1', 1_767_225_600_999, [keyed('a')]);
     expect(headers).toEqual({
       'webhook-id': 'evt_1',
@@ -186,7 +186,7 @@ describe('rotating', () => {
     expect(rotated([secret(0)], secret(1), at(5))).toEqual([secret(1), secret(0, 5)]);
   });
 
-  test('leaves the fresh one alone where there is no overlap', () => {
+  test('leaves only the fresh one without an overlap', () => {
     expect(rotated([secret(0), secret(0, 9)], secret(1), at(1))).toEqual([secret(1)]);
   });
 

@@ -61,16 +61,16 @@ describe('the log', () => {
     ]);
   });
 
-  test('says nothing of one that is fine', () => {
+  test('has no line for an endpoint that answers', () => {
     expect(levels([success, success].map((outcome) => [MINUTE, outcome] as const))).toEqual([]);
   });
 
-  test('is not filled by one that fails now and then', () => {
+  test('is not filled by an endpoint that fails now and then', () => {
     const attempts = Array.from({ length: 100 }, (_, n) => [10, n % 2 === 0 ? failure : success] as const);
     expect(levels(attempts)).toEqual(['warn', 'info']);
   });
 
-  test('says that one fails which went on failing after the quiet minute', () => {
+  test('says that an endpoint fails if it keeps failing after the quiet minute', () => {
     expect(
       levels([
         [0, failure],
@@ -82,7 +82,7 @@ describe('the log', () => {
     ).toEqual(['warn', 'info', 'warn']);
   });
 
-  test('does not say again of one what the process before said', () => {
+  test('does not repeat what the former owner said', () => {
     const since = Date.parse('2025-12-31T00:00:00.000Z');
     const attempts = [failure, failure, success].map((outcome) => [1, outcome] as const);
     expect(levels(attempts, since)).toEqual(['info']);

@@ -65,7 +65,7 @@ function owner(microtasks: number) {
   return { read, stop: () => made.stop() };
 }
 
-test('what waits in a shard is read whenever that is acquired, also while reading that of others ends', async () => {
+test('deliveries of a shard are read whenever it is acquired, also while the read of other shards ends', async () => {
   const owners = Array.from({ length: 40 }, (_, microtasks) => owner(microtasks));
   try {
     await eventually(() => {

@@ -15,7 +15,7 @@ function answer(subject: AdaptiveConcurrency, outcome: AttemptOutcome, times: nu
 }
 
 describe('the concurrency of an endpoint’s attempts', () => {
-  test('begins with a few attempts, and is all that the endpoint allows once as many have succeeded', () => {
+  test('begins with a few attempts, and reaches the limit once as many have succeeded', () => {
     const subject = concurrency();
     expect(subject.allowed).toBe(4);
     answer(subject, success, 11);
@@ -34,7 +34,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.allowed).toBe(16);
   });
 
-  test('is a probe or two after as many failures in a row as there may be attempts, and grows again', () => {
+  test('falls to two probes after as many failures in a row as there may be attempts, and grows again', () => {
     const subject = answer(answer(concurrency(), success, 12), failure, 16);
     expect(subject.allowed).toBe(2);
     answer(subject, success, 3);
@@ -54,7 +54,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(answer(subject, success, 1).circuit).toBe('closed');
   });
 
-  test('rests after failures in a row for up to a tenth of what the last attempt took', () => {
+  test('rests after failures in a row for up to a tenth of the time that the last attempt took', () => {
     const subject = concurrency();
     subject.answered(failure, 0, 10_000);
     expect(subject.restsUntil).toBe(-Infinity);
@@ -82,7 +82,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(single.restsUntil).toBe(-Infinity);
   });
 
-  test('stands still until the time that the endpoint asked for, and then begins with one', () => {
+  test('pauses until the time that the endpoint asked for, and then begins with one attempt', () => {
     const subject = answer(concurrency(), hold(30_000), 1, 1_000);
     expect(subject).toMatchObject({ heldUntil: 31_000, allowed: 1 });
     answer(subject, hold(5_000), 1, 2_000);
@@ -105,7 +105,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.allowed).toBe(3);
   });
 
-  test('recovers by a success after ten minutes of failures only', () => {
+  test('recovers by a success after ten minutes without one', () => {
     const long = answer(answer(concurrency(), failure, 1, 0), failure, 1, 9 * MINUTE);
     long.answered(success, 10 * MINUTE - 1, 10 * MINUTE);
     expect(long.recoveringSince).toBe(10 * MINUTE);
@@ -114,7 +114,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(short.recoveringSince).toBeNull();
   });
 
-  test('gives a recovery up after three failures in a row', () => {
+  test('ends a recovery after three failures in a row', () => {
     const subject = answer(concurrency(), failure, 1, 0);
     answer(subject, success, 1, 11 * MINUTE);
     answer(subject, failure, 2, 12 * MINUTE);
@@ -123,7 +123,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.recoveringSince).toBeNull();
   });
 
-  test('is stored when it has to outlive the process, and only then', () => {
+  test('is stored if it has to outlive the process, and only then', () => {
     const subject = concurrency();
     answer(subject, failure, 3, 0);
     expect(subject.unsavedHealth(1_000)).toBeUndefined();
@@ -146,7 +146,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     });
   });
 
-  test('is stored with what was told of its failures, however short they are', () => {
+  test('is stored with the report of its failures, however short they are', () => {
     const subject = answer(concurrency(), failure, 1, 0);
     subject.reported(0, 1_000, false);
     const [failing_since, failing_event_at] = ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z'];
@@ -166,7 +166,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     });
   });
 
-  test('is taken up where another process left it', () => {
+  test('continues from the stored health of another process', () => {
     const condition = {
       held_until: '1970-01-01T00:01:00.000Z',
       failing_since: '1970-01-01T00:00:00.000Z',
@@ -178,7 +178,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.recoveringSince).toBe(11 * MINUTE);
   });
 
-  test.each(['failing_since', 'recovering_since'])('begins with probes where another process left it %s', (since) => {
+  test.each(['failing_since', 'recovering_since'])('begins with probes if another process stored %s', (since) => {
     const stored = { held_until: null, failing_since: null, recovering_since: null };
     const subject = concurrency({ ...stored, [since]: '1970-01-01T00:00:00.000Z' });
     expect(subject.allowed).toBe(2);

@@ -41,13 +41,13 @@ describe('the fair scheduler', () => {
   test.each([
     ['answer slowly', true],
     ['hang', false],
-  ])('leave room for one that comes after another whose receivers %s', (_name, proven) => {
+  ])('leaves room for a workspace after another whose receivers %s', (_name, proven) => {
     const all = field(1_000);
     all.serve(endpoints(50, proven, 'wsp_1'));
     expect(all.serve([owned(true, 'wsp_2')], 90)).toEqual([90]);
   });
 
-  test('give one alone three quarters of all', () => {
+  test('gives a workspace alone three quarters of all attempts', () => {
     const [all, slow] = [field(1_000), endpoints(12, true)];
     const each = all.serve(slow, 100);
     expect(attemptsAt(slow)).toBeGreaterThan(650);
@@ -57,13 +57,13 @@ describe('the fair scheduler', () => {
     expect(attemptsAt([...slow, ...many])).toBe(750);
   });
 
-  test('leave room for the next when several come at once that keep all they get', () => {
+  test('leaves room for the next after several come at once and keep all they get', () => {
     const all = field(1_000);
     for (let n = 0; n < 6; n += 1) all.serve(endpoints(12, true, `wsp_${n}`), 100);
     expect(all.serve([owned(true, 'wsp_new')], 16)).toEqual([4]);
   });
 
-  test('give those that take all they can get the same in the end, whoever came first', () => {
+  test('gives workspaces that take all they can get the same in the end, in whatever order they came', () => {
     const all = field(1_000);
     const [first, second] = [endpoints(30, true, 'wsp_1'), endpoints(30, true, 'wsp_2')];
     all.serve(first);
@@ -78,7 +78,7 @@ describe('the fair scheduler', () => {
     expect(one + other).toBeGreaterThan(750);
   });
 
-  test('let one go on with what others leave', () => {
+  test('lets a workspace use what others leave', () => {
     const all = field(1_000);
     const modest = Array.from({ length: 50 }, (_, n) => owned(true, `wsp_modest_${n}`));
     expect(all.serve(modest, 2)).toEqual(modest.map(() => 2));
@@ -87,7 +87,7 @@ describe('the fair scheduler', () => {
     expect(attemptsAt(busy)).toBeGreaterThan(600);
   });
 
-  test('leave one attempt at least for one that has none under way, however many there are', () => {
+  test('leaves at least one attempt for a workspace that has none under way, however many there are', () => {
     const all = field(1_000);
     const slow = Array.from({ length: 900 }, (_, n) => owned(true, `wsp_${n}`));
     all.serve(slow);
@@ -96,7 +96,7 @@ describe('the fair scheduler', () => {
 });
 
 describe('the fair scheduler, among endpoints', () => {
-  test('leave room for one that comes after others of its workspace that answer slowly', () => {
+  test('leaves room for an endpoint after others of its workspace that answer slowly', () => {
     const all = field(1_000);
     const slow = endpoints(12, true);
     all.serve(slow, 100);
@@ -108,13 +108,13 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.serve([owned(true)], 16)).toEqual([16]);
   });
 
-  test('leave some for one that comes when those of its workspace have just taken all they can get', () => {
+  test('leaves some attempts for an endpoint after others of its workspace have just taken all they can get', () => {
     const all = field(1_000);
     for (let n = 0; n < 12; n += 1) all.serve([owned(true)], 100);
     expect(all.serve([owned(true)], 16)).toEqual([2]);
   });
 
-  test('leave room for a first attempt, whoever came before and hangs', () => {
+  test('leaves room for a first attempt, whichever endpoints came before and hang', () => {
     const all = field(16);
     expect(all.serve([owned()])).toEqual([5]);
     expect(all.serve([owned()])).toEqual([1]);
@@ -125,7 +125,7 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.scheduler.inFlight).toBe(12);
   });
 
-  test('leave room for those that answer, in their workspace and in others', () => {
+  test('leaves room for endpoints that answer, in their workspace and in others', () => {
     const all = field(16);
     all.serve(endpoints(20));
     expect(all.scheduler.inFlight).toBe(9);
@@ -133,7 +133,7 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.serve([owned(true, 'wsp_2')])).toEqual([2]);
   });
 
-  test('leave room for those that answer when those of very many workspaces hang', () => {
+  test('leaves room for endpoints that answer if those of very many workspaces hang', () => {
     const all = field(1_000);
     const hung = Array.from({ length: 2_000 }, (_, n) => owned(false, `wsp_${n}`));
     all.serve(hung, 2);
@@ -141,7 +141,7 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.serve([owned(true, 'wsp_new')], 50)).toEqual([50]);
   });
 
-  test('leave room for first attempts when those of many workspaces hang', () => {
+  test('leaves room for first attempts if endpoints of many workspaces hang', () => {
     const all = field(1_000);
     const hung = Array.from({ length: 300 }, (_, n) => owned(false, `wsp_${n}`));
     all.serve(hung, 4);
@@ -150,7 +150,7 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.serve(first, 4)).toEqual(first.map(() => 1));
   });
 
-  test('go on with those that hang when attempts at them end', () => {
+  test('continues with endpoints that hang once attempts at them end', () => {
     const all = field(4);
     const [one, other] = [owned(), owned()];
     expect(all.serve([one, other])).toEqual([1, 1]);
@@ -159,7 +159,7 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.serve([one, other])).toEqual([1, 1]);
   });
 
-  test('end once', () => {
+  test('ends an attempt once', () => {
     const scheduler = new FairScheduler(4);
     const end = scheduler.begin(owned());
     expect([end(), end()]).toEqual([true, false]);
@@ -193,7 +193,7 @@ describe('round robin', () => {
     expect(drain(robin)).toEqual(['a1']);
   });
 
-  test('forgets who leaves', () => {
+  test('forgets a member that is removed', () => {
     const robin = new RoundRobin<string>();
     robin.add('a', 'a1');
     robin.add('a', 'a2');
@@ -202,7 +202,7 @@ describe('round robin', () => {
     expect(drain(robin)).toEqual(['a2']);
   });
 
-  test('passes over whom its group has no room for, and keeps their turn', () => {
+  test('passes over members for which their group has no room, and keeps their turn', () => {
     const robin = new RoundRobin<string>();
     for (const member of ['a1', 'b1', 'b2', 'c1']) robin.add(member.charAt(0), member);
     expect(next(robin, { a: 0, b: 2 }, { b1: 2, b2: 1 })).toBe('b2');

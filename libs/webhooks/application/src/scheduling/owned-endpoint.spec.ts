@@ -101,7 +101,7 @@ describe('an endpoint that this process owns', () => {
     expect(off.room).toBe(0);
   });
 
-  test('keeps up until more waits than it holds, or nothing but failures comes back', () => {
+  test('keeps up until more deliveries wait than it holds, or only failures come back', () => {
     expect(owned().keepsUp).toBe(true);
     expect(wait(owned(), 32).keepsUp).toBe(true);
     expect(wait(owned(), 33).keepsUp).toBe(false);
@@ -110,7 +110,7 @@ describe('an endpoint that this process owns', () => {
     expect(owned(FAILURE, FAILURE, FAILURE, FAILURE, SUCCESS).keepsUp).toBe(true);
   });
 
-  test('gives no delivery once its lease is over by the clock, before anybody told so, and waits for none', () => {
+  test('gives no delivery once its lease is over by the clock, and waits for none', () => {
     const held = lease();
     const endpoint = wait(ownedUnder(held), 2);
     expect(endpoint.take(START + 10)?.id).toBe('dlv_0');
@@ -121,7 +121,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBeUndefined();
   });
 
-  test('gives what a replay sent before its time where nothing is due, also behind a retry that waits for its own', () => {
+  test('gives a replayed delivery early if nothing is due, also behind a retry that waits for its time', () => {
     const endpoint = owned(SUCCESS);
     const at = (ms: number) => new Date(START + ms).toISOString();
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
@@ -141,7 +141,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.take(START + 500)?.id).toBe('dlv_retry');
   });
 
-  test('gives what failed before it recovered ahead of its time, until three failures in a row', () => {
+  test('gives deliveries that failed before it recovered early, until three failures in a row', () => {
     const endpoint = owned(...Array.from({ length: 4 }, () => FAILURE));
     const at = (ms: number) => new Date(START + ms).toISOString();
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
@@ -163,7 +163,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBe(START + 700_000);
   });
 
-  test('has recovered once nothing that failed before waits or is being attempted, whatever else is', () => {
+  test('has recovered once no delivery that failed before waits or is being attempted', () => {
     const endpoint = owned(FAILURE);
     answer(endpoint, SUCCESS, 600_000);
     expect(endpoint.hasRecovered).toBe(true);
@@ -181,7 +181,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.hasRecovered).toBe(false);
   });
 
-  test('forgets how a former URL answered, and gives at once what was last attempted there', () => {
+  test('forgets how a former URL answered, and gives deliveries that were last attempted there at once', () => {
     const endpoint = owned({ ...FAILURE, kind: 'hold', holdMs: 3_600_000 });
     const at = (ms: number) => new Date(START + ms).toISOString();
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
@@ -205,7 +205,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBe(START + 3_600_000);
   });
 
-  test('gives live events before what a replay sends again after attempts at a former URL', () => {
+  test('gives live events before replayed deliveries that were attempted at a former URL', () => {
     const endpoint = owned(SUCCESS);
     endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
     endpoint.state.healthRead(undefined, SETTINGS);
@@ -230,7 +230,7 @@ describe('an endpoint that this process owns', () => {
     expect([endpoint.waiting, endpoint.wantsRefill(endpoint.room)]).toEqual([0, true]);
   });
 
-  test('holds a delivery again that has another attempt to come, unless it was dropped; of a deleted one it says so', () => {
+  test('holds a delivery again that has another attempt to come, unless the endpoint was dropped or deleted', () => {
     const retried = () => {
       const endpoint = wait(owned(), 1);
       const taken = endpoint.take(START)?.delivery as DeliveryDocument;

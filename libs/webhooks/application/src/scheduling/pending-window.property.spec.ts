@@ -160,7 +160,7 @@ class ShardOwner {
   }
 }
 
-test('a backlog finds everything that is stored, whatever happens in which order', () => {
+test('a pending window finds every stored delivery, in whatever order things happen', () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 11 }), fc.integer({ min: 0, max: 50 })), {
     maxLength: 120,
   });
@@ -174,7 +174,7 @@ test('a backlog finds everything that is stored, whatever happens in which order
   );
 });
 
-test('a backlog has at hand what comes due first, for what comes later may not come due for hours', () => {
+test('a pending window holds the deliveries that are due first', () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 11 }), fc.integer({ min: 0, max: 50 })), {
     maxLength: 120,
   });

@@ -55,8 +55,8 @@ function drainWith(window: PendingWindow, disk: Disk): number[] {
   return all;
 }
 
-describe('a backlog', () => {
-  test('has at hand what was stored while it read what comes later, although that would fill it', () => {
+describe('a pending window', () => {
+  test('holds deliveries that were stored while it read later ones, even if those would fill it', () => {
     const disk = new Disk();
     disk.put(50, 60, 70, 80, 90);
     const window = new PendingWindow(false);
@@ -69,7 +69,7 @@ describe('a backlog', () => {
     expect(drain(window)).toEqual([10, 50, 60, 70, 80]);
   });
 
-  test('of an endpoint that keeps up never asks for what is stored', () => {
+  test('reads nothing for an endpoint that keeps up', () => {
     const window = new PendingWindow(true);
     window.add(waiting(2), ROOM);
     window.add(waiting(1), ROOM);
@@ -78,7 +78,7 @@ describe('a backlog', () => {
     expect(window.isComplete).toBe(true);
   });
 
-  test('holds no more than there is room for, and reads the rest later, in order', () => {
+  test('holds no more deliveries than it has room for, and reads the rest later, in order', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     for (let n = 0; n < 20; n += 1) {
       disk.put(n);
@@ -89,7 +89,7 @@ describe('a backlog', () => {
     expect(window.isComplete).toBe(true);
   });
 
-  test('gives what is due earlier precedence over what it holds', () => {
+  test('replaces held deliveries by ones that are due earlier', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     for (const n of [10, 11, 12, 13, 5, 6]) {
       disk.put(n);
@@ -98,13 +98,13 @@ describe('a backlog', () => {
     expect(drainWith(window, disk)).toEqual([5, 6, 10, 11, 12, 13]);
   });
 
-  test('taken over reads everything from the beginning', () => {
+  test('reads everything from the beginning after a takeover', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(3, 1, 2, 9, 8, 7, 6);
     expect(drainWith(window, disk)).toEqual([1, 2, 3, 6, 7, 8, 9]);
   });
 
-  test('reads so many at once and no more, and goes on while half of its room is free', () => {
+  test('reads a bounded number of deliveries at once, and continues while half of its room is free', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(...Array.from({ length: 2_000 }, (_, n) => n));
     const read: number[] = [];
@@ -117,7 +117,7 @@ describe('a backlog', () => {
     expect(drain(window)).toEqual(Array.from({ length: 512 }, (_, n) => n));
   });
 
-  test('misses nothing that is stored while a page is being read', () => {
+  test('misses no delivery that is stored while a page is being read', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1);
     const refill = window.beginRefill(ROOM);
@@ -129,7 +129,7 @@ describe('a backlog', () => {
     expect(drainWith(window, disk)).toEqual([1, 2]);
   });
 
-  test('misses nothing that is put off, past others, while a page is being read', () => {
+  test('misses no delivery that is deferred past others while a page is being read', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2, 3);
     const refill = window.beginRefill(ROOM);
@@ -143,7 +143,7 @@ describe('a backlog', () => {
     expect(drainWith(window, disk)).toEqual([2, 2.5, 3]);
   });
 
-  test('knows where the outcome of an attempt is older than what it left out while that was under way', () => {
+  test('knows if the outcome of an attempt is older than a form that it left out during the attempt', () => {
     const window = new PendingWindow(false);
     const [attempted, retried] = [delivery(1), retryRequested(delivery(1), '2026-01-02T00:00:00.000Z')];
     const read = { scheduled: [retried], express: [] };
@@ -157,7 +157,7 @@ describe('a backlog', () => {
     expect(window.isNewest(attempted.id, retried.revision)).toBe(true);
   });
 
-  test('does not take in from a page what an attempt has changed since', () => {
+  test('ignores deliveries of a page that an attempt has changed since', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2);
     const refill = window.beginRefill(ROOM);
@@ -166,7 +166,7 @@ describe('a backlog', () => {
     expect(drain(window)).toEqual([2]);
   });
 
-  test('does not take in from a page what is being attempted', () => {
+  test('ignores deliveries of a page that are being attempted', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
     window.endRefill(refill, { scheduled: [delivery(1), delivery(2)], express: [] }, new Set([delivery(1).id]), 0);
@@ -182,7 +182,7 @@ describe('a backlog', () => {
     expect(window.isNewest(delivery(1).id, delivery(1).revision + 1)).toBe(true);
   });
 
-  test('drops a page that does not follow on any more', () => {
+  test('drops a page that no longer follows on', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2, 3);
     const refill = window.beginRefill(ROOM);
@@ -192,7 +192,7 @@ describe('a backlog', () => {
     expect(drainWith(window, disk)).toEqual([1, 2, 3]);
   });
 
-  test('drops a page when it had to be cut short meanwhile', () => {
+  test('drops a page if the window was shortened meanwhile', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     for (const n of [20, 21, 22, 23, 24]) {
       disk.put(n);
@@ -211,7 +211,7 @@ describe('a backlog', () => {
     expect(drainWith(window, disk)).toEqual([1, 2, 3, 4, 22, 23, 24]);
   });
 
-  test('loses nothing that was put back for later, and so is stored before what is left to the disk', () => {
+  test('loses no delivery that was put back for later and is stored before those left to the disk', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     disk.put(1, 2, 3);
     const back = (n: number, due: number) => window.putBack({ ...waiting(n), due: waiting(due).due });
@@ -223,7 +223,7 @@ describe('a backlog', () => {
     expect(drainWith(window, disk).toSorted()).toEqual([1, 2, 3]);
   });
 
-  test('reads nothing scheduled where there is no room, and everything once there is', () => {
+  test('reads no scheduled delivery without room, and all of them once there is room', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2);
     disk.fill(window, 0);
@@ -231,7 +231,7 @@ describe('a backlog', () => {
     expect(drainWith(window, disk)).toEqual([1, 2]);
   });
 
-  test('misses nothing that persons ask for while a page is being read, however much that is', () => {
+  test('misses no express delivery while a page is being read, however many there are', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
     for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
@@ -240,7 +240,7 @@ describe('a backlog', () => {
     expect(window.wantsRefill(0)).toBe(true);
   });
 
-  test('reads past the requested retries that are being attempted, and does not read those again', () => {
+  test('reads past the express deliveries that are being attempted, and does not read those again', () => {
     const window = new PendingWindow(false);
     const requested = Array.from({ length: 150 }, (_, n) => toDocument(retryRequested(delivery(n), 'x')));
     const attempted = new Set(requested.slice(0, 100).map(({ id }) => id));
@@ -255,7 +255,7 @@ describe('a backlog', () => {
     expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([50, false]);
   });
 
-  test('keeps what persons asked for apart, and bounded', () => {
+  test('holds express deliveries apart, up to a bound', () => {
     const window = new PendingWindow(true);
     for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
     expect(window.scheduled.size).toBe(0);
@@ -265,7 +265,7 @@ describe('a backlog', () => {
     expect(window.wantsRefill(ROOM)).toBe(true);
   });
 
-  test('holds each delivery once, in its newest form, however the forms come', () => {
+  test('holds each delivery once, in its newest form, in whatever order the forms come', () => {
     const window = new PendingWindow(true);
     const first = delivery(1);
     const failed = { ...first, revision: 2, status: 'retrying', attempts_count: 1 } as const;
@@ -288,7 +288,7 @@ describe('a backlog', () => {
     expect([held(), window.scheduled.size]).toEqual([[5], 0]);
   });
 
-  test('takes a newer form that a reading finds of what it holds', () => {
+  test('replaces a held delivery by a newer form that a read finds', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
     window.putBack(waiting(1));

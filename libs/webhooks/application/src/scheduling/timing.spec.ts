@@ -19,7 +19,7 @@ describe('delay queue', () => {
   afterEach(() => delays.close());
 
   describe('a delay queue', () => {
-    test('wakes in the order of time, whatever the order of asking', async () => {
+    test('wakes items in the order of their moments, in whatever order they were added', async () => {
       const moments = Array.from({ length: 50 }, (_, index) => 1_001 + ((index * 37) % 50));
       for (const moment of moments) delays.at(String(moment), moment);
       now = 2_000;
@@ -41,14 +41,14 @@ describe('delay queue', () => {
       expect(woken).toEqual(['a', 'b', 'c']);
     });
 
-    test('does not wake what was taken out', async () => {
+    test('does not wake an item that was removed', async () => {
       delays.at('a', 1_000);
       delays.remove('a');
       delays.at('b', 1_000);
       await eventually(() => expect(woken).toEqual(['b']));
     });
 
-    test('keeps the order when some are taken out', async () => {
+    test('keeps the order after some items were removed', async () => {
       const moments = Array.from({ length: 100 }, (_, index) => 1_001 + ((index * 37) % 100));
       for (const moment of moments) delays.at(String(moment), moment);
       const [gone, kept] = [moments.filter((at) => at % 3 === 0), moments.filter((at) => at % 3 !== 0)];
@@ -86,7 +86,7 @@ describe('delay queue', () => {
       again.close();
     });
 
-    test('looks at the clock once a second, and so notices that it was set forward', () => {
+    test('reads the clock once a second, and so notices that it was set forward', () => {
       const timers: { readonly ring: () => void; readonly ms: number }[] = [];
       const driven = new DelayQueue<string>(
         () => now,
@@ -125,8 +125,8 @@ describe('pacing', () => {
     return count;
   };
 
-  describe('time to spare', () => {
-    test('is enough for a few attempts at first, and then no more', () => {
+  describe('spare time', () => {
+    test('is enough for a few attempts at first', () => {
       expect(attempts()).toBe(10);
       expect(spare.isEnough({ ...time })).toBe(false);
     });
@@ -143,7 +143,7 @@ describe('pacing', () => {
       expect(attempts()).toBe(10);
     });
 
-    test('comes slowly where the loop is never idle', () => {
+    test('comes slowly if the loop is never idle', () => {
       attempts();
       let count = 0;
       for (let ms = 0; ms < 1_000; ms += 5) {
@@ -154,7 +154,7 @@ describe('pacing', () => {
       expect(count).toBeLessThanOrEqual(25);
     });
 
-    test('is not lost by asking often', () => {
+    test('is not lost by frequent checks', () => {
       attempts();
       for (let n = 1; n <= 200; n += 1) {
         loop(0.01, 0.01);
@@ -162,7 +162,7 @@ describe('pacing', () => {
       }
     });
 
-    test('that was spent beyond what there was is paid off first', () => {
+    test('is paid off first if more was spent than there was', () => {
       attempts();
       loop(2, 2);
       expect(spare.spend(6, { ...time })).toBe(true);
