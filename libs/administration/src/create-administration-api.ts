@@ -37,7 +37,7 @@ import { WorkspacesController } from './workspaces.controller.ts';
 
 @Controller('administration')
 class StatusController {
-  /** An answer shows that the service runs. */
+  /** A response shows that the service runs. */
   @Get()
   @Takes()
   status(): AdministrationStatus {

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
-import { AuditTrail, Audited, Identified, OneOf, Text, fault, invalidRequest, tellAudit } from '@tracking/http';
+import { AuditTrail, Audited, Identified, OneOf, Text, fault, invalidRequest, reportChange } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
@@ -51,7 +51,7 @@ export class KeysController {
     const command = await this.operators.command(identified, workspace);
     const owner = await this.ownerOf(input, command, request);
     const created = await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner });
-    tellAudit(request, created);
+    reportChange(request, created);
     return created.after;
   }
 
@@ -73,7 +73,7 @@ export class KeysController {
     @Req() request: FastifyRequest,
   ): Promise<ApiKey> {
     const revoked = await this.identity.keys.revoke(await this.operators.command(identified, workspace), EVERY_KEY, id);
-    tellAudit(request, revoked);
+    reportChange(request, revoked);
     return revoked.after;
   }
 
@@ -102,7 +102,7 @@ export class KeysController {
     const entry = { type: 'service_account.created', by, target: null, part: 'service account' } as const;
     return this.trail.during(request, entry, async () => {
       const made = await this.identity.serviceAccounts.create(command, fields);
-      tellAudit(request, made);
+      reportChange(request, made);
       return made.after.id;
     });
   }

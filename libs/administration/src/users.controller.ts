@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { ROLES } from '@tracking/contracts';
 import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
-import { Audited, Identified, OneOf, Password, tellAudit } from '@tracking/http';
+import { Audited, Identified, OneOf, Password, reportChange } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { Email, linkAddress } from '@tracking/identity-http';
 import type { FastifyRequest } from 'fastify';
@@ -45,11 +45,11 @@ export class UsersController {
     const command = await this.operators.command(identified, workspace);
     if (password !== undefined) {
       const created = await this.identity.users.create(command, { email, role, password });
-      tellAudit(request, created);
+      reportChange(request, created);
       return { ...created.after, invitation_url: null, invitation_expires_at: null };
     }
     const { link, ...invited } = await this.identity.users.invite(command, { email, role });
-    tellAudit(request, invited);
+    reportChange(request, invited);
     const invitation_url = linkAddress(this.appUrl, link.token);
     return { ...invited.after, invitation_url, invitation_expires_at: link.expires_at };
   }
@@ -73,7 +73,7 @@ export class UsersController {
     const command = await this.operators.command(identified, workspace);
     const { id } = await this.identity.users.named(command.workspace_id, email);
     const changed = await this.identity.users.change(command, id, { role });
-    tellAudit(request, changed);
+    reportChange(request, changed);
     return changed.after;
   }
 
@@ -89,7 +89,7 @@ export class UsersController {
     const command = await this.operators.command(identified, workspace);
     const { id } = await this.identity.users.named(command.workspace_id, email);
     const changed = await this.identity.users.deactivate(command, id);
-    tellAudit(request, changed);
+    reportChange(request, changed);
     return changed.after;
   }
 
@@ -105,7 +105,7 @@ export class UsersController {
     const command = await this.operators.command(identified, workspace);
     const { id } = await this.identity.users.named(command.workspace_id, email);
     const { link, ...changed } = await this.identity.users.resetPassword(command, id);
-    tellAudit(request, changed);
+    reportChange(request, changed);
     return { reset_url: linkAddress(this.appUrl, link.token), expires_at: link.expires_at };
   }
 }

@@ -4,7 +4,7 @@ export {
   type AuditedByRequest,
   type AuditedChange,
   AuditTrail,
-  tellAudit,
+  reportChange,
 } from './audit/audit-trail.ts';
 export { environmentOf, SessionCookie } from './authentication/authenticators.ts';
 export { createHttpApi, describeRoutes } from './create-http-api.ts';

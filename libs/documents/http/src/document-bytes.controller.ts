@@ -24,7 +24,7 @@ import { DocumentStorage } from './document-storage.ts';
 import { UploadTokenDto } from './document.resource.ts';
 import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
-/** A client that takes nothing for so long has gone, in milliseconds. */
+/** A client that reads nothing for this time is disconnected, in milliseconds. */
 const IDLE_MS = 60_000;
 
 const TIME = { idleMs: 30_000, overallMs: 60 * 60_000 };
@@ -84,7 +84,7 @@ export class DocumentBytesController {
     const { shipment_id, checksum_sha256 } = document;
     request.about = { shipment_id, document_id };
     const etag = `"${checksum_sha256}"`;
-    if (!isPresent(document) || object_id === null) throw noBytes(document);
+    if (!isPresent(document) || object_id === null) throw noBytesError(document);
     if (isKnown(request, etag)) {
       reply.code(304).header('ETag', etag).send();
       return;
@@ -92,12 +92,12 @@ export class DocumentBytesController {
     const range = rangeOf(request, etag, document.size_bytes);
     reply.headers(headersOf(document, range));
     if (request.method === 'HEAD') {
-      // A payload that is measured would tell another length.
+      // The framework would measure another payload and change the length.
       reply.send(Readable.from([]));
       return;
     }
     const content = await this.storage.get(object_id, range);
-    if (content === undefined) throw await this.gone(request, reply, document_id);
+    if (content === undefined) throw await this.missingBytesError(request, reply, document_id);
     if (range !== undefined) reply.code(206);
     send(reply, content);
   }
@@ -130,7 +130,7 @@ export class DocumentBytesController {
     const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
     requirePending(found);
     const former = found.received_object_id;
-    // The same bytes count for nothing new only as long as those that came are there.
+    // Equal bytes change nothing, but only if the former ones still exist.
     const kept_object_id = former !== null && (await this.storage.has(former)) ? former : null;
     const { content_type: contentType, file_name: fileName } = found.document;
     const object = await this.storage.store({
@@ -149,17 +149,17 @@ export class DocumentBytesController {
     if (unneeded !== null) await this.storage.destroy(request, unneeded);
   }
 
-  /** The document may have been deleted just now; or it came with imported events, which have no bytes with them. */
-  private async gone(request: FastifyRequest, reply: FastifyReply, documentId: string): Promise<Error> {
+  /** The error for missing bytes: the document was just deleted, or it was imported, and events bring no bytes. */
+  private async missingBytesError(request: FastifyRequest, reply: FastifyReply, documentId: string): Promise<Error> {
     for (const name of OF_CONTENT) reply.removeHeader(name);
     const { document, object_id } = await this.documents.current(request, documentId);
-    if (!isPresent(document)) return noBytes(document);
-    this.storage.tellMissing(request, object_id);
+    if (!isPresent(document)) return noBytesError(document);
+    this.storage.reportMissing(request, object_id);
     return new RequestError('document_not_uploaded', 'Its bytes are not here.');
   }
 }
 
-function noBytes({ status }: DocumentRecord): RequestError {
+function noBytesError({ status }: DocumentRecord): RequestError {
   return new RequestError('document_not_uploaded', `It is ${status}: there is nothing to download.`);
 }
 
@@ -171,7 +171,7 @@ function isKnown({ headers }: FastifyRequest, etag: string): boolean {
 /** @throws RequestError `range_not_satisfiable` */
 function rangeOf({ method, headers }: FastifyRequest, etag: string, size: number): ByteRange | undefined {
   const { range, 'if-range': ifRange } = headers;
-  // A weak tag, or a date, is of no content that could be told apart.
+  // A weak tag or a date does not identify content.
   if (method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange !== etag)) return undefined;
   const found = byteRange(range, size);
   if (found !== null) return found;
@@ -194,12 +194,12 @@ function headersOf(document: DocumentRecord, range: ByteRange | undefined): Read
   };
 }
 
-/** For clients that know no `filename*`. */
+/** The file name for clients without `filename*`. */
 function plain(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]/gu, '_');
 }
 
-/** The framework closes the source where the client goes away, and breaks the connection where the source fails. */
+/** Sends the bytes. The framework closes the source if the client disconnects, and the connection if the source fails. */
 function send(reply: FastifyReply, { bytes }: ObjectContent): void {
   reply.raw.setTimeout(IDLE_MS, () => reply.raw.destroy());
   reply.send(Readable.from(bytes, { objectMode: false }));
@@ -210,7 +210,7 @@ function grantOf({ upload }: FastifyRequest): UploadGrant {
   return upload;
 }
 
-/** Before any byte is stored. @throws RequestError `document_not_pending` */
+/** Called before any byte is stored. @throws RequestError `document_not_pending` */
 function requirePending(found: FoundDocument | undefined): asserts found is FoundDocument {
   if (found === undefined) throw notFound('document');
   const { status } = found.document;
@@ -232,8 +232,8 @@ interface ByteRange {
 const RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
- * The part of so many bytes that `Range` asks for. Undefined: everything, also where several parts are asked for, or the
- * header is malformed, which RFC 9110 (14.2) lets a server ignore. Null where none of it is there: 416.
+ * Returns the range that a `Range` header requests; null if there is no such byte (416). Undefined for all bytes, also if the
+ * header has several ranges or is malformed, which RFC 9110 (14.2) allows a server to ignore.
  */
 export function byteRange(header: string, size: number): ByteRange | undefined | null {
   const [, first = '', last = ''] = RANGE.exec(header) ?? [];

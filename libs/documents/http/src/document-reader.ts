@@ -7,13 +7,13 @@ import { READ_MODELS, SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 
-/** Which document a path names, and of which shipment that is. */
+/** Ids of the document in a path and of its shipment. */
 export interface DocumentIds {
   readonly shipment_id: string;
   readonly document_id: string;
 }
 
-/** @throws RequestError `not_found` for what is no id of a document at all */
+/** Reads the id of a document. @throws RequestError `not_found` if it has another form */
 export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
   transform(document_id) {
     const shipment_id = shipmentIdOfPart('document', document_id);
@@ -22,7 +22,7 @@ export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
   },
 };
 
-/** Documents, never older than what the request expects. */
+/** Reads documents, never older than the request expects. */
 @Injectable()
 export class DocumentReader {
   constructor(
@@ -33,8 +33,8 @@ export class DocumentReader {
   ) {}
 
   /**
-   * From its stream, which is as new as any token, with the version that its shipment has now: writes insist on it.
-   * @throws RequestError `not_found`, also for ids of another workspace or environment and for what is no id at all
+   * Reads a document from its stream, which is always current, with the version of its shipment, which writes expect.
+   * @throws RequestError `not_found`, also for ids of other workspaces and environments
    */
   async current(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
     this.readYourWrites.expected(request);
@@ -43,7 +43,7 @@ export class DocumentReader {
     return found;
   }
 
-  /** From the read model; from the stream where that does not have it yet. @throws RequestError `not_found` */
+  /** Reads a document from the read model, or from the stream if the read model is behind. @throws RequestError `not_found` */
   async get(request: FastifyRequest, documentId: string): Promise<Pick<FoundDocument, 'document' | 'object_id'>> {
     const expected = this.readYourWrites.expected(request);
     const isShown = await this.readYourWrites.shown('documents', expected);
@@ -69,7 +69,7 @@ export class DocumentReader {
     return { body: this.resource(document), position, version, warnings, about };
   }
 
-  /** As it is answered. */
+  /** Returns the resource of a document. */
   resource(document: DocumentRecord): ShipmentDocument {
     return documentResource(document, this.settings);
   }

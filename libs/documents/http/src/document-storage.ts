@@ -17,7 +17,7 @@ interface StorageParts {
   readonly metrics: Metrics;
 }
 
-/** The bytes of documents, for requests: what is stored for one that comes to nothing is destroyed again. */
+/** Stores the bytes of documents. The bytes of a request that fails are destroyed again. */
 export class DocumentStorage {
   readonly get: ObjectStore['get'];
 
@@ -28,7 +28,7 @@ export class DocumentStorage {
     this.get = parts.objects.get.bind(parts.objects);
   }
 
-  /** @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`; Unavailable; what the source throws */
+  /** @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`; Unavailable; the error of the source */
   async store(bytes: BytesToStore): Promise<DocumentObject> {
     try {
       return await this.bytes.store(bytes);
@@ -37,12 +37,12 @@ export class DocumentStorage {
     }
   }
 
-  /** Whether it is there; none of it is read. @throws Unavailable */
+  /** Returns true if the object exists, without reading it. @throws Unavailable */
   async has(objectId: string): Promise<boolean> {
     return (await this.get(objectId)) !== undefined;
   }
 
-  /** Where a command may have named the object before it failed, it is kept: whoever sweeps orphans asks. */
+  /** Destroys the object if the command was refused. If the command may have run, the sweep of orphans decides later. */
   async unlessRefused<T>(request: FastifyRequest, objectId: string, command: () => Promise<T>): Promise<T> {
     try {
       return await command();
@@ -52,13 +52,13 @@ export class DocumentStorage {
     }
   }
 
-  /** For operators: bytes that a document should have. */
-  tellMissing(request: FastifyRequest, objectId: string | null): void {
+  /** Logs that the bytes of a document are missing. */
+  reportMissing(request: FastifyRequest, objectId: string | null): void {
     const fields = { ...requestFields(request), object_id: objectId };
     this.parts.logger.error(fields, 'the bytes of a document are not in the object store');
   }
 
-  /** What is not destroyed now is swept later. */
+  /** Destroys an object. If that fails, it is swept later. */
   async destroy(request: FastifyRequest, objectId: string): Promise<void> {
     await this.parts.objects.delete(objectId).catch((error: unknown) => {
       const fields = { ...requestFields(request), object_id: objectId, error: String(error) };
@@ -67,21 +67,21 @@ export class DocumentStorage {
   }
 }
 
-/** The file of a form, once its bytes are stored and judged. */
+/** The file of a form after its bytes are stored and checked. */
 export class ReceivedFile {
   constructor(
     readonly fileName: string,
     readonly object: DocumentObject,
   ) {}
 
-  /** What two requests have in common that send the same file: not where its bytes are. */
+  /** The content of the file, for comparing requests. The id of its object differs with each upload. */
   toJSON(): object {
     const { sha256, content_type } = this.object;
     return { file_name: this.fileName, sha256, content_type };
   }
 }
 
-/** Whether nothing was written for certain. */
+/** Returns true if the error proves that nothing was written. */
 function isCertain(error: unknown): boolean {
   return error instanceof DomainError || error instanceof RequestError || isKnownUndone(error);
 }

@@ -11,7 +11,7 @@ import {
   type ReadBody,
   refusal,
   SentBody,
-  tellAudit,
+  reportChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -30,7 +30,7 @@ const OfId = (): MethodDecorator =>
   );
 const TAGS = 'If-Match and the ETag of the answer are those of the shipment.';
 
-/** One document, wherever it is. */
+/** One document: reads, uploads, verdicts and deletion. */
 @ApiTags('Documents')
 @Controller('v1/documents/:id')
 export class DocumentController {
@@ -156,12 +156,12 @@ export class DocumentController {
     const before = await this.documents.current(request, ids.document_id);
     const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
-    tellAudit(request, { before: before.document, after: document }, document.id);
+    reportChange(request, { before: before.document, after: document }, document.id);
     if (object_id !== null) await this.storage.destroy(request, object_id);
     return this.responder.respond(reply, ignored, this.documents.written(written));
   }
 
-  /** The bytes that came for one that is pending, where they are gone: a sweep by a clock far ahead takes them for left over. */
+  /** The id of received bytes that are gone: a sweep with a wrong clock takes bytes of a pending document for orphans. */
   private async lostObject(
     request: FastifyRequest,
     scope: Scope,
@@ -171,7 +171,7 @@ export class DocumentController {
     const found = await this.shipments.getDocument({ workspace_id, environment, document_id });
     const came = found?.received_object_id ?? null;
     if (came === null || (await this.storage.has(came))) return null;
-    this.storage.tellMissing(request, came);
+    this.storage.reportMissing(request, came);
     return came;
   }
 }

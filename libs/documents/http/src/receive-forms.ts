@@ -18,7 +18,7 @@ import { fileName, normaliseFileName } from './document.resource.ts';
 const TIME = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE = 'file';
 
-/** A form with a document: the file, and room for all else. */
+/** A form with a document. Its limit is that of the file, with room for the other fields. */
 export const DOCUMENT_FORM: RouteBody = {
   kind: FORM_KIND,
   limit: DOCUMENT_LIMITS.multipartBytes + MIB,
@@ -27,15 +27,14 @@ export const DOCUMENT_FORM: RouteBody = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Bytes that were stored for it and that no command was told of yet. */
+    /** Id of the stored bytes, until a command has it. */
     unnamedObject: string | null;
   }
 }
 
 /**
- * Reads forms before anything is decided by them, an `Idempotency-Key` too, which compares what was sent: the file is in
- * the object store then, and a {@link ReceivedFile} in its place. What no command is told of in the end is destroyed
- * before the answer.
+ * Reads forms before anything depends on them, such as an `Idempotency-Key`, which compares requests. Stores the file and
+ * puts a {@link ReceivedFile} in its place. If no command gets the file, its bytes are destroyed before the response.
  */
 export function receiveForms(
   fastify: FastifyInstance,

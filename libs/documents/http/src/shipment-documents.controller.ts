@@ -33,7 +33,7 @@ import {
 import { DOCUMENT_FORM } from './receive-forms.ts';
 import { type Upload, UploadUrls } from './upload-urls.ts';
 
-/** Takes a document with its file, in one request. */
+/** Adds a document with its file in one request. */
 @ApiTags('Documents')
 @Controller('v1/shipments/:id/documents')
 export class AddDocumentController {
@@ -70,14 +70,14 @@ export class AddDocumentController {
     const written = await this.storage.unlessRefused(request, object.id, () =>
       this.shipments.addDocument({ ...about, document: { type, file_name, replaces_document_id } }),
     );
-    // A repeat of what was carried out before: the bytes of that time are the document's.
+    // In a repeat, the document has the bytes of the first attempt.
     if (written.answer.object_id !== object.id) await this.storage.destroy(request, object.id);
     const location = `/v1/documents/${written.answer.document.id}`;
     return this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
   }
 }
 
-/** Makes documents whose bytes come later, to a URL of their own. */
+/** Adds documents whose bytes are sent later, to their own URL. */
 @ApiTags('Documents')
 @Controller('v1/shipments/:id/documents/uploads')
 export class UploadsController {
@@ -110,7 +110,7 @@ export class UploadsController {
     const written = await this.shipments.requestUpload({ ...command, shipment_id, document });
     const location = `/v1/documents/${written.answer.document.id}`;
     const body = await this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
-    // A repeat gets the same document and a URL that is signed again.
+    // A repeat gets the same document with a newly signed URL.
     reply.request.keepsAnswer = false;
     return { ...body, upload: this.uploads.issue(written.answer.document, command) };
   }
@@ -123,7 +123,7 @@ function requireSize(bytes: number): void {
   throw new RequestError('body_too_large', message, [{ param: 'size_bytes', code: 'invalid_value', message }]);
 }
 
-/** The documents of a shipment. */
+/** Lists the documents of a shipment. */
 @ApiTags('Documents')
 @Controller('v1/shipments/:id/documents')
 export class DocumentsController {

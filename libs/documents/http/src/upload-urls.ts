@@ -5,18 +5,18 @@ import type { FastifyInstance } from 'fastify';
 
 const OPERATION: OperationId = 'putDocumentContent';
 
-/** What a URL lets its holder do: send the bytes of its one document. */
+/** The right that a URL gives its holder: to send the bytes of one document. */
 export interface UploadGrant extends Scope {
-  /** Whoever asked for it. */
+  /** The actor that requested it. */
   readonly actor: Actor;
-  /** Of the bytes, at most. */
+  /** Limit of the bytes. */
   readonly size_bytes: number;
   readonly expires_at: Timestamp;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the token of its URL grants; null on every other route. */
+    /** The grant in the token of its URL; null on other routes. */
     upload: UploadGrant | null;
   }
 }
@@ -29,7 +29,7 @@ export interface Upload {
   readonly expires_at: Timestamp;
 }
 
-/** URLs that need no key: each is bound to one document by a token that only this service can make. */
+/** Makes URLs that need no key: a token that only this service can make binds each to one document. */
 export class UploadUrls {
   constructor(
     private readonly sealer: Sealer,
@@ -46,7 +46,7 @@ export class UploadUrls {
     return { method: 'PUT', url, headers: { 'Content-Type': content_type }, expires_at };
   }
 
-  /** Looks at the token before anything else of the request. */
+  /** Checks the token before anything else of the request. */
   guard(fastify: FastifyInstance): void {
     fastify.decorateRequest('upload', null);
     fastify.addHook('onRequest', (request, _reply, done) => {
@@ -58,7 +58,7 @@ export class UploadUrls {
     });
   }
 
-  /** @throws RequestError `invalid_upload_url`, which tells nothing of the token */
+  /** @throws RequestError `invalid_upload_url`, without details of the token */
   private grantOf(documentId: string, token: unknown): UploadGrant {
     const text = typeof token === 'string' ? this.sealer.open(token, sealOf(documentId)) : undefined;
     if (text === undefined)
@@ -73,12 +73,12 @@ function sealOf(documentId: string) {
   return { purpose: 'upload-url', binding: documentId } as const;
 }
 
-/** Uploads per minute of one document: whoever sends over a poor line begins anew a few times. */
+/** Uploads per minute of one document. Clients with a bad connection start over a few times. */
 const PER_DOCUMENT = 20;
 
 /**
- * Bounds how often bytes are sent for a document. A URL needs no key, so no key's quota counts them, and each upload writes
- * an object and an event of its shipment.
+ * Limits uploads of a document. Its URL needs no key, so no quota of a key counts them, and each upload writes an object and
+ * an event of the shipment.
  */
 export class UploadThrottle {
   constructor(private readonly quota: Quota) {}

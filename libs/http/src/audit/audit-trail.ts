@@ -40,7 +40,7 @@ interface AuditedBy {
  * Reports the change of a handler that is `@Audited`. A handler that reports nothing changed something that no field
  * shows, such as a password. If `before` and `after` are equal, there is no entry.
  */
-export function tellAudit(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
+export function reportChange(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
   request.audited = { ...change, target_id: targetId ?? idOf(change.after) ?? idOf(change.before) };
 }
 
@@ -172,7 +172,7 @@ class AuditInterceptor implements NestInterceptor {
 
 /**
  * Records the change of a handler in the audit log, with this type. The target is the `:id` of the path, or the one that
- * the handler reports with `tellAudit`. The entry is stored before the handler and its pipes run: ADR 0023.
+ * the handler reports with `reportChange`. The entry is stored before the handler and its pipes run: ADR 0023.
  */
 export function Audited(type: AuditType): MethodDecorator {
   return applyDecorators(SetMetadata(AUDITED, type), UseInterceptors(AuditInterceptor));

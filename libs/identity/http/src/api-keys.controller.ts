@@ -18,7 +18,7 @@ import {
   recordPage,
   refusal,
   scopeOf,
-  tellAudit,
+  reportChange,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import { keyReachOf } from '@tracking/identity';
@@ -74,7 +74,7 @@ export class ApiKeysController {
       expires_at: expires_at ?? null,
     };
     const { before, after } = await this.identity.keys.create(command, keyReachOf(principal), request);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     const location = `/v1/api_keys/${after.id}`;
     return this.responder.respond(reply, warnings, { body: after, version: after.version, location });
   }
@@ -128,7 +128,7 @@ export class ApiKeysController {
   ): Promise<WriteResponse<NewApiKey>> {
     const reach = keyReachOf(principalOf(reply.request));
     const { made, old } = await this.identity.keys.rotate(command, reach, id, grace_seconds ?? 0);
-    tellAudit(reply.request, old);
+    reportChange(reply.request, old);
     const location = `/v1/api_keys/${made.id}`;
     return this.responder.respond(reply, warnings, { body: made, version: made.version, location });
   }
@@ -151,12 +151,12 @@ export class ApiKeysController {
   ): Promise<WriteResponse<ApiKey>> {
     const reach = keyReachOf(principalOf(reply.request));
     const { before, after } = await this.identity.keys.revoke(command, reach, id);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     return this.responder.respond(reply, ignored, { body: after, version: after.version });
   }
 }
 
-/** @throws RequestError where it is nobody's */
+/** @throws RequestError if no owner is named */
 function ownerOf(principal: Principal, serviceAccountId: string | null | undefined): KeyOwner {
   if (serviceAccountId) return { type: 'service_account', id: serviceAccountId };
   if (principal.type !== 'service_account_key') return principal.actor;

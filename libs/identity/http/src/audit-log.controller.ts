@@ -124,7 +124,7 @@ function auditFilter({ actor, type, from, to }: ListAuditLogDto): AuditFilter {
   return { ...(actor && { actor }), ...(type && { type }), ...(from && { from }), ...(to && { to }) };
 }
 
-/** Who makes a request of the public API: who has credentials, or who holds the one-time link that the path names. */
+/** Finds the actor of a request of the public API: its principal, or the user of the one-time link in its path. */
 export function auditedByClient({ links }: Pick<Identity, 'links'>): AuditedByRequest {
   return async (request) => {
     const { principal, ip: address } = request;

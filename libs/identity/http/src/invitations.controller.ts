@@ -14,7 +14,7 @@ import {
   refusal,
   SentBody,
   STRANGERS_BODY_LIMIT,
-  tellAudit,
+  reportChange,
   Text,
   TIME,
   WriteResponder,
@@ -73,7 +73,7 @@ class LinkUseDto {
 const NotGood = () => refusal(404, 'The link was used or replaced, is older than 7 days, or never was.');
 const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
 
-/** One-time links: invitations, the first admin's, forgotten passwords. Who holds one needs nothing else. */
+/** One-time links of invitations, of the first admin and of password resets. They need no credentials. */
 @ApiTags('One-time links')
 @Controller('v1/invitations')
 export class InvitationsController {
@@ -114,12 +114,12 @@ export class InvitationsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
     const used = await this.identity.links.use(identified, token, { name, password, email: email ?? undefined });
-    tellAudit(reply.request, used);
+    reportChange(reply.request, used);
     return this.responder.respond(reply, warnings, { body: used.after, version: used.after.version });
   }
 }
 
-/** Where a one-time link is opened. The token is in the fragment, which browsers send to no server: no log has it. */
+/** Returns the address of a one-time link. Browsers do not send its fragment to servers, so no log has the token. */
 export function linkAddress(appUrl: string, token: string): string {
   return `${appUrl}/invitation#${token}`;
 }

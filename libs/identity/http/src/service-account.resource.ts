@@ -26,7 +26,7 @@ export class ServiceAccountResource extends Resource implements ServiceAccount {
 @ApiSchema({ name: 'ServiceAccountFields' })
 export class ServiceAccountDto extends InputType(ServiceAccountResource, { required: ['name', 'role'] }) {}
 
-/** What is left out stays as it is. */
+/** Omitted fields stay as they are. */
 @ApiSchema({ name: 'ServiceAccountChanges' })
 export class ServiceAccountChangesDto extends InputType(ServiceAccountResource, { kept: ['name', 'role'] }) {}
 

@@ -14,7 +14,7 @@ import {
   etagOf,
   recordPage,
   refusal,
-  tellAudit,
+  reportChange,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
@@ -53,7 +53,7 @@ export class ServiceAccountsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
     const { before, after } = await this.identity.serviceAccounts.create(command, { name, role });
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     const location = `/v1/service_accounts/${after.id}`;
     return this.responder.respond(reply, warnings, { body: after, version: after.version, location });
   }
@@ -99,7 +99,7 @@ export class ServiceAccountsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
     const { before, after } = await this.identity.serviceAccounts.change(command, id, changes);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     return this.responder.respond(reply, warnings, { body: after, version: after.version });
   }
 
@@ -119,7 +119,7 @@ export class ServiceAccountsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
     const { before, after } = await this.identity.serviceAccounts.deactivate(command, id);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     return this.responder.respond(reply, ignored, { body: after, version: after.version });
   }
 
@@ -139,7 +139,7 @@ export class ServiceAccountsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
     const { before, after } = await this.identity.serviceAccounts.reactivate(command, id);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     return this.responder.respond(reply, ignored, { body: after, version: after.version });
   }
 }

@@ -30,7 +30,7 @@ import {
   SentBody,
   SessionCookie,
   STRANGERS_BODY_LIMIT,
-  tellAudit,
+  reportChange,
   unauthenticated,
   WriteResponder,
   type WriteResponse,
@@ -103,7 +103,7 @@ export class SessionController {
       ...from,
     });
     const principal = await this.identity.authenticateSession(token, environment);
-    // Deactivated just now.
+    // The user was deactivated in the meantime.
     if (!principal)
       throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
     request.principal = principal;
@@ -134,7 +134,7 @@ export class SessionController {
     const principal = principalOf(request);
     const { actor, workspace_id } = principal;
     const command = { ...commandIdentityOf(request), actor, workspace_id };
-    tellAudit(request, await this.identity.users.change(command, actor.id, { name }));
+    reportChange(request, await this.identity.users.change(command, actor.id, { name }));
     return this.responder.respond(reply, warnings, { body: await this.holder(principal, reply) });
   }
 
@@ -155,7 +155,7 @@ export class SessionController {
     const { type, actor, credential_id: id } = principalOf(reply.request);
     if (type !== 'session') throw notFound('session: the request carries a key');
     const { device, address } = await this.identity.sessions.end(actor.id, id);
-    tellAudit(reply.request, { before: { device, address }, after: null }, id);
+    reportChange(reply.request, { before: { device, address }, after: null }, id);
     reply.header('Set-Cookie', this.cookie.take());
     return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
   }
@@ -181,13 +181,15 @@ export class SessionController {
     const session_id = type === 'session' ? credential_id : undefined;
     const change = { current_password, new_password, session_id };
     const command = { id, at, actor, workspace_id };
-    const { sessions_epoch } = await this.identity.userPasswords.change(command, actor.id, change).catch(asFault);
+    const { sessions_epoch } = await this.identity.userPasswords
+      .change(command, actor.id, change)
+      .catch(throwAsFieldError);
     if (session_id !== undefined) await this.identity.sessions.keep(session_id, sessions_epoch);
-    tellAudit(request, { before: null, after: {} }, actor.id);
+    reportChange(request, { before: null, after: {} }, actor.id);
     return this.responder.respond(reply, warnings, { body: { changed_at: at } });
   }
 
-  /** Put together of several resources, so its tag is of its content. */
+  /** Several resources in one, so the tag is that of the content. */
   private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsHolder> {
     const holder = await this.identity.credentialsHolder(principal);
     if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
@@ -196,8 +198,8 @@ export class SessionController {
   }
 }
 
-/** Who asks is known: a wrong current password is a fault of the body, and no reason to sign in again. */
-function asFault(error: unknown): never {
+/** The caller is signed in, so a wrong current password is a fault of the body, not of the credentials. */
+function throwAsFieldError(error: unknown): never {
   if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
   throw invalidRequest([{ param: 'current_password', code: 'invalid_value', message: 'Is not your password.' }]);
 }
@@ -235,7 +237,7 @@ export class SessionsController {
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const { actor } = principalOf(reply.request);
     const { device, address } = await this.identity.sessions.end(actor.id, id);
-    tellAudit(reply.request, { before: { device, address }, after: null }, id);
+    reportChange(reply.request, { before: { device, address }, after: null }, id);
     return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
   }
 }

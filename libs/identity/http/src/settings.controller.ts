@@ -19,7 +19,7 @@ import {
   Operation,
   type ReadBody,
   SentBody,
-  tellAudit,
+  reportChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -43,7 +43,7 @@ export class SettingsController {
 
   @Get('settings')
   @ApiTags('Settings')
-  // No 304: `recheck` moves on while the version, and so the ETag, stays.
+  // No 304, because `recheck` changes without the version and the ETag.
   @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included' })
   @ApiResponse({ status: 200, description: 'The settings, of live and test alike.', type: WorkspaceSettingsResource })
   async get(
@@ -73,7 +73,7 @@ export class SettingsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<SettingsWithDefaults>> {
     const { before, after } = await this.settings.change({ id, at, actor, workspace_id, patch, if_match });
-    tellAudit(reply.request, { before: byPath(before), after: byPath(after) }, workspace_id);
+    reportChange(reply.request, { before: byPath(before), after: byPath(after) }, workspace_id);
     const body = { ...after, defaults: DEFAULT_RULE_SETTINGS };
     return this.responder.respond(reply, warnings, { body, version: after.version });
   }
@@ -97,7 +97,7 @@ export class SettingsController {
   }
 }
 
-/** Each single setting under its path, as `exceptions.eta_slip.by_mode.air`: what the audit log compares. */
+/** Returns each setting by its path, such as `exceptions.eta_slip.by_mode.air`, for the audit log. */
 function byPath({ exceptions, required_documents }: RuleSettings): Readonly<Record<string, unknown>> {
   return Object.fromEntries(leavesOf({ exceptions, required_documents }, []));
 }

@@ -30,7 +30,7 @@ import {
 
 const HOURS = { type: 'number', exclusiveMinimum: 0, maximum: 8_760 } as unknown as ApiPropertyOptions;
 
-/** A field that the settings judge, so that they report all its faults together. Null brings back the default. */
+/** A field that the settings check, so that they report all faults together. Null restores the default. */
 const Settable = (schema: ApiPropertyOptions, options: FieldOptions, variant?: FieldVariant): PropertyDecorator =>
   field(() => [], options, schema, variant);
 
@@ -91,7 +91,7 @@ class SettingsRecheckResource implements SettingsRecheck {
   readonly finished_at!: string | null;
 }
 
-/** Required documents by mode. In a change, null brings back the default of a mode. */
+/** Required documents by mode. In a change, null restores the default of a mode. */
 const RequiredDocuments = (): PropertyDecorator =>
   Settable(
     {
@@ -128,7 +128,7 @@ class DefaultSettingsResource extends Resource implements RuleSettings {
   readonly required_documents!: RuleSettings['required_documents'];
 }
 
-/** The settings with the defaults that null brings back. */
+/** The settings with the defaults that null restores. */
 export interface SettingsWithDefaults extends WorkspaceSettings {
   readonly defaults: RuleSettings;
 }
@@ -160,7 +160,7 @@ export class WorkspaceSettingsResource extends Resource implements SettingsWithD
   readonly defaults!: DefaultSettingsResource;
 }
 
-/** What is left out stays as it is; null brings back the default. */
+/** Omitted fields stay as they are; null restores the default. */
 @ApiSchema({ name: 'WorkspaceSettingsChanges' })
 export class WorkspaceSettingsChangesDto extends InputType(WorkspaceSettingsResource, {
   optional: ['exceptions', 'required_documents'],
@@ -171,7 +171,7 @@ export class WorkspaceSettingsWrittenResource extends IntersectionType(Workspace
 
 const body = new BodyPipe(WorkspaceSettingsChangesDto, WorkspaceSettingsWrittenResource);
 
-/** The merge patch as it was sent. */
+/** The merge patch, unchanged. */
 export const SETTINGS_PATCH: PipeTransform<Sent, ReadBody<JsonObject>> = {
   transform(sent) {
     const { value, warnings } = body.transform(sent);

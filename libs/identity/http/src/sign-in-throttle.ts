@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { networkOf, withinQuota } from '@tracking/http';
 import type { Quota } from '@tracking/ports';
 
-/** Tries per minute with one e-mail, from wherever they come: whoever guesses has 14,400 a day. */
+/** Attempts per minute with one e-mail from all addresses: 14,400 a day. */
 const PER_ACCOUNT = 10;
-/** Tries per minute from one address: an office may have one for all who work there. */
+/** Attempts per minute from one network. An office may have one address for all its people. */
 const PER_ADDRESS = 30;
 
 /**
- * Bounds how fast passwords are guessed. Tries count, right and wrong alike, for the e-mail as it was typed, whether or
- * not anybody has it: nothing is told by a refusal. Sessions that exist are not concerned.
+ * Limits how fast passwords can be guessed. Right and wrong attempts count, for any e-mail, so that a refusal does not
+ * reveal whether the e-mail exists. Existing sessions are not affected.
  */
 export class SignInThrottle {
   constructor(private readonly quota: Quota) {}
@@ -21,8 +21,8 @@ export class SignInThrottle {
   }
 
   /**
-   * Bounds how fast the password is guessed by who found a session open. Counted apart from the sign-in, so that strangers
-   * cannot keep somebody from changing it.
+   * Limits guesses of the password in an open session. Counted separately from sign-ins, so that others cannot prevent a
+   * user from changing the password.
    * @throws RequestError `rate_limited`
    */
   async changePassword(userId: string): Promise<void> {
@@ -34,7 +34,7 @@ export class SignInThrottle {
   }
 }
 
-/** Of an e-mail, so that the counts hold none. */
+/** Digest of an e-mail, so that the quota does not store it. */
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

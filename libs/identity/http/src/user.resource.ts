@@ -72,7 +72,7 @@ export class UserResource extends Resource implements User {
 @ApiSchema({ name: 'UserInvitation' })
 export class UserDto extends InputType(UserResource, { required: ['email', 'role'] }) {}
 
-/** What is left out stays as it is. */
+/** Omitted fields stay as they are. */
 @ApiSchema({ name: 'UserChanges' })
 export class UserChangesDto extends InputType(UserResource, { kept: ['role'] }) {
   @Text({ description: 'What they are called.', example: 'Jo Doe', required: false })

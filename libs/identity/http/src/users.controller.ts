@@ -15,7 +15,7 @@ import {
   refusal,
   SentBody,
   SETTINGS,
-  tellAudit,
+  reportChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -63,7 +63,7 @@ export class UsersController {
     const { before, after, link } = await this.identity.users.invite(command, { email, role });
     const invitation_url = linkAddress(this.settings.appUrl, link.token);
     const body = { ...after, invitation_url, invitation_expires_at: link.expires_at };
-    tellAudit(reply.request, { before, after: body });
+    reportChange(reply.request, { before, after: body });
     const location = `/v1/users/${after.id}`;
     return (await this.responder.respond(reply, warnings, {
       body,
@@ -112,7 +112,7 @@ export class UsersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
     const { before, after } = await this.identity.users.change(command, id, changes);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     return this.responder.respond(reply, warnings, { body: after, version: after.version });
   }
 
@@ -130,7 +130,7 @@ export class UsersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
     const { before, after } = await this.identity.users.deactivate(command, id);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     return this.responder.respond(reply, ignored, { body: after, version: after.version });
   }
 
@@ -151,7 +151,7 @@ export class UsersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserReactivatedResource> {
     const { before, after, link } = await this.identity.users.reactivate(command, id);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     const invitation_url = link && linkAddress(this.settings.appUrl, link.token);
     const body = { ...after, invitation_url, invitation_expires_at: link?.expires_at ?? null };
     const version = after.version;
@@ -177,7 +177,7 @@ export class UsersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PasswordResetResource> {
     const { before, after, link } = await this.identity.users.resetPassword(command, id);
-    tellAudit(reply.request, { before, after });
+    reportChange(reply.request, { before, after });
     const body = { reset_url: linkAddress(this.settings.appUrl, link.token), expires_at: link.expires_at };
     const { warnings } = await this.responder.respond(reply, ignored, { body, version: after.version });
     return { ...body, warnings: [...warnings] };

@@ -1,4 +1,4 @@
-import { tellAudit } from '@tracking/http';
+import { reportChange } from '@tracking/http';
 import type {
   CreateReplay,
   DeliveryCommand,
@@ -12,8 +12,8 @@ import type {
 import type { FastifyRequest } from 'fastify';
 
 /*
- * Commands of webhooks with their audit entries, for clients and for operators. Each reports to the audit log what it
- * changed, of a handler that is `@Audited` or runs in `AuditTrail.during`.
+ * Commands of webhooks with their audit entries, for clients and for operators. Call them in a handler that is `@Audited`, or
+ * within `AuditTrail.during`.
  */
 
 /** Begins to replay or discard dead letters. The entry has the filter, the count and the ids of the replays. */
@@ -37,7 +37,7 @@ export async function settleDeadLetters(
     ...(counted && { [counted.is_exact ? 'matched' : 'matched_at_least']: counted.count }),
     replay_ids: settled.replays.map(({ id }) => id),
   };
-  tellAudit(request, { before: null, after: after ?? null });
+  reportChange(request, { before: null, after: after ?? null });
   return settled;
 }
 
@@ -50,7 +50,7 @@ export async function createReplay(
   const replay = await replays.create(command);
   const { environment } = command;
   const after = { environment, ...filterOf(replay), statuses: replay.statuses, replay_id: replay.id };
-  tellAudit(request, { before: null, after }, replay.endpoint_id);
+  reportChange(request, { before: null, after }, replay.endpoint_id);
   return replay;
 }
 
@@ -68,7 +68,7 @@ export async function changeReplay(
   const isChanged = from !== to && to === (action === 'cancel' ? 'canceled' : 'running');
   const after = { environment, action: kind, endpoint_id, matched, status: to };
   const change = isChanged ? { before: { status: from }, after } : { before: null, after: null };
-  tellAudit(request, change, replay_id);
+  reportChange(request, change, replay_id);
   return replay;
 }
 
@@ -84,7 +84,7 @@ export async function discardDelivery(
   const { endpoint_id, event_id, event_type, status } = delivery;
   const after = { endpoint_id, event_id, event_type, status };
   const change = from === status ? { before: null, after: null } : { before: { status: from }, after };
-  tellAudit(request, change, delivery.id);
+  reportChange(request, change, delivery.id);
   return delivery;
 }
 

@@ -10,7 +10,7 @@ import type {
 } from '@tracking/webhooks';
 import { ReplayResource } from './replay.resource.ts';
 
-/** Most deliveries that one request names. */
+/** Deliveries that one request may name. */
 const MOST_NAMED = 200;
 
 class CountResource implements DeadLetterCount {

@@ -107,7 +107,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
   readonly version!: number;
 }
 
-/** The fields that clients set. The webhooks library judges them, as only it knows which URLs it may send to. */
+/** The fields that clients set. The webhooks library checks them, because only it knows which URLs are allowed. */
 @ApiSchema({ name: 'WebhookEndpointFields' })
 export class EndpointDto extends InputType(EndpointResource, {
   required: ['url', 'event_types'],
@@ -115,7 +115,7 @@ export class EndpointDto extends InputType(EndpointResource, {
   kept: ['api_version', 'headers', 'max_concurrency'],
 }) {}
 
-/** What is left out stays as it is. */
+/** Omitted fields stay as they are. */
 @ApiSchema({ name: 'WebhookEndpointChanges' })
 export class EndpointChangesDto extends PartialType(EndpointDto) {}
 
@@ -161,7 +161,7 @@ export class EndpointPageResource extends PageType(
 
 const endpoint = new BodyPipe(EndpointDto, EndpointCreatedResource);
 
-/** The fields that a body sets, as they were sent. */
+/** The fields that a body sets, unchanged. */
 export const ENDPOINT_FIELDS: PipeTransform<Sent, ReadBody<JsonObject>> = {
   transform(sent) {
     const { value, warnings } = endpoint.transform(sent);

@@ -15,7 +15,7 @@ import {
   refusal,
   scopeOf,
   SentBody,
-  tellAudit,
+  reportChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -71,7 +71,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
     const body = await this.webhooks.endpoints.create({ ...command, fields }).catch(asUnknownOutcome);
-    tellAudit(reply.request, { before: null, after: body });
+    reportChange(reply.request, { before: null, after: body });
     const location = `/v1/webhook_endpoints/${body.id}`;
     return this.responder.respond(reply, warnings, { body, version: body.version, location });
   }
@@ -171,8 +171,8 @@ export class WebhookEndpointsController {
     const scope = scopeOf(reply.request);
     const before = await this.webhooks.endpoints.get({ ...scope, endpoint_id }).catch(asUnknownOutcome);
     const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id }).catch(asUnknownOutcome);
-    // A challenge that changes nothing else shows in `last_verification` alone.
-    tellAudit(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);
+    // A challenge that changes no status is visible only in `last_verification`.
+    reportChange(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 
@@ -237,15 +237,7 @@ export class WebhookEndpointsController {
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
-  /**
-   * A position that no later event is before: what takes a place in the log responds as a write there. Undefined if the
-   * log cannot be reached, because then no later event is stored either.
-   */
-  private endOfLog(): Promise<Position | undefined> {
-    return this.head().catch(() => undefined);
-  }
-
-  // The audit entries of the next two say only that they were done: they must not hold the secret.
+  // The audit entries of the next two have no fields, because they must not hold the secret.
 
   @Post(':id/rotate_secret')
   @HttpCode(200)
@@ -291,7 +283,15 @@ export class WebhookEndpointsController {
     return this.responder.respond(reply, ignored, { body });
   }
 
-  /** What the endpoint was is read before: another's change in between would be told with this one. */
+  /**
+   * Returns a position before all later events, for the response to a change that takes effect in the log. Undefined if the
+   * log cannot be reached, because then no later event is stored either.
+   */
+  private endOfLog(): Promise<Position | undefined> {
+    return this.head().catch(() => undefined);
+  }
+
+  /** Reports the change of an endpoint. A concurrent change between the read and the write would be part of it. */
   private async audited<T extends object>(
     { request }: FastifyReply,
     endpoint_id: string,
@@ -299,7 +299,7 @@ export class WebhookEndpointsController {
   ): Promise<T> {
     const before = await this.webhooks.endpoints.get({ ...scopeOf(request), endpoint_id });
     const after = await change();
-    tellAudit(request, { before, after: 'deleted' in after ? null : after });
+    reportChange(request, { before, after: 'deleted' in after ? null : after });
     return after;
   }
 }

@@ -11,7 +11,7 @@ const header = (name: string, description: string, schema: object, example: stri
   example,
 });
 
-/** What every request has beside its body; that of `type`. */
+/** Headers of a request with an event of the type. */
 function headersFor(type: string) {
   return [
     header(
@@ -40,7 +40,7 @@ function headersFor(type: string) {
 }
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-/** What a receiver may answer, and what comes of it. */
+/** Responses of a receiver, and their effect. */
 const ANSWERS = {
   '2XX': { description: 'Delivered. Answer it only once the id of the event is stored.' },
   '410': { description: 'The endpoint is gone: it is disabled, and the delivery a dead letter.' },
@@ -99,7 +99,7 @@ const OF_SHIPMENTS =
 const OF_ENDPOINTS =
   'Posted at least once to the enabled endpoints of the workspace and environment that name the type, but not to the one that it is about. It is not in `listEvents`.';
 
-/** What is posted to webhook endpoints: the challenge, and every event. */
+/** Describes the requests to webhook endpoints: the challenge and every event. */
 export function describeWebhooks(document: OpenAPIObject): void {
   const events = EVENT_TYPES.map((type) => [
     type,
