@@ -1,7 +1,8 @@
 import { COMPOSE_HEAP, largeShipments } from './large-shipments.ts';
 import { NO_ENGINES, startServices, startStandalone } from './subject.ts';
 
-const COUNT = 220;
+/** Six hundred large events, and more than ten pages of a list. */
+const COUNT = 120;
 
 describe('the largest legal shipments, standalone', () => largeShipments(() => startStandalone(COMPOSE_HEAP), COUNT));
 

@@ -4,7 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { DistributedSystem, SERVICES, type Replica } from '@tracking/system';
+import { DistributedSystem, NODE_FLAGS, SERVICES, type Replica } from '@tracking/system';
 import { ManagedProcess, freePort, tempFolder } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
@@ -72,7 +72,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
     {
       name: 'standalone',
       command: process.execPath,
-      args: ['--enable-source-maps', join(ROOT, 'apps/standalone/dist/main.js')],
+      args: [...NODE_FLAGS, join(ROOT, 'apps/standalone/dist/main.js')],
       env: {
         ...PATH,
         ...RECEIVERS,
