@@ -25,6 +25,6 @@ it.each([
   { of: refusedFor('password', 'headers.X-Site'), is: 'headers.X-Site: Not this headers.X-Site.' },
   { of: refusedFor('password', 'types[0]'), is: 'It is not valid.' },
   { of: new Error('It broke.'), is: 'It broke.' },
-])('sums up the failure of a form: $is', ({ of, is }) => {
+])('summarizes the failure of a form: $is', ({ of, is }) => {
   expect(failureText(of, ['password', 'types'])).toBe(is);
 });

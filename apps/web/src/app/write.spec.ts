@@ -11,7 +11,7 @@ it('writes all items but those that fail', async () => {
   expect(progress).toHaveLength(5);
 });
 
-it('has no more than four writes under way', async () => {
+it('has at most four requests under way', async () => {
   let [now, most] = [0, 0];
   const write = async () => {
     now += 1;
@@ -23,7 +23,7 @@ it('has no more than four writes under way', async () => {
   expect(most).toBe(4);
 });
 
-it('ends what is under way when it is stopped, and begins nothing more', async () => {
+it('completes requests under way when stopped, and starts no more', async () => {
   const stopped = new AbortController();
   const write = () => {
     stopped.abort();

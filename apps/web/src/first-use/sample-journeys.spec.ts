@@ -5,13 +5,13 @@ const TODAY = new Date('2026-11-23T09:30:00Z');
 describe('sample journeys', () => {
   const { shipments, milestones } = sampleJourneys(TODAY);
 
-  it('have a reference each, by which sending them again adds none', () => {
+  it('have unique references, so that sending them again adds none', () => {
     expect(new Set(shipments.map(({ external_id }) => external_id)).size).toBe(SAMPLE_COUNT);
     expect(new Set(milestones.map(({ milestone_external_id }) => milestone_external_id)).size).toBe(milestones.length);
     expect(sampleJourneys(new Date('2026-11-23T21:00:00Z'))).toEqual({ shipments, milestones });
   });
 
-  it('tell nothing as having happened that lies ahead', () => {
+  it('have no actual milestones in the future', () => {
     const ahead = milestones.filter(({ occurred_at }) => Date.parse(occurred_at) > TODAY.getTime());
     expect(ahead.map((milestone) => ('classifier' in milestone ? milestone.classifier : 'actual'))).toEqual(
       ahead.map(() => 'estimated'),

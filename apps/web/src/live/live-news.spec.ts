@@ -15,20 +15,20 @@ describe('live news', () => {
   afterEach(() => queries.clear());
   const listed = () => queries.getQueryData<{ pages: { data: unknown[] }[] }>(KEY)?.pages[0]?.data;
 
-  it('shows a newer shipment where the older one stood, and never an older one', () => {
+  it('replaces an older shipment in place, and never a newer one', () => {
     const [newer, older] = [aShipment({ id: 'b', version: 2, status: 'booked' }), aShipment({ id: 'a', version: 2 })];
     showShipments(queries, 'live', [older, newer]);
     expect(listed()).toEqual([first, newer]);
   });
 
-  it('puts nothing into a list, and tells it as news', () => {
+  it('adds nothing to a list, but reports it as news', () => {
     const fresh = aShipment({ id: 'c' });
     showShipments(queries, 'live', [fresh]);
     expect(listed()).toEqual([first, second]);
     expect([...(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
   });
 
-  it('asks for shipments that stand in a list, and for all while a list by exceptions is looked at', () => {
+  it('concerns listed shipments, and all while a list in view filters by exceptions', () => {
     expect(['a', 'b', 'c'].filter(concernsLists(queries, 'live'))).toEqual(['a', 'b']);
     const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
     const leave = new InfiniteQueryObserver(queries, {
@@ -40,24 +40,24 @@ describe('live news', () => {
     expect(['a', 'c'].filter(concernsLists(queries, 'live'))).toEqual(['a']);
   });
 
-  it('is of one environment', () => {
+  it('belongs to one environment', () => {
     showShipments(queries, 'test', [aShipment({ id: 'b', version: 2 })]);
     expect(listed()).toEqual([first, second]);
   });
 
-  it('keeps the latest thousand, and says where that was not all', () => {
+  it('keeps the latest thousand, and reports if there were more', () => {
     const many = Array.from({ length: 1_001 }, (_, n) => aShipment({ id: `s${n}` }));
     const news = withNews(NONE, many, 1);
     expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
   });
 
-  it('forgets lists that nobody looks at once something was missed', () => {
+  it('drops lists out of view once events were missed', () => {
     missedNews(queries, 'live');
     expect(listed()).toBeUndefined();
     expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)).toBeUndefined();
   });
 
-  it('says of a list that somebody looks at that it may be old', () => {
+  it('marks a list in view as possibly outdated', () => {
     const observer = new InfiniteQueryObserver(queries, {
       queryKey: KEY,
       queryFn: () => ({ data: [], next_cursor: null }),
@@ -73,7 +73,7 @@ describe('live news', () => {
   });
 });
 
-describe('read once more', () => {
+describe('reading once more', () => {
   let queries: QueryClient;
   let reads: PromiseWithResolvers<string>[];
   let leave: () => void;
@@ -102,7 +102,7 @@ describe('read once more', () => {
     await new Promise(setImmediate);
   }
 
-  it.each([['shipment'], ['shipments'], ['exception-queue']])('what was read is read again: %s', async (kind) => {
+  it.each([['shipment'], ['shipments'], ['exception-queue']])('rereads what was read: %s', async (kind) => {
     look([kind, 'live', 'a']);
     await answered('before');
     readOnceMore(queries, 'live');
@@ -112,7 +112,7 @@ describe('read once more', () => {
     expect(queries.getQueryData([kind, 'live', 'a'])).toBe('now');
   });
 
-  it('what is being read is shown, and then read again', async () => {
+  it('shows a read under way, and then rereads', async () => {
     look(['shipment', 'live', 'a']);
     readOnceMore(queries, 'live');
     await new Promise(setImmediate);

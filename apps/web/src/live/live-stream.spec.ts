@@ -38,7 +38,7 @@ describe('the live stream of a page', () => {
   });
   const after = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
-  it('is on once its connection is open, not before, and says that what was read until then may be older', async () => {
+  it('is on once its connection is open, and reports that earlier reads may be older', async () => {
     await after(100);
     expect(heard).toEqual([]);
     streams.last.opens();
@@ -47,13 +47,13 @@ describe('the live stream of a page', () => {
     expect(heard).toEqual(['begun', 'on', 'evt_1']);
   });
 
-  it('that was open long after the page was read has missed what happened between', async () => {
+  it('reports a gap if it opens long after the page was read', async () => {
     await after(6_000);
     streams.last.opens();
     expect(heard).toEqual(['off', 'gap', 'on']);
   });
 
-  it('is off where its connection does not open', async () => {
+  it('is off if its connection does not open', async () => {
     await after(4_000);
     streams.last.end(new Error('away'));
     await after(2_000);
@@ -64,7 +64,7 @@ describe('the live stream of a page', () => {
     expect(heard).toEqual(['off', 'gap', 'on']);
   });
 
-  it('begins anew, and says so, where the client gave up', async () => {
+  it('starts again with a gap if the client gave up', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -78,7 +78,7 @@ describe('the live stream of a page', () => {
     expect(refusals).toEqual([new Error('gone')]);
   });
 
-  it('gives its connection back out of sight, and goes on from its place when it is seen again', async () => {
+  it('closes its connection out of sight, and resumes at its last event', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -96,7 +96,7 @@ describe('the live stream of a page', () => {
     expect([heard, refusals]).toEqual([['begun', 'on', 'evt_1', 'on'], []]);
   });
 
-  it('keeps its connection where somebody looks away for a moment', async () => {
+  it('keeps its connection while the user looks away for a moment', async () => {
     await after(0);
     streams.last.opens();
     sight.turn(true);
@@ -106,7 +106,7 @@ describe('the live stream of a page', () => {
     expect([streams.begun.length, streams.last.options.signal?.aborted]).toEqual([1, false]);
   });
 
-  it('begins anew where it was out of sight for very long', async () => {
+  it('starts again after a long time out of sight', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -119,7 +119,7 @@ describe('the live stream of a page', () => {
     expect(heard.slice(-2)).toEqual(['gap', 'on']);
   });
 
-  it('is not begun when it is stopped out of sight', async () => {
+  it('does not start again when it is stopped out of sight', async () => {
     sight.turn(true);
     await after(6_000);
     live.stop();

@@ -1,12 +1,12 @@
 import { lacking } from './roles.ts';
 
-it('says what the role lacks, in words, and who can change it', () => {
+it('explains what the role lacks and who can change it', () => {
   expect(lacking('viewer', 'shipments:write', 'live')).toBe(
     'Your role, Viewer, does not include changing shipments. An administrator can change that.',
   );
 });
 
-it('tells developers of the environment in which they may', () => {
+it('tells developers in which environment they have the permission', () => {
   expect(lacking('developer', 'documents:approve', 'live')).toMatch(/reviewing documents in live\. In test it does\.$/);
   expect(lacking('developer', 'workspace:admin', 'live')).toMatch(/An administrator can change that\.$/);
 });

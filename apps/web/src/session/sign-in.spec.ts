@@ -1,6 +1,6 @@
 import { isOwnPath } from './sign-in.ts';
 
-it.each(['/', '/shipments?q=1', '/shipments/shp_1#x'])('leads to %s', (path) => expect(isOwnPath(path)).toBe(true));
+it.each(['/', '/shipments?q=1', '/shipments/shp_1#x'])('accepts %s', (path) => expect(isOwnPath(path)).toBe(true));
 
 it.each([undefined, '', 'https://example.com', '//example.com', '/\\example.com', 'javascript:alert(1)', '/sign-in'])(
   'does not lead to %s',

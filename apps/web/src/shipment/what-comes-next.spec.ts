@@ -19,7 +19,7 @@ const next = (of: Shipment, milestones: readonly Milestone[] = [], explanation?:
   whatComesNext({ shipment: of, milestones, explanation: explanation as undefined, now: NOW });
 
 describe('what comes next', () => {
-  it('is the departures and arrivals that have not happened, the soonest first', () => {
+  it('lists departures and arrivals that have not happened, the soonest first', () => {
     const legs = [
       leg({ etd: day(1), atd: day(2), eta: day(10), ata: day(11), destination_port: 'ESALG' }),
       leg({ origin_port: 'ESALG', etd: day(14), eta: day(20) }),
@@ -37,12 +37,12 @@ describe('what comes next', () => {
     ]);
   });
 
-  it('names an estimate that a leg has its time from once', () => {
+  it('lists an estimate once if a leg took its time from it', () => {
     const of = shipment({ legs: [leg({ atd: day(2), eta: day(20) })] });
     expect(next(of, [milestone({ occurred_at: day(20) })]).map(({ label }) => label)).toEqual(['Arrival']);
   });
 
-  it('leaves out what happened, was overtaken, replaced or retracted', () => {
+  it('leaves out what happened, or was overtaken, replaced or retracted', () => {
     const of = shipment({});
     const happened = milestone({ classifier: 'actual', occurred_at: day(12) });
     expect(next(of, [happened, milestone({ occurred_at: day(20) })])).toEqual([]);
@@ -52,12 +52,12 @@ describe('what comes next', () => {
     expect(next(of, [milestone({ occurred_at: day(20), retracted_at: day(2) })])).toEqual([]);
   });
 
-  it('takes the estimate where there is a plan too', () => {
+  it('prefers the estimate to the plan', () => {
     const plan = milestone({ classifier: 'planned', occurred_at: day(18) });
     expect(next(shipment({}), [plan, milestone({ occurred_at: day(21) })]).map(({ at }) => at)).toEqual([day(21)]);
   });
 
-  it('knows the free days that are running', () => {
+  it('includes running free days', () => {
     const container = {
       ...{ number: 'A', last_free_day: '2026-11-17', empty_return_by: '2026-11-25' },
       ...{ status: 'arrived', gated_out_at: null, empty_returned_at: null },
@@ -72,7 +72,7 @@ describe('what comes next', () => {
     expect(labels([{ ...container, status: 'completed' }])).toEqual([]);
   });
 
-  it('knows the exceptions that time will open', () => {
+  it('includes exceptions that time will open', () => {
     const expected = { status: 'expected', type: 'arrival_overdue', opens_at: day(21), container_number: null };
     const exceptions = [expected, { ...expected, status: 'open', opens_at: null }];
     expect(next(shipment({}), [], { exceptions })).toMatchObject([
@@ -80,7 +80,7 @@ describe('what comes next', () => {
     ]);
   });
 
-  it.each(['completed', 'returned', 'cancelled'])('is nothing of what is %s', (status) => {
+  it.each(['completed', 'returned', 'cancelled'])('is empty for a shipment that is %s', (status) => {
     expect(next(shipment({ status, legs: [leg({ eta: day(20) })] }))).toEqual([]);
   });
 });

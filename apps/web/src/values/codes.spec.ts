@@ -10,7 +10,7 @@ import {
 
 describe('codes', () => {
   describe('codes', () => {
-    it('are kept without spaces and hyphens, in capitals', () => {
+    it('are normalised to capitals without spaces and hyphens', () => {
       expect(normaliseCode(' csqu 305438-3 ')).toBe('CSQU3054383');
     });
 
@@ -21,17 +21,17 @@ describe('codes', () => {
       ['MSCU0000060', 0],
       ['AKE12345LH', undefined],
       ['CSQU30543', undefined],
-    ])('know the check digit of %s', (number, digit) => {
+    ])('have the check digit of %s', (number, digit) => {
       expect(checkDigitOf(number)).toBe(digit);
     });
 
-    it('name the number that a wrong check digit should have been of', () => {
+    it('suggest the number with the right check digit', () => {
       expect(withRightCheckDigit('CSQU3054384')).toBe('CSQU3054383');
       expect(withRightCheckDigit('CSQU3054383')).toBeUndefined();
       expect(withRightCheckDigit('AKE12345LH')).toBeUndefined();
     });
 
-    it('of containers are those of the mode', () => {
+    it('of containers depend on the mode', () => {
       expect(isContainerNumber('CSQU3054383', 'ocean')).toBe(true);
       expect(isContainerNumber('CSQX3054383', 'ocean')).toBe(false);
       expect(isContainerNumber('AKE12345LH', 'ocean')).toBe(false);
@@ -39,14 +39,14 @@ describe('codes', () => {
       expect(isContainerNumber('AKE12345LH', null)).toBe(false);
     });
 
-    it('of carriers are those of the mode', () => {
+    it('of carriers depend on the mode', () => {
       expect(isCarrierCode('MAEU', 'ocean')).toBe(true);
       expect(isCarrierCode('K4', 'ocean')).toBe(false);
       expect(isCarrierCode('K4', 'air')).toBe(true);
       expect(isCarrierCode('MAERSK', 'ocean')).toBe(false);
     });
 
-    it('of ports are those of the mode', () => {
+    it('of ports depend on the mode', () => {
       expect(isPortCode('NLRTM', 'ocean')).toBe(true);
       expect(isPortCode('NLRT1', 'ocean')).toBe(false);
       expect(isPortCode('AMS', 'ocean')).toBe(false);

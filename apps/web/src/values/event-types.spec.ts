@@ -1,9 +1,9 @@
 import { EVENT_TYPES, SHIPMENT_EVENT_TYPES, STANDARD_EVENT_TYPES, eventGroups } from './event-types.ts';
 
-describe('types of events', () => {
-  it('has six standard ones', () => expect(STANDARD_EVENT_TYPES).toHaveLength(6));
+describe('event types', () => {
+  it('include six standard ones', () => expect(STANDARD_EVENT_TYPES).toHaveLength(6));
 
-  it('keeps those about endpoints out of the log', () =>
+  it('exclude those about endpoints from the log', () =>
     expect(EVENT_TYPES.filter((type) => !SHIPMENT_EVENT_TYPES.some((known) => known === type))).toEqual([
       'webhook_endpoint.failing',
       'webhook_delivery.dead_lettered',
@@ -19,7 +19,7 @@ describe('types of events', () => {
     expect(eventGroups(search).flatMap(({ types }) => types)).toHaveLength(count);
   });
 
-  it('each stand in one group', () => {
+  it('belong to one group each', () => {
     const grouped = eventGroups().flatMap(({ types }) => types);
     expect([...grouped].sort()).toEqual([...EVENT_TYPES].sort());
   });

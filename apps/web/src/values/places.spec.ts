@@ -10,7 +10,7 @@ const placeOf = (code: string): Place => ({
   timezone: null,
 });
 
-it('asks once for what is asked for at the same time', async () => {
+it('sends simultaneous requests as one', async () => {
   const find = jest.fn((codes: readonly string[]) => Promise.resolve(codes.filter((c) => c !== 'XXXXX').map(placeOf)));
   const asker = new PlaceAsker(find);
   const asked = ['NLRTM', 'CNSHA', 'NLRTM', 'XXXXX'].map((code) => asker.ask(code));
@@ -23,7 +23,7 @@ it('asks once for what is asked for at the same time', async () => {
   expect(find.mock.calls).toEqual([[['NLRTM', 'CNSHA', 'XXXXX']]]);
 });
 
-it('asks in several where they would not fit into one', async () => {
+it('splits requests that do not fit into one', async () => {
   const find = jest.fn((codes: readonly string[]) => Promise.resolve(codes.map(placeOf)));
   const asker = new PlaceAsker(find);
   const codes = Array.from({ length: 250 }, (_, n) => `XX${n}`);
@@ -32,7 +32,7 @@ it('asks in several where they would not fit into one', async () => {
   expect(find.mock.calls.map(([some]) => some.length)).toEqual([120, 120, 10]);
 });
 
-it('fails for all that were asked for together, and not for those asked for later', async () => {
+it('fails for all codes of a request, but not for later ones', async () => {
   const find = jest.fn<(codes: readonly string[]) => Promise<readonly Place[]>>();
   find.mockRejectedValueOnce(new Error('away')).mockResolvedValueOnce([placeOf('NLRTM')]);
   const asker = new PlaceAsker(find);

@@ -12,7 +12,7 @@ import {
 } from './zones.ts';
 
 describe('zones', () => {
-  describe('wall clocks', () => {
+  describe('local times', () => {
     it.each([
       ['2026-11-21T10:30', 'Asia/Shanghai', '2026-11-21T02:30:00.000Z'],
       ['2026-07-01T00:00', 'Europe/Amsterdam', '2026-06-30T22:00:00.000Z'],
@@ -24,7 +24,7 @@ describe('zones', () => {
       expect(wallClockOf(instant, zone)).toBe(wall);
     });
 
-    it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('show the same to a reader in %s', (reader) => {
+    it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('are the same for a user in %s', (reader) => {
       // The hours that clocks there skip are shown elsewhere.
       const [berlin, newYork] = ['2026-03-28T18:00:00.000Z', '2026-03-07T18:00:00.000Z'];
       expect(
@@ -40,7 +40,7 @@ describe('zones', () => {
     it.each([
       ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30'],
       ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30'],
-    ])('%s in Berlin, where clocks are changed then, is %s and shown as %s', (wall, instant, shown) => {
+    ])('%s in Berlin, at a change of clocks, is %s and shown as %s', (wall, instant, shown) => {
       expect(instantOf(wall, 'Europe/Berlin')).toBe(instant);
       expect(wallClockOf(instant, 'Europe/Berlin')).toBe(shown);
     });
@@ -53,11 +53,11 @@ describe('zones', () => {
       expect(instantOf(wall, 'Asia/Shanghai')).toBeUndefined();
     });
 
-    it('show nothing of no time', () => {
+    it('are empty without a time', () => {
       expect(wallClockOf(null, 'UTC')).toBe('');
     });
 
-    it('say which zone they are of', () => {
+    it('show their time zone', () => {
       expect(zoneLabel('America/New_York', '2026-07-01T12:00:00Z')).toBe('New York, UTC−4');
       expect(zoneLabel('Asia/Kolkata', '2026-07-01T12:00:00Z')).toBe('Kolkata, UTC+5:30');
       expect(zoneLabel('Europe/London', '2026-12-01T12:00:00Z')).toBe('London, UTC');
@@ -65,16 +65,16 @@ describe('zones', () => {
   });
 
   describe('days and clocks', () => {
-    it('show the same in some zones', () => {
+    it('are the same in some zones', () => {
       expect(isSameClock('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'Europe/Berlin')).toBe(true);
       expect(isSameClock('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'UTC')).toBe(false);
     });
 
-    it('are another day elsewhere', () => {
+    it('may be another day elsewhere', () => {
       expect(dayIn('2026-11-24T20:00:00Z', 'Asia/Shanghai')).toBe('2026-11-25');
     });
 
-    it('are counted from one to another, whatever the clocks do between', () => {
+    it('are counted in days, whatever the clocks do between', () => {
       expect(daysBetween('2026-10-24', '2026-10-26')).toBe(2);
       expect(daysBetween('2026-11-24', '2026-11-22')).toBe(-2);
     });
@@ -90,13 +90,13 @@ describe('zones', () => {
 });
 
 describe('local time', () => {
-  describe('times of fields', () => {
+  describe('values of datetime-local fields', () => {
     it.each(['2026-11-23T09:30:00.000Z', '2026-03-29T01:30:00.000Z', '2026-10-25T00:30:00.000Z'])(
       'come back as they went, %s',
       (time) => expect(fromLocalInput(toLocalInput(time))).toBe(time),
     );
 
-    it('are empty where there is none', () => {
+    it('are empty without a time', () => {
       expect(toLocalInput(undefined)).toBe('');
       expect(fromLocalInput('')).toBeUndefined();
       expect(fromLocalInput('soon')).toBeUndefined();

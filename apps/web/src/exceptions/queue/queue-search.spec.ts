@@ -24,13 +24,13 @@ describe('queue search', () => {
       ...fields,
     }) as ShipmentException;
 
-  it('what an address says wrongly counts as not said', () => {
+  it('ignores invalid parts of an address', () => {
     expect(
       readQueueSearch({ view: 'theirs', severity: 'High', type: 'lost', status: 'resolved', age: '>1', at: 7 }),
     ).toEqual({ type: 'lost' });
   });
 
-  it('an address says the same after it was read', () => {
+  it('reads an address back as it was', () => {
     const said = {
       view: 'mine',
       severity: 'critical,high',
@@ -43,22 +43,22 @@ describe('queue search', () => {
     expect(readQueueSearch(said)).toEqual(said);
   });
 
-  it('the queue is what waits for somebody, unless the resolved are asked for', () => {
+  it('lists open exceptions unless resolved ones are asked for', () => {
     expect(filterOf({}, ME)).toEqual({ status: ['open', 'acknowledged'] });
     expect(filterOf({ view: 'resolved' }, ME)).toEqual({ status: ['resolved'] });
     expect(filterOf({ view: 'mine', status: 'open' }, ME)).toEqual({ status: ['open'], assignee: ME });
   });
 
-  it('in the order in which they are due stand those of types that have a due time', () => {
+  it('lists types with a due date when ordered by it', () => {
     expect(filterOf({ sort: 'due' }, ME).type).toEqual(['demurrage_risk', 'detention_risk', 'missed_connection']);
     expect(filterOf({ sort: 'due', type: 'detention_risk,lost' }, ME).type).toEqual(['detention_risk']);
   });
 
-  it('severities and types that there are not are not asked for', () => {
+  it('ignores unknown severities and types', () => {
     expect(filterOf({ severity: 'grave', type: 'novel,lost' }, ME)).toEqual({ ...filterOf({}, ME), type: ['lost'] });
   });
 
-  it('an age is a bound of when it was opened', () => {
+  it('turns an age into a range of opening times', () => {
     expect(openedOf('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
     expect(openedOf('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
     expect(openedOf(undefined, NOW)).toEqual({});
@@ -77,27 +77,27 @@ describe('queue search', () => {
     [{ sort: 'due' }, {}, false],
     [{ age: '<24' }, {}, true],
     [{ age: '>24' }, {}, false],
-  ] as const)('asked for %j, %j belongs: %s', (search, fields, expected) => {
+  ] as const)('search %j, exception %j: %s', (search, fields, expected) => {
     expect(belongs(one(fields), search, ME, NOW)).toBe(expected);
   });
 
-  it('holds a list for complete while the stream reports each change, however many pages it has', () => {
+  it('treats a list as complete while the stream reports each change, however many pages it has', () => {
     expect(mayLack({ isOn: true, gaps: 1 }, 1, 5)).toBe(false);
     expect(mayLack({ isOn: undefined, gaps: 0 }, 0, 5)).toBe(false);
   });
 
-  it('holds it for incomplete after a gap, and if several pages were read without the stream', () => {
+  it('treats a list as incomplete after a gap, or if several pages were read without the stream', () => {
     expect(mayLack({ isOn: true, gaps: 2 }, 1, 1)).toBe(true);
     expect(mayLack({ isOn: false, gaps: 0 }, 0, 1)).toBe(false);
     expect(mayLack({ isOn: false, gaps: 0 }, 0, 2)).toBe(true);
   });
 });
 
-describe('due', () => {
+describe('due dates', () => {
   const one = (type: ShipmentException['type'], metrics: ShipmentException['metrics'], opened_at = '2026-11-01') =>
     ({ type, metrics, opened_at }) as ShipmentException;
 
-  it('is the day or moment that the rule measured, where it knows it', () => {
+  it('are the day or moment that the rule measured, if known', () => {
     expect(dueOf(one('demurrage_risk', { last_free_day: '2026-12-01' }))).toMatchObject({
       kind: 'day',
       value: '2026-12-01',
@@ -106,7 +106,7 @@ describe('due', () => {
     expect(dueOf(one('customs_hold', {}))).toBeUndefined();
   });
 
-  it('orders the soonest first, and last what is due at no known time, the oldest first', () => {
+  it('order the soonest first, then those without, the oldest first', () => {
     const soon = one('missed_connection', { next_etd: '2026-12-01T08:00:00.000Z' });
     const day = one('detention_risk', { empty_return_by: '2026-12-01' });
     const late = one('demurrage_risk', { last_free_day: '2026-12-02' });
@@ -116,7 +116,7 @@ describe('due', () => {
 
   const at = (time: string) => Date.parse(time);
 
-  it('a day is past when it is over at the place, which the severity says', () => {
+  it('pass when the day is over at the place, as the severity shows', () => {
     const risk = { ...one('demurrage_risk', { last_free_day: '2026-12-01' }), severity: 'high' as const };
     const after = { ...risk, severity: 'critical' as const };
     // In Shanghai it ends before it does in UTC, and in Los Angeles after it.
@@ -125,13 +125,13 @@ describe('due', () => {
     expect(isOverdue(after, at('2026-12-02T08:00:00Z'))).toBe(true);
   });
 
-  it('a day is not past before it is over anywhere, though settings have it critical from the beginning', () => {
+  it('do not pass before the day is over somewhere, even if settings make the exception critical at first', () => {
     const risk = { ...one('detention_risk', { empty_return_by: '2026-12-01' }), severity: 'critical' as const };
     expect(isOverdue(risk, at('2026-12-01T09:59:00Z'))).toBe(false);
     expect(isOverdue(risk, at('2026-12-01T10:00:00Z'))).toBe(true);
   });
 
-  it('a moment is past after it, and what is due at no known time never', () => {
+  it('pass after their moment; unknown ones never do', () => {
     const missed = one('missed_connection', { next_etd: '2026-12-01T08:00:00.000Z' });
     expect([isOverdue(missed, at('2026-12-01T08:00:00Z')), isOverdue(missed, at('2026-12-01T08:01:00Z'))]).toEqual([
       false,
@@ -145,7 +145,7 @@ describe('due', () => {
     ['2026-11-23T11:01:00Z', '59 min'],
     ['2026-11-21T13:00:00Z', '47 h'],
     ['2026-11-20T12:00:00Z', '3 d'],
-  ])('opened %s, it is open for %s', (opened, expected) => {
+  ])('opened %s, open for %s', (opened, expected) => {
     expect(ageLabel(opened, Date.parse('2026-11-23T12:00:00Z'))).toBe(expected);
   });
 });

@@ -3,7 +3,7 @@ import { type ApiKey, mayHaveKeys, mayRotate, stateOf } from './key-queries.ts';
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const key = (times: Partial<ApiKey>) => ({ revoked_at: null, expires_at: null, ...times }) as ApiKey;
 
-it('tells whether a key is valid, and why not', () => {
+it('shows whether a key is valid, and why not', () => {
   expect(stateOf(key({}), NOW)).toBe('active');
   expect(stateOf(key({ expires_at: '2026-11-23T12:00:01Z' }), NOW)).toBe('active');
   expect(stateOf(key({ expires_at: '2026-11-23T12:00:00Z' }), NOW)).toBe('expired');
@@ -11,13 +11,13 @@ it('tells whether a key is valid, and why not', () => {
   expect(stateOf(key(revoked), NOW)).toBe('revoked');
 });
 
-it('rotates keys of systems and of oneself, never those of other people', () => {
+it("rotates keys of systems and one's own, never those of other people", () => {
   expect(mayRotate({ owner: { type: 'user', id: 'usr_me' } }, 'usr_me')).toBe(true);
   expect(mayRotate({ owner: { type: 'user', id: 'usr_other' } }, 'usr_me')).toBe(false);
   expect(mayRotate({ owner: { type: 'service_account', id: 'sva_1' } }, 'usr_me')).toBe(true);
 });
 
-it('makes keys for active service accounts, of administrators by administrators alone', () => {
+it('makes keys for active service accounts, for administrators by administrators only', () => {
   expect(mayHaveKeys({ status: 'active', role: 'operator' }, false)).toBe(true);
   expect(mayHaveKeys({ status: 'deactivated', role: 'operator' }, true)).toBe(false);
   expect(mayHaveKeys({ status: 'active', role: 'admin' }, false)).toBe(false);

@@ -15,13 +15,13 @@ const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
 });
 const nameOf = (id: string) => ({ key_1: 'Nightly import', usr_bob: 'Bob' })[id];
 
-describe('an entry in words', () => {
-  it('says who did what to what, by the names of now', () => {
+describe('the sentence of an entry', () => {
+  it('names actor and target by their current names', () => {
     expect(actorOf(entry({}), nameOf)).toBe('Ann Visser');
     expect(sentenceOf(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
   });
 
-  it('takes a name from the change where the thing is gone, and its id where nothing names it', () => {
+  it('takes the name of a deleted target from the change, or else its id', () => {
     const changes = { url: { from: 'https://tms.example.com/hooks', to: null } };
     const target = { type: 'webhook_endpoint', id: 'whe_9' };
     const deleted = entry({ type: 'webhook_endpoint.deleted', target, changes });
@@ -29,18 +29,18 @@ describe('an entry in words', () => {
     expect(sentenceOf({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
   });
 
-  it('names a thing with signs of replacement in it as it is', () => {
+  it('keeps replacement patterns in names as they are', () => {
     expect(sentenceOf(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
   });
 
-  it('names the command line, and who never had a name by their id', () => {
+  it('names the command line, and unnamed actors by id', () => {
     expect(actorOf(entry({ actor: { type: 'system', id: 'administration', name: null } }), nameOf)).toBe(
       'The command line',
     );
     expect(actorOf(entry({ actor: { type: 'user', id: 'usr_x', name: null } }), nameOf)).toBe('usr_x');
   });
 
-  it('tells changes by field, roles by their label', () => {
+  it('lists changes by field, with labels of roles', () => {
     const changes = { role: { from: 'viewer', to: 'admin' }, event_types: { from: null, to: ['*'] } };
     expect(changesIn(entry({ changes }))).toEqual([
       { field: 'Role', from: 'Viewer', to: 'Administrator' },
@@ -48,19 +48,19 @@ describe('an entry in words', () => {
     ]);
   });
 
-  it('has words for every type', () => {
+  it('exists for every type', () => {
     expect(Object.keys(AUDIT_SENTENCES)).toEqual(Object.keys(AUDIT_TYPE_LABELS));
   });
 });
 
-describe('filters in the address', () => {
-  it('are read, and what is wrong with them counts as not said', () => {
+describe('the filters of the address', () => {
+  it('ignore invalid parts', () => {
     const search = { actor: 'usr_1', type: 'api_key.revoked', from: '2026-11-01', to: '2026-11-23' };
     expect(readAuditSearch({ ...search, more: 1 })).toEqual(search);
     expect(readAuditSearch({ actor: '', type: 'toString', from: 'yesterday', to: '2026-13-45' })).toEqual({});
   });
 
-  it('ask for whole days of the reader', () => {
+  it('cover whole days of the user', () => {
     const { from, to } = auditQueryOf({ from: '2026-11-01', to: '2026-11-01' });
     expect(Date.parse(to ?? '') - Date.parse(from ?? '')).toBe(24 * 3_600_000 - 1);
     expect(new Date(from ?? '').getHours()).toBe(0);

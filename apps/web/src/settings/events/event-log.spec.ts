@@ -3,7 +3,7 @@ import { matchesSearch, newestFirst, readEventSearch, typesOf } from './event-lo
 
 const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
 
-it('the newest first, none twice', () => {
+it('merges events, the newest first, without duplicates', () => {
   const [a, b, c, d] = [event('a'), event('b'), event('c'), event('d')];
   expect(newestFirst([c, d], [c, b, a]).map(({ id }) => id)).toEqual(['d', 'c', 'b', 'a']);
 });
@@ -14,11 +14,11 @@ it.each([
   [{ type: 'exception.opened' }, false],
   [{ shipment_id: 'shp_1' }, true],
   [{ shipment_id: 'shp_2' }, false],
-])('asked for %j: %s', (search, expected) => {
+])('search %j: %s', (search, expected) => {
   expect(matchesSearch(event('a'), search)).toBe(expected);
 });
 
-it('what an address says wrongly counts as not said', () => {
+it('ignores invalid parts of an address', () => {
   expect(readEventSearch({ type: 7, shipment_id: 'shp_1' })).toEqual({
     shipment_id: 'shp_1',
   });

@@ -13,7 +13,7 @@ describe('rule changes', () => {
   const RULE: Rule = { enabled: true, severity: 'medium', after_hours: 24, before_hours: null, by_mode: { air: 4 } };
   const VALUES = valuesOf(RULE);
 
-  it('what is left as it is, is not written', () => {
+  it('writes nothing without changes', () => {
     expect(patchOf(RULE, VALUES)).toBeUndefined();
   });
 
@@ -26,15 +26,15 @@ describe('rule changes', () => {
     [{ by_mode: { air: 4, rail: 12 } }, { by_mode: { rail: 12 } }],
     [{ by_mode: { air: '' } }, { by_mode: { air: null } }],
     [{ by_mode: { air: 4, rail: '' } }, undefined],
-  ] as const)('%j becomes %j: what is emptied is the default', (changes, expected) => {
+  ] as const)('%j becomes %j: empty fields restore the default', (changes, expected) => {
     expect(patchOf(RULE, { ...VALUES, ...changes })).toEqual(expected);
   });
 
-  it('hours that a rule does not have are never written', () => {
+  it('never writes hours that a rule does not have', () => {
     expect(patchOf(RULE, { ...VALUES, before_hours: 12 })).toBeUndefined();
   });
 
-  it('differences are named one by one', () => {
+  it('names each difference', () => {
     const other: Rule = { ...RULE, after_hours: 12, by_mode: { rail: 12 } };
     expect(differences(RULE, other)).toEqual(['after_hours', 'by_mode.air', 'by_mode.rail']);
     expect(differences(RULE, { ...RULE })).toEqual([]);
@@ -47,7 +47,7 @@ describe('rule changes', () => {
     [0, false],
     [8_761, false],
     ['-', false],
-  ] as const)('%j hours are fine: %s', (hours, isFine) => {
+  ] as const)('%j hours are valid: %s', (hours, isFine) => {
     expect(hoursFault(hours) === null).toBe(isFine);
   });
 });
@@ -56,18 +56,18 @@ describe('required changes', () => {
   const NONE = { ocean: [], air: [] } as unknown as Required;
   const SOME = { ocean: ['bill_of_lading', 'packing_list'], air: [] } as unknown as Required;
 
-  it('the order of documents is no change', () => {
+  it('ignores the order of documents', () => {
     const turned = { ocean: ['packing_list', 'bill_of_lading'], air: [] } as unknown as Required;
     expect(changedModes(SOME, turned)).toEqual([]);
     expect(requiredPatch(SOME, turned, NONE)).toBeUndefined();
   });
 
-  it('only modes that changed are written', () => {
+  it('writes only changed modes', () => {
     const air = { ...SOME, air: ['air_waybill'] } as unknown as Required;
     expect(requiredPatch(SOME, air, NONE)).toEqual({ air: ['air_waybill'] });
   });
 
-  it('a mode that is as by default again is left to the default', () => {
+  it('restores the default of a mode', () => {
     expect(requiredPatch(SOME, NONE, NONE)).toEqual({ ocean: null });
   });
 });

@@ -10,17 +10,17 @@ const ALL = [
 ];
 const emails = (found: readonly Member[]) => found.map(({ email }) => email);
 
-it('lists members by what they are called, those who were removed only when asked', () => {
+it('lists members by name, removed ones only when asked', () => {
   expect(emails(membersFound(ALL, {}))).toEqual(['ann@example.com', 'bob@example.com', 'zoe@example.com']);
   expect(emails(membersFound(ALL, { removed: true }))).toContain('old@example.com');
 });
 
-it('finds by part of a name or an e-mail, in any case', () => {
+it('finds members by part of a name or e-mail address, in any case', () => {
   expect(emails(membersFound(ALL, { q: ' ZOË ' }))).toEqual(['zoe@example.com']);
   expect(emails(membersFound(ALL, { q: 'bob@' }))).toEqual(['bob@example.com']);
 });
 
-it('reads from the address what it knows, and nothing else', () => {
+it('ignores unknown parts of an address', () => {
   expect(readTeamSearch({ q: 7, removed: true, other: 'x' })).toEqual({ q: '7', removed: true });
   expect(readTeamSearch({ q: '', removed: 'yes' })).toEqual({});
 });

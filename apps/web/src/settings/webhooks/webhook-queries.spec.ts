@@ -4,18 +4,18 @@ import { withNewest } from './webhook-queries.ts';
 const delivery = (id: string, version: number, status: WebhookDelivery['status'] = 'pending') =>
   ({ id, version, status }) as WebhookDelivery;
 
-describe('deliveries that are read again', () => {
-  it('change where they stand, and what is new is counted', () => {
+describe('polled deliveries', () => {
+  it('change in place, and new ones are counted', () => {
     const read = [delivery('b', 1), delivery('a', 1)];
     const newest = [delivery('c', 1), delivery('b', 2, 'succeeded'), delivery('a', 1)];
     expect(withNewest(read, newest)).toEqual({ rows: [delivery('b', 2, 'succeeded'), delivery('a', 1)], newer: 1 });
   });
 
-  it('never go back to an older state', () => {
+  it('never return to an older state', () => {
     const read = [delivery('a', 3, 'succeeded')];
     expect(withNewest(read, [delivery('a', 2)])).toEqual({ rows: read, newer: 0 });
   });
 
-  it('stay where they are not found again', () =>
+  it('stay if they are not among the newest', () =>
     expect(withNewest([delivery('a', 1)], [])).toEqual({ rows: [delivery('a', 1)], newer: 0 }));
 });

@@ -8,8 +8,8 @@ import {
 import { DELIVERY_STATUSES, FAILURE_REASONS } from './webhook-words.ts';
 
 describe('delivery search', () => {
-  describe('what an address says of deliveries', () => {
-    it('is read back as it stands there', () => {
+  describe('an address of deliveries', () => {
+    it('is read back as it was', () => {
       const search = {
         endpoint_id: 'whe_1',
         event_type: 'milestone.recorded',
@@ -20,7 +20,7 @@ describe('delivery search', () => {
       expect(readDeliverySearch(search)).toEqual(search);
     });
 
-    it('may be each status and reason that has words', () => {
+    it('accepts each known status and reason', () => {
       expect(DELIVERY_STATUS_NAMES).toEqual(Object.keys(DELIVERY_STATUSES));
       expect(FAILURE_REASON_NAMES).toEqual(Object.keys(FAILURE_REASONS));
     });
@@ -33,9 +33,9 @@ describe('delivery search', () => {
       { reason: 'boredom' },
       { since: 'yesterday' },
       { anything: 'else' },
-    ])('counts as not said where it is wrong, %j', (search) => expect(readDeliverySearch(search)).toEqual({}));
+    ])('ignores invalid parts, %j', (search) => expect(readDeliverySearch(search)).toEqual({}));
 
-    it('leaves out the one of several statuses that there is not', () =>
+    it('leaves out an unknown status of several', () =>
       expect(readDeliverySearch({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
   });
 });
@@ -44,10 +44,10 @@ describe('dead letter search', () => {
   const SEARCH = { endpoint_id: 'whe_1', event_type: 'shipment.created', reason: 'timeout' } as const;
 
   describe('dead letters', () => {
-    it('are narrowed by what the address says, but for their status', () =>
+    it('are filtered by the address, except by status', () =>
       expect(readDeadLetterSearch({ ...SEARCH, status: 'succeeded', event_id: 'evt_1' })).toEqual(SEARCH));
 
-    it('are all that fit where none was chosen', () => {
+    it('are all that match without a selection', () => {
       expect(whichOf({}, new Set())).toEqual({});
       expect(whichOf({ ...SEARCH, since: '2026-11-23T09:30:00.000Z' }, new Set())).toEqual({
         ...{ endpoint_id: 'whe_1', event_types: ['shipment.created'], reasons: ['timeout'] },
@@ -55,7 +55,7 @@ describe('dead letter search', () => {
       });
     });
 
-    it('are those that were chosen alone', () =>
+    it('are only the selected ones', () =>
       expect(whichOf(SEARCH, new Set(['dlv_1', 'dlv_2']))).toEqual({ delivery_ids: ['dlv_1', 'dlv_2'] }));
   });
 });

@@ -21,10 +21,10 @@ const REPLAY: WebhookReplay = {
 };
 
 describe('a replay', () => {
-  it('asks for what failed or was missed, of all types and times, unless told', () =>
+  it('covers failed and missed events of all types and times by default', () =>
     expect(replayBody(FAILED_OR_MISSED)).toEqual({ statuses: ['dead_lettered', 'missed'] }));
 
-  it('asks for what a person chose', () => {
+  it('covers what the user chose', () => {
     const since = '2026-11-22T00:00:00.000Z';
     expect(
       replayBody({ ...FAILED_OR_MISSED, since, event_types: ['shipment.created'], statuses: ['succeeded'] }),
@@ -40,9 +40,9 @@ describe('a replay', () => {
       { matched: 8, done: 4, failed: 2 },
       { done: 50, failed: 25 },
     ],
-  ] as const)('is so far, %j', (so, far) => expect(progressOf({ ...REPLAY, ...so })).toEqual(far));
+  ] as const)('has the progress of %j', (so, far) => expect(progressOf({ ...REPLAY, ...so })).toEqual(far));
 
-  it('is told in words', () => {
+  it('is described in words', () => {
     expect(replayAbout(REPLAY)).toMatch(/^dead letters, missed; to /);
     expect(replayAbout({ ...REPLAY, delivery_ids: ['dlv_1', 'dlv_2'] })).toBe('2 chosen');
     const narrowed = replayAbout({ ...REPLAY, event_types: ['shipment.created'], reasons: ['timeout'] });

@@ -2,8 +2,8 @@ import { curlOf } from './calls-of.ts';
 
 const BASE = 'https://track.example.com';
 
-describe('a call as a command', () => {
-  it('reads with a key that stands for one', () => {
+describe('a call as a curl command', () => {
+  it('has a placeholder for the key', () => {
     const call = { method: 'GET', path: '/v1/shipments/shp_1/milestones?classifier=all&limit=200' } as const;
     expect(curlOf(call, BASE)).toBe(
       [
@@ -13,12 +13,12 @@ describe('a call as a command', () => {
     );
   });
 
-  it('leaves to the shell what is to be set before', () => {
+  it('leaves placeholders to the shell', () => {
     const call = { method: 'DELETE', path: '/v1/shipments/shp_1/milestones/$MILESTONE_ID' } as const;
     expect(curlOf(call, BASE)).toContain(`'https://track.example.com/v1/shipments/shp_1/milestones/'"$MILESTONE_ID"''`);
   });
 
-  it('writes a body of which nothing means anything to the shell', () => {
+  it('quotes the body for the shell', () => {
     const call = { method: 'POST', path: '/v1/shipments', body: { note: "it's $HOME `x`" } } as const;
     expect(curlOf(call, BASE)).toBe(
       [

@@ -22,7 +22,7 @@ const document = (id: string, fields: Partial<ShipmentDocument> = {}) =>
   }) as ShipmentDocument;
 
 describe('versions', () => {
-  it('stand behind the newest', () => {
+  it('are listed behind the newest', () => {
     const all = [
       document('c', { replaces_document_id: 'b' }),
       document('other'),
@@ -33,7 +33,7 @@ describe('versions', () => {
     expect(ids).toEqual([['c', 'b', 'a'], ['other']]);
   });
 
-  it('one whose place another took while it was pending stands for itself', () => {
+  it('stand alone if they were pending while another replaced the former one', () => {
     const all = [
       document('late', { replaces_document_id: 'a' }),
       document('first', { replaces_document_id: 'a' }),
@@ -46,7 +46,7 @@ describe('versions', () => {
   });
 });
 
-it('what is required is fulfilled by the best that is there; what was replaced, deleted or not sent counts for nothing', () => {
+it('fulfils requirements with the best document; replaced, deleted and unsent ones do not count', () => {
   const all = [
     document('rejected', { status: 'rejected' }),
     document('approved', { status: 'approved' }),
@@ -72,11 +72,11 @@ describe('a chosen file', () => {
     ['blue car.jpg', 'photo'],
     ['notes.txt', 'other'],
     ['pod signed.png', 'proof_of_delivery'],
-  ])('%s is supposed to be %s', (name, type) => {
+  ])('guesses that %s is %s', (name, type) => {
     expect(supposedType(name)).toBe(type);
   });
 
-  it('is known by its ending', () => {
+  it('takes the content type from the extension', () => {
     expect([contentTypeOf('a.PDF'), contentTypeOf('a.jpeg'), contentTypeOf('a.exe'), contentTypeOf('pdf')]).toEqual([
       'application/pdf',
       'image/jpeg',
@@ -85,7 +85,7 @@ describe('a chosen file', () => {
     ]);
   });
 
-  it('that the service would refuse is not sent', () => {
+  it('refuses files that the service would refuse', () => {
     expect(faultOf({ name: 'a.pdf', size: 1 })).toBeUndefined();
     const faults = [
       { name: 'a.zip', size: 1 },
@@ -135,7 +135,7 @@ describe('an upload queue', () => {
     expect(queue.state()).toEqual([]);
   });
 
-  it('shows the progress of a transfer, goes on after a failure, and sends the failed file again', async () => {
+  it('shows progress, continues after a failure, and retries the failed file', async () => {
     const { queue, keys, sent, during, states } = queueOf();
     const seen: unknown[] = [];
     during['a.pdf'] = ({ onProgress }) => {
@@ -153,7 +153,7 @@ describe('an upload queue', () => {
     expect(seen).toEqual(Array(2).fill(['a.pdf', 'sending', 5, undefined]));
   });
 
-  it('stops the transfer of a file that is removed, and goes on with the next', async () => {
+  it('stops the transfer of a removed file and continues with the next', async () => {
     const { queue, keys, sent, during, states } = queueOf();
     during['a.pdf'] = () => queue.remove(keys[0]);
     await queue.send(keys.slice(0, 2));
@@ -175,6 +175,6 @@ it.each([
   [999, '999 bytes'],
   [1_500, '1.5 kB'],
   [26_214_400, '26.2 MB'],
-])('%d bytes are %s', (bytes, words) => {
+])('formats %d bytes as %s', (bytes, words) => {
   expect(fileSize(bytes).replace(',', '.')).toBe(words);
 });

@@ -15,11 +15,11 @@ describe('an explanation in words', () => {
     ['status', 'Status'],
     ['legs[1].etd', 'ETD of leg 2'],
     ['seal_number', 'seal number'],
-  ])('calls %s %s', (field, label) => {
+  ])('turns %s into %s', (field, label) => {
     expect(fieldLabel(field)).toBe(label);
   });
 
-  it('tells what resolves an exception', () => {
+  it('explains what resolves an exception', () => {
     const codes: ResolvedBy['codes'] = ['import_customs_cleared', 'gated_out'];
     expect(resolvedByLabel(way({ codes }), labels)).toBe('a milestone: Import customs cleared or Gated out');
     expect(resolvedByLabel(way({ by: 'field_changed', fields: ['eta', 'legs[0].eta'] }), labels)).toBe(
@@ -30,7 +30,7 @@ describe('an explanation in words', () => {
     );
   });
 
-  it('calls a code that is not known as it is', () => {
+  it('shows an unknown code as it is', () => {
     expect(resolvedByLabel(way({ codes: ['delivered'] }), new Map())).toBe('a milestone: delivered');
   });
 });

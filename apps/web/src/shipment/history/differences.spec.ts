@@ -1,6 +1,6 @@
 import { differences } from './value-words.ts';
 
-it('every single value that differs is named, wherever it stands', () => {
+it('lists every value that differs, at any depth', () => {
   const from = { eta: 'a', legs: [{ port: 'X' }, { port: 'Y' }], metadata: { team: 'blue' }, same: [1, 2] };
   const to = { eta: 'b', legs: [{ port: 'X' }], metadata: { team: 'red' }, same: [1, 2] };
   expect(differences(from, to)).toEqual([
@@ -10,7 +10,7 @@ it('every single value that differs is named, wherever it stands', () => {
   ]);
 });
 
-it('items are told apart by what they are called, not by their place', () => {
+it('matches items by what identifies them, not by position', () => {
   const [one, two] = [
     { number: 'A', days: 1 },
     { number: 'B', days: 2 },
@@ -23,6 +23,6 @@ it('items are told apart by what they are called, not by their place', () => {
   ]);
 });
 
-it('nothing is nothing, whichever way it is said', () => {
+it('treats all empty values as equal', () => {
   expect(differences({ a: null, b: [] }, { a: undefined, b: null, c: null })).toEqual([]);
 });

@@ -92,11 +92,11 @@ it.each<[string, HistoryEntry, string]>([
     }),
     'rejected Photo “a.png” (PNG): “Too dark”',
   ],
-])('%s is told in a sentence', (_what, one, did) => {
+])('describes %s in a sentence', (_what, one, did) => {
   expect(sentenceOf(one).did).toBe(did);
 });
 
-it('of a container what is told is its status, not the id of the milestone that set it', () => {
+it('describes the status of a container, not the milestone that set it', () => {
   const container = { number: 'CSQU3054383', status: 'in_transit', status_milestone_id: 'mst_1' };
   const containers = { from: [container], to: [{ ...container, status: 'arrived', status_milestone_id: 'mst_2' }] };
   expect(sentenceOf(entry('shipment.updated', { containers })).did).toBe(
@@ -104,7 +104,7 @@ it('of a container what is told is its status, not the id of the milestone that 
   );
 });
 
-it('of a milestone that was corrected what differs is told, not what follows from it', () => {
+it('describes the changes of a corrected milestone, without derived fields', () => {
   const to = { ...MILESTONE, revision: 2, recorded_at: 'later', location: 'NLRTM' };
   const { details } = sentenceOf(
     entry('milestone.corrected', { milestone: { from: { ...MILESTONE, location: 'CNSHA' }, to } }),
@@ -112,7 +112,7 @@ it('of a milestone that was corrected what differs is told, not what follows fro
   expect(details).toEqual([{ path: ['location'], from: 'CNSHA', to: 'NLRTM' }]);
 });
 
-it('what was said stands beside', () => {
+it('includes the note', () => {
   const said = entry('exception.updated', {
     exception: { from: EXCEPTION, to: EXCEPTION },
     note: { from: null, to: 'Hi' },
@@ -131,7 +131,7 @@ it.each([
   expect(whoOf(actor)).toBe(name);
 });
 
-it('values are words: labels where they are of an enumeration, nothing where there is none', () => {
+it('formats values: labels for enumerations, “nothing” for empty ones', () => {
   expect(valueWords('false_positive', 'code')).toBe('False positive');
   expect(valueWords('some_unknown_value', 'status')).toBe('Some unknown value');
   expect(valueWords('as_sent', 'external_id')).toBe('as_sent');

@@ -23,19 +23,19 @@ function service(thing: Thing, version: number) {
   return { tags, parts: { write, read: () => Promise.resolve({ thing, version }), isSame } };
 }
 
-it('is written by the version that was seen', async () => {
+it('writes with the version that was seen', async () => {
   const { parts, tags } = service(SEEN.thing, 3);
   await expect(guarded(SEEN, parts)).resolves.toBe('written');
   expect(tags).toEqual(['"3"']);
 });
 
-it('is written by the version of now where only something else of the shipment changed', async () => {
+it('writes with the current version if only other parts changed', async () => {
   const { parts, tags } = service(SEEN.thing, 9);
   await expect(guarded(SEEN, parts)).resolves.toBe('written');
   expect(tags).toEqual(['"3"', '"9"']);
 });
 
-it('is not written where the thing itself is another; both are told', async () => {
+it('writes nothing if the resource itself changed, and reports both states', async () => {
   const { parts, tags } = service({ status: 'rejected' }, 4);
   const refused = await guarded(SEEN, parts).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ChangedMeanwhile);
@@ -43,7 +43,7 @@ it('is not written where the thing itself is another; both are told', async () =
   expect(tags).toEqual(['"3"']);
 });
 
-it('tells a change too where the service refuses for it by another code', async () => {
+it('reports a change too if the service refuses it with another code', async () => {
   const parts = {
     ...service({ status: 'rejected' }, 4).parts,
     write: () => Promise.reject(refusal('document_reviewed')),
@@ -51,13 +51,13 @@ it('tells a change too where the service refuses for it by another code', async 
   await expect(guarded(SEEN, parts)).rejects.toBeInstanceOf(ChangedMeanwhile);
 });
 
-it('tells what else the service says of a thing that is as it was seen', async () => {
+it('passes on other refusals of an unchanged resource', async () => {
   const refused = refusal('document_reviewed');
   const parts = { ...service(SEEN.thing, 4).parts, write: () => Promise.reject(refused) };
   await expect(guarded(SEEN, parts)).rejects.toBe(refused);
 });
 
-it('gives up where another change comes before each try, and passes on every other failure', async () => {
+it('gives up if a change comes before each attempt, and passes on other failures', async () => {
   let version = 3;
   const chased = {
     write: () => Promise.reject(refusal('precondition_failed')),

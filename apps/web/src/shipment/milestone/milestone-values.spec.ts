@@ -26,8 +26,8 @@ const recorded: Milestone = {
   revision: 1,
 };
 
-describe('what a form of a milestone sends', () => {
-  it('is what was said, its time as a moment', () => {
+describe('the milestone form', () => {
+  it('sends filled fields, with the time as an instant', () => {
     const blank = blankMilestone('2026-11-24T06:00:00Z', ZONE);
     const values = { ...blank, code: 'vessel_departed', location: ' CNSHA ', occurred_at: '2026-11-24T14:30' };
     expect(bodyOf(values, ZONE)).toEqual({
@@ -39,11 +39,11 @@ describe('what a form of a milestone sends', () => {
     });
   });
 
-  it('is nothing, of a correction that changes nothing: not the seconds that the form does not show', () => {
+  it('sends nothing for an unchanged correction, although it does not show seconds', () => {
     expect(changesOf(recorded, valuesOf(recorded, ZONE), ZONE)).toEqual({});
   });
 
-  it('is what differs, of a correction, and null where it was cleared', () => {
+  it('sends changed fields of a correction, null for cleared ones', () => {
     const values = { ...valuesOf(recorded, ZONE), vessel: ' ', voyage: '412W', occurred_at: '2026-11-24T15:00' };
     expect(changesOf(recorded, values, ZONE)).toEqual({
       vessel: null,
@@ -52,7 +52,7 @@ describe('what a form of a milestone sends', () => {
     });
   });
 
-  it.each(['', '20261-11-24T15:00'])('is what was typed, where that is no time, %j: the service says so', (typed) => {
+  it.each(['', '20261-11-24T15:00'])('sends an invalid time as typed, %j, for the service to refuse', (typed) => {
     const values = { ...valuesOf(recorded, ZONE), occurred_at: typed };
     expect(changesOf(recorded, values, ZONE)).toEqual({ occurred_at: typed });
     expect(bodyOf(values, ZONE).occurred_at ?? '').toBe(typed);

@@ -19,24 +19,24 @@ describe('stops', () => {
   const places = (legs: readonly Leg[]) => stopsOf(legs).map(({ place, state }) => [place, state]);
 
   describe('the stops of a journey', () => {
-    it('are none without legs', () => {
+    it('are empty without legs', () => {
       expect(stopsOf([])).toEqual([]);
     });
 
-    it('are where a leg ends and the next one begins', () => {
+    it('are the places where one leg ends and the next begins', () => {
       const stops = stopsOf([leg('CNSHA', 'ESALG', { eta: 'a' }), leg('ESALG', 'NLRTM', { etd: 'b' })]);
       expect(stops.map(({ place }) => place)).toEqual(['CNSHA', 'ESALG', 'NLRTM']);
       expect(stops[1]).toMatchObject({ arrival: { estimated: 'a' }, departure: { estimated: 'b' } });
       expect([stops[0]?.arrival, stops[2]?.departure]).toEqual([undefined, undefined]);
     });
 
-    it('are two where the next leg begins somewhere else', () => {
+    it('are two if the next leg begins elsewhere', () => {
       expect(places([leg('CNSHA', 'ESALG'), leg('ESBCN', 'NLRTM')]).map(([place]) => place)).toEqual([
         ...['CNSHA', 'ESALG', 'ESBCN', 'NLRTM'],
       ]);
     });
 
-    it('tell how far the goods have come, also where nobody told of a stop between', () => {
+    it('show how far the goods are, also without news from a stop between', () => {
       const first = leg('CNSHA', 'ESALG', { atd: 'a' });
       expect(places([first, leg('ESALG', 'NLRTM')])).toEqual([
         ['CNSHA', 'left'],
@@ -74,8 +74,8 @@ describe('free time', () => {
     const kindOf = (container: Partial<Container>, shipment: object = {}, milestones: readonly Milestone[] = []) =>
       freeTimeOf({ ...CONTAINER, ...container }, freeTimeFacts({ ...SHIPMENT, ...shipment }, milestones), TODAY)?.kind;
 
-    describe('free time of a container', () => {
-      it('is that at the terminal until it leaves, then that until it is back', () => {
+    describe('the free time of a container', () => {
+      it('runs at the terminal until the container leaves, then until it is returned', () => {
         const facts = freeTimeFacts(SHIPMENT, []);
         expect(freeTimeOf(CONTAINER, facts, TODAY)).toEqual({ kind: 'demurrage', until: '2026-11-26', daysLeft: 2 });
         expect(freeTimeOf({ ...CONTAINER, status: 'out_for_delivery' }, facts, '2026-11-25')).toEqual({
@@ -95,11 +95,11 @@ describe('free time', () => {
         ['delivered', 'detention'],
         ['completed', undefined],
         ['returned', undefined],
-      ] as const)('of a container with status %s is %s, whatever steps were not reported', (status, kind) => {
+      ] as const)('with status %s is %s, whatever steps were not reported', (status, kind) => {
         expect(kindOf({ status })).toBe(kind);
       });
 
-      it('is that until it is back once a delivery was attempted', () => {
+      it('runs until the return once a delivery was attempted', () => {
         expect(kindOf({}, {}, [attempt()])).toBe('detention');
         expect(kindOf({}, {}, [attempt({ container_number: CONTAINER.number })])).toBe('detention');
         expect(kindOf({}, {}, [attempt({ container_number: 'MSKU1234565' })])).toBe('demurrage');
@@ -107,12 +107,12 @@ describe('free time', () => {
         expect(kindOf({}, {}, [attempt({ classifier: 'planned' })])).toBe('demurrage');
       });
 
-      it('is none of part loads and cancelled shipments', () => {
+      it('does not exist for part loads and cancelled shipments', () => {
         expect(kindOf({}, { load_type: 'lcl' })).toBeUndefined();
         expect(kindOf({}, { status: 'cancelled' })).toBeUndefined();
       });
 
-      it('is none where nobody said until when', () => {
+      it('does not exist without a last day', () => {
         expect(kindOf({ last_free_day: null })).toBeUndefined();
         expect(kindOf({ status: 'delivered', empty_return_by: null })).toBeUndefined();
       });
@@ -122,7 +122,7 @@ describe('free time', () => {
         ['2026-11-25', '1 day left'],
         ['2026-11-26', 'last free day'],
         ['2026-11-27', '1 day over'],
-      ])('on %s is called %s', (today, label) => {
+      ])('on %s is shown as %s', (today, label) => {
         const free = freeTimeOf(CONTAINER, freeTimeFacts(SHIPMENT, []), today);
         expect(free && freeTimeLabel(free)).toBe(label);
       });
@@ -135,17 +135,17 @@ describe('free time', () => {
       ...{ last_free_day: '2026-11-26', empty_return_by: null },
     } as unknown as Container;
 
-    describe('a form of a container', () => {
-      it('sends nothing where nothing differs', () => {
+    describe('the container form', () => {
+      it('sends nothing without changes', () => {
         expect(containerChanges(container, containerValues(container))).toEqual({});
       });
 
-      it('sends what differs, and null where it was cleared', () => {
+      it('sends changed fields, null for cleared ones', () => {
         const values = { ...containerValues(container), size_type: ' 22G1 ', last_free_day: '' };
         expect(containerChanges(container, values)).toEqual({ size_type: '22G1', last_free_day: null });
       });
 
-      it('takes a container for the same where only milestones changed it', () => {
+      it('treats a container as unchanged if only milestones changed it', () => {
         expect(isSameContainer(container, { ...container, status: 'arrived' })).toBe(true);
         expect(isSameContainer(container, { ...container, seal_number: 'S1' })).toBe(false);
       });

@@ -33,8 +33,8 @@ function milestone(
 }
 const standing = { past: false } as const;
 
-describe('the rows of a timeline', () => {
-  it('are one for what was planned, is expected and happened of the same event at the same place', () => {
+describe('timeline rows', () => {
+  it('combine plan, estimate and actual milestone of the same event and place', () => {
     const all = [
       milestone('vessel_arrived', 'planned', 1),
       milestone('vessel_arrived', 'estimated', 2),
@@ -46,7 +46,7 @@ describe('the rows of a timeline', () => {
     expect([rows[0]?.planned.length, rows[0]?.estimated.length, rows[0]?.actual.length]).toEqual([1, 1, 1]);
   });
 
-  it('stand where they happened, not where they were planned', () => {
+  it('are ordered by when events happened, not by plan', () => {
     const all = [
       milestone('vessel_arrived', 'planned', 1),
       milestone('discharged', 'actual', 2),
@@ -55,12 +55,12 @@ describe('the rows of a timeline', () => {
     expect(timelineRows(all, standing).map(({ code }) => code)).toEqual(['discharged', 'vessel_arrived']);
   });
 
-  it('are several for what happened several times', () => {
+  it('repeat for an event that happened several times', () => {
     const all = [milestone('customs_hold', 'actual', 2), milestone('customs_hold', 'actual', 5)];
     expect(timelineRows(all, standing)).toHaveLength(2);
   });
 
-  it('are those of a container and of all, where one is asked for', () => {
+  it('include milestones of the container and those of all', () => {
     const all = [
       milestone('discharged', 'actual', 2, { container_number: 'A' }),
       milestone('discharged', 'actual', 3, { container_number: 'B' }),
@@ -70,7 +70,7 @@ describe('the rows of a timeline', () => {
     expect(rows.map(({ container }) => container)).toEqual([null, 'B']);
   });
 
-  it('leave out what was taken back or replaced, unless asked for', () => {
+  it('leave out retracted and replaced milestones unless asked for', () => {
     const all = [
       milestone('vessel_arrived', 'estimated', 2, { superseded_at: '2026-11-01T00:00:00.000Z' }),
       milestone('vessel_arrived', 'estimated', 4),
@@ -85,7 +85,7 @@ describe('the rows of a timeline', () => {
     ]);
   });
 
-  it('tell by how much they are after the plan', () => {
+  it('show the delay against the plan', () => {
     const [late] = timelineRows(
       [milestone('vessel_arrived', 'planned', 1), milestone('vessel_arrived', 'estimated', 2)],
       standing,

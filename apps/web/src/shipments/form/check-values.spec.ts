@@ -5,22 +5,22 @@ import { EMPTY_LEG, EMPTY_VALUES } from './form-values.ts';
 describe('check values', () => {
   const GOOD = { ...EMPTY_VALUES, external_id: 'PO-1' };
 
-  describe('before it is sent', () => {
-    it('a form needs one of three references', () => {
+  describe('the check before sending', () => {
+    it('requires one of three references', () => {
       expect(checkValues(EMPTY_VALUES)).toHaveProperty('external_id');
       expect(checkValues(GOOD)).toEqual({});
       expect(checkValues({ ...EMPTY_VALUES, house_bill: 'H-1' })).toEqual({});
       expect(checkValues({ ...EMPTY_VALUES, container_numbers: ['CSQU3054383'] })).toEqual({});
     });
 
-    it('containers need the form of their mode; a wrong check digit is not refused', () => {
+    it('checks container numbers by mode, but accepts a wrong check digit', () => {
       expect(checkValues({ ...GOOD, container_numbers: ['CSQU3054384'] })).toEqual({});
       expect(checkValues({ ...GOOD, container_numbers: ['CSQU3054383', 'BOX 1'] })).toEqual({
         container_numbers: 'Not a container number: BOX 1',
       });
     });
 
-    it('codes are held against the mode of their leg, or else of the shipment', () => {
+    it('checks codes by the mode of the leg, or else of the shipment', () => {
       const leg = { ...EMPTY_LEG, origin_port: 'AMS', carrier_scac: 'K4' };
       expect(Object.keys(checkValues({ ...GOOD, mode: 'ocean', legs: [leg] }))).toEqual([
         'legs.0.carrier_scac',
@@ -29,7 +29,7 @@ describe('check values', () => {
       expect(checkValues({ ...GOOD, mode: 'ocean', legs: [{ ...leg, mode: 'air' }] })).toEqual({});
     });
 
-    it('rows of names and values are whole, and names there once', () => {
+    it('requires complete rows of names and values, with unique names', () => {
       const references = [{ type: 'purchase_order', value: '' }];
       const metadata = [
         { name: 'team', value: 'a' },
@@ -42,8 +42,8 @@ describe('check values', () => {
     });
   });
 
-  describe('numbers of containers', () => {
-    it('are taken as they are pasted, each once', () => {
+  describe('container numbers', () => {
+    it('are read from pasted text without duplicates', () => {
       expect(containerNumbersIn(['csqu 305438-3', 'CSQU3054383', ' '])).toEqual(['CSQU3054383']);
       expect(containerNumbersIn(['CSQU3054383 MSCU0000060'])).toEqual(['CSQU3054383', 'MSCU0000060']);
       expect(containerNumbersIn(['AKE12345LH'])).toEqual(['AKE12345LH']);
@@ -54,8 +54,8 @@ describe('check values', () => {
 describe('form errors', () => {
   const wrong = (param: string, message = 'Wrong.') => ({ param, message, code: 'invalid_value' }) as FieldError;
 
-  describe('what the API found wrong', () => {
-    it('stands at its field', () => {
+  describe('the errors of the API', () => {
+    it('appear at their fields', () => {
       const values = {
         ...EMPTY_VALUES,
         metadata: [
@@ -81,14 +81,14 @@ describe('form errors', () => {
       });
     });
 
-    it('is said above all where it is of no field of the form', () => {
+    it('appear above the form if it has no such field', () => {
       expect(refusedForm([wrong('original_eta')], EMPTY_VALUES)).toEqual({
         errors: {},
         others: ['original_eta: Wrong.'],
       });
     });
 
-    it('is called as the form calls it', () => {
+    it('use the labels of the form', () => {
       expect(labelOf('legs[1].etd')).toBe('Legs, 2');
       expect(labelOf('origin_port')).toBe('From');
       expect(labelOf('no_field')).toBeUndefined();

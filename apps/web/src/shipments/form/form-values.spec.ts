@@ -1,7 +1,7 @@
 import { EMPTY_LEG, EMPTY_VALUES, bodyOf, changedFields, patchOf } from './form-values.ts';
 
-describe('a form about a shipment', () => {
-  it('sends what is said, and nothing of what is not', () => {
+describe('the shipment form', () => {
+  it('sends filled fields only', () => {
     const leg = { ...EMPTY_LEG, mode: 'ocean' as const, vessel: ' Maersk Honam ' };
     const shipper = { name: 'Acme', external_id: ' ' };
     expect(bodyOf({ ...EMPTY_VALUES, external_id: ' PO-1 ', mode: 'ocean', shipper, legs: [leg] })).toEqual({
@@ -23,7 +23,7 @@ describe('a form about a shipment', () => {
     });
   });
 
-  it('sends of a change only the fields that differ, cleared ones as null', () => {
+  it('sends only the changed fields, null for cleared ones', () => {
     const before = { ...EMPTY_VALUES, external_id: 'PO-1', booking_number: 'B-1', house_bill: 'H-1' };
     expect(patchOf(before, { ...before, booking_number: '', house_bill: 'H-1 ', carrier_scac: 'MAEU' })).toEqual({
       booking_number: null,
@@ -31,20 +31,20 @@ describe('a form about a shipment', () => {
     });
   });
 
-  it('sends an Incoterm that is chosen, and null where it is cleared', () => {
+  it('sends a chosen Incoterm, and null for a cleared one', () => {
     const before = { ...EMPTY_VALUES, external_id: 'PO-1', incoterm: 'FOB' };
     expect(bodyOf(before)).toEqual({ external_id: 'PO-1', incoterm: 'FOB' });
     expect(patchOf(before, { ...before, incoterm: '' })).toEqual({ incoterm: null });
   });
 
-  it('names strings that are gone as null, since those are merged', () => {
+  it('sends null for removed keys of metadata, since they are merged', () => {
     const before = { ...EMPTY_VALUES, metadata: [...named('team', 'north'), ...named('cost_centre', '4711')] };
     const after = { ...before, metadata: named('team', 'south') };
     expect(patchOf(before, after)).toEqual({ metadata: { team: 'south', cost_centre: null } });
     expect(patchOf(before, { ...before, metadata: [] })).toEqual({ metadata: null });
   });
 
-  it('knows a field that was changed and changed back as unchanged', () => {
+  it('treats a field that was changed back as unchanged', () => {
     const before = { ...EMPTY_VALUES, container_numbers: ['CSQU3054383'] };
     expect(changedFields(before, { ...before, container_numbers: ['CSQU3054383'] })).toEqual([]);
     expect(changedFields(before, { ...before, container_numbers: [] })).toEqual(['container_numbers']);

@@ -41,26 +41,26 @@ function serviceWith(now: Shipment, changed: readonly string[] = []) {
 
 const mine = (changes: Partial<ShipmentValues>) => ({ ...valuesOf(BASE), ...changes });
 
-describe('a form that is saved', () => {
-  it('sends what it changed, on the version that it was opened with', async () => {
+describe('saving a form', () => {
+  it('sends the changes with the version that the form was opened with', async () => {
     const { api, sent } = serviceWith(BASE);
     expect(await saveShipment(api, BASE, mine({ booking_number: 'B-2' }))).toEqual({ kind: 'saved', warnings: [] });
     expect(sent).toEqual([{ changes: { booking_number: 'B-2' }, ifMatch: '"3"' }]);
   });
 
-  it('is not kept from it by what is of no field of it', async () => {
+  it('succeeds if others changed only other parts', async () => {
     const { api, sent } = serviceWith({ ...BASE, version: 5 });
     expect(await saveShipment(api, BASE, mine({ booking_number: 'B-2' }))).toMatchObject({ kind: 'saved' });
     expect(sent.map(({ ifMatch }) => ifMatch)).toEqual(['"3"', '"5"']);
   });
 
-  it('is saved where all of it is there already, as after an answer that was lost', async () => {
+  it('succeeds if all changes are there already, as after a lost response', async () => {
     const { api, sent } = serviceWith({ ...BASE, version: 4, booking_number: 'B-2' });
     expect(await saveShipment(api, BASE, mine({ booking_number: 'B-2' }))).toMatchObject({ kind: 'saved' });
     expect(sent).toHaveLength(1);
   });
 
-  it('tells what others changed, who it was, and of which somebody has to choose', async () => {
+  it('reports what others changed, who did, and which fields conflict', async () => {
     const now = { ...BASE, version: 4, booking_number: 'B-9', house_bill: 'H-9' };
     const { api } = serviceWith(now, ['booking_number']);
     const values = mine({ booking_number: 'B-2', carrier_scac: 'MSCU' });

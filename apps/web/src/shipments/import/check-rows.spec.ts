@@ -26,7 +26,7 @@ const check = (...rows: string[][]) =>
   );
 
 describe('rows of a file', () => {
-  it('become shipments: empty cells say nothing, times are those of the port', () => {
+  it('become shipments: empty cells are ignored, times are local to the port', () => {
     const { items, errors } = check(['A', 'Sea', 'cn sha', '2027-03-01 10:30', '', 'Honam', 'PO-9', '4711'], ['B']);
     expect(errors).toEqual([]);
     expect(items).toEqual([
@@ -46,7 +46,7 @@ describe('rows of a file', () => {
     ]);
   });
 
-  it('have an Incoterm in any case, or say which there are', () => {
+  it('accept an Incoterm in any case, and otherwise list the valid ones', () => {
     const sheet = {
       headers: ['Ref', 'Incoterms'],
       rows: [
@@ -62,14 +62,14 @@ describe('rows of a file', () => {
     ]);
   });
 
-  it('of one reference are one shipment with the containers of all', () => {
+  it('with the same reference become one shipment with all containers', () => {
     const { items } = check(['A', 'ocean', '', '', 'CSQU3054383'], ['A', 'ocean', '', '', 'MSCU0000060; CSQU3054383']);
     expect(items).toEqual([
       { rows: [2, 3], body: { external_id: 'A', mode: 'ocean', container_numbers: ['CSQU3054383', 'MSCU0000060'] } },
     ]);
   });
 
-  it('of one reference that do not agree are told apart', () => {
+  it('with the same reference but different fields are refused', () => {
     const { items, errors } = check(['A', 'ocean'], ['A', 'air']);
     expect(items).toEqual([]);
     expect(errors).toMatchObject([
@@ -78,13 +78,13 @@ describe('rows of a file', () => {
     ]);
   });
 
-  it('are left out together where one of a shipment is wrong, wherever it stands', () => {
+  it('of a shipment are left out together if one of them is faulty', () => {
     const { items, errors } = check(['A', 'boat'], ['A', 'ocean'], ['B', 'air']);
     expect(items.map(({ rows }) => rows)).toEqual([[4]]);
     expect(errors.map(({ row }) => row)).toEqual([2, 3]);
   });
 
-  it('with errors are left out, each with all that is wrong with it', () => {
+  it('with errors are left out, with all their errors', () => {
     const { items, errors } = check(
       ['', 'balloon'],
       ['B', 'ocean', 'SHANG1', '2027-03-01'],
@@ -94,25 +94,25 @@ describe('rows of a file', () => {
     expect(errors.map(({ row, column }) => `${row} ${column}`)).toEqual(['2 ', '2 Mode', '3 POL', '4 ETD']);
   });
 
-  it('keep their numbers where lines between them say nothing', () => {
+  it('keep their numbers despite empty lines', () => {
     const { items, errors } = check(['A'], [], ['B', 'balloon']);
     expect(items.map(({ rows }) => rows)).toEqual([[2]]);
     expect(errors.map(({ row, column }) => `${row} ${column}`)).toEqual(['4 Mode']);
   });
 
-  it('with more cells than there are columns are wrong: nobody knows which is which', () => {
+  it('with more cells than columns are refused', () => {
     const { items, errors } = check(['A', 'ocean', '', '', '', 'Honam', '', 'Acme', 'Ltd'], ['B']);
     expect(items.map(({ rows }) => rows)).toEqual([[3]]);
     expect(errors).toMatchObject([{ row: 2, column: '', message: expect.stringContaining('9 cells for 8 columns') }]);
   });
 
-  it('have own data of every name', () => {
+  it('have metadata of any name', () => {
     const sheet = { headers: ['Ref', '__proto__'], rows: [['A', '4711']], firstRow: 2 };
     const [item] = checkRows(sheet, { ...READING, mapping: ['external_id', 'metadata'] }).items;
     expect(JSON.stringify(item?.body)).toBe('{"external_id":"A","metadata":{"__proto__":"4711"}}');
   });
 
-  it('need no valid check digit, but the form of a container', () => {
+  it('need a container number of the right form, but no valid check digit', () => {
     const { errors } = check(['A', '', '', '', 'CSQU3054384'], ['B', '', '', '', 'BOX 1']);
     expect(errors).toEqual([{ row: 3, column: 'Box', value: 'BOX1', message: 'is no container number' }]);
   });

@@ -2,7 +2,7 @@ import { guessDayOrder, guessMapping, readMoment, replacedWhole, toRemember, wit
 
 describe('columns', () => {
   describe('columns of a file', () => {
-    it('are guessed by their headers, however those are written', () => {
+    it('are guessed by their headers in any spelling', () => {
       expect(guessMapping(['PO Number', 'P.O.L.', 'pod', 'Container No.', 'Colour'], {})).toEqual([
         'external_id',
         'origin_port',
@@ -12,17 +12,17 @@ describe('columns', () => {
       ]);
     });
 
-    it('are what they were the last time, also where they were left out', () => {
+    it('are what they were in the last file, ignored ones too', () => {
       const remembered = toRemember(['Colour', 'POL'], ['metadata', null]);
       expect(guessMapping(['colour', 'P O L'], remembered)).toEqual(['metadata', null]);
     });
 
-    it('tell what of a shipment they say whole', () => {
+    it('report the parts of a shipment that they replace as a whole', () => {
       expect(replacedWhole(['external_id', 'mode', null])).toEqual([]);
       expect(replacedWhole(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual(['legs', 'own data']);
     });
 
-    it('are one thing once, but for what may be there several times', () => {
+    it('have each meaning once, unless it may repeat', () => {
       expect(guessMapping(['Reference', 'Order', 'Container', 'ULD'], {})).toEqual([
         'external_id',
         null,
@@ -36,7 +36,7 @@ describe('columns', () => {
 });
 
 describe('dates', () => {
-  describe('a time in a file', () => {
+  describe('times in a file', () => {
     it.each([
       ['2026-12-24', 'day-first', 'UTC', '2026-12-24T00:00:00.000Z'],
       ['2026-12-24 18:30', 'day-first', 'Asia/Shanghai', '2026-12-24T10:30:00.000Z'],
@@ -44,7 +44,7 @@ describe('dates', () => {
       ['2026-12-24T18:30+0100', 'day-first', undefined, '2026-12-24T17:30:00.000Z'],
       ['4/3/2027 7:05', 'day-first', 'UTC', '2027-03-04T07:05:00.000Z'],
       ['04.03.2027', 'month-first', 'UTC', '2027-04-03T00:00:00.000Z'],
-    ] as const)('%s, %s, in %s, is %s', (text, order, zone, instant) => {
+    ] as const)('reads %s, %s, in %s as %s', (text, order, zone, instant) => {
       expect(readMoment(text, order, zone)).toBe(instant);
     });
 
@@ -53,11 +53,11 @@ describe('dates', () => {
       ['2027-02-30', 'UTC', 'is no date that there is'],
       ['2027-02-03 25:00', 'UTC', 'is no date that there is'],
       ['2027-02-03', undefined, 'the zone of its port is not known'],
-    ])('%s in %s is refused', (text, zone, message) => {
+    ])('refuses %s in %s', (text, zone, message) => {
       expect(() => readMoment(text, 'day-first', zone)).toThrow(message);
     });
 
-    it('tells by days above twelve what comes first', () => {
+    it('guesses the order from days above 12', () => {
       expect(guessDayOrder(['03/04/2027', '12/24/2026'])).toBe('month-first');
       expect(guessDayOrder(['03/04/2027', 'PO-1'])).toBe('day-first');
     });

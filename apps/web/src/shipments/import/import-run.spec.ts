@@ -61,7 +61,7 @@ function answerTo(external_id: string, index: number) {
 const lostAnswer = () => new ConnectionError('It broke.', { outcomeUnknown: true });
 
 describe('an import', () => {
-  it('is sent batch by batch, and tells what was refused, by row', async () => {
+  it('sends batch by batch and reports refused rows', async () => {
     const [store, { api, sender, calls }] = [storeOf(planned()), service()];
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
     await run.run();
@@ -77,7 +77,7 @@ describe('an import', () => {
     });
   });
 
-  it('waits where it has to, and sends the same batch under the same key', async () => {
+  it('waits if necessary and repeats a batch with the same key', async () => {
     const headers = { 'retry-after': '7' };
     const tooMany = new RateLimitError({ status: 429, headers, error: {} });
     const [store, { api, sender, calls, byKey }] = [storeOf(planned()), service([undefined, lostAnswer(), tooMany])];
@@ -95,7 +95,7 @@ describe('an import', () => {
     expect(store.kept.record).toMatchObject({ created: 249, done: 3 });
   });
 
-  it('goes on from the first batch that nobody heard the answer of', async () => {
+  it('continues with the first batch whose response was lost', async () => {
     const [store, there] = [storeOf(planned()), service([undefined, lostAnswer()])];
     const first: ImportRun = new ImportRun(planned().record, { ...there, store, wait: async () => first.stop() });
     await first.run();
@@ -110,7 +110,7 @@ describe('an import', () => {
   it.each([
     { what: 'it is removed', change: () => ({ record: undefined, batches: [] }), why: 'given up in another tab' },
     { what: 'a batch is gone', change: (kept: object) => ({ ...kept, batches: [] }), why: 'Choose the file again' },
-  ])('stops when $what while it is sent, and sends nothing more', async ({ change, why }) => {
+  ])('stops when $what during a request, and sends nothing more', async ({ change, why }) => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
     const sender = async () => {
       if (calls.length === 1) Object.assign(store.kept, change(store.kept));
@@ -136,7 +136,7 @@ describe('an import', () => {
     expect(run.state()).toMatchObject({ phase: 'done', record: { sent: 250, created: 249, done: 3 } });
   });
 
-  it('sends nothing once somebody else is signed in with the browser', async () => {
+  it('sends nothing once another user is signed in', async () => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
     const sender = async () => (calls.length < 2 ? WHOSE.owner : 'bob');
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });

@@ -15,13 +15,13 @@ describe('list news', () => {
   const told = (...shipments: Shipment[]) => withNews(NONE, shipments, READ_AT + 1);
   const created = (id: string, created_at: string) => aShipment({ id, created_at });
 
-  it('counts those that would come in', () => {
+  it('counts shipments that a reread would add', () => {
     const news = listNews(list, told(created('c', '2026-11-03T00:00:00.000Z'), aShipment({ id: 'a', version: 2 })));
     expect(news.fresh).toBe(1);
     expect(newsText(news)).toBe('1 new');
   });
 
-  it('leaves out what does not match, and what would come behind those that were read', () => {
+  it('ignores shipments that do not match or that belong behind the rows that were read', () => {
     const early = created('z', '2026-10-01T00:00:00.000Z');
     const late = created('c', '2026-11-03T00:00:00.000Z');
     expect(listNews({ ...list, query: { mode: 'air' } }, told(late)).fresh).toBe(0);
@@ -29,18 +29,18 @@ describe('list news', () => {
     expect(listNews(list, told(early)).fresh).toBe(1);
   });
 
-  it('knows nothing of what was told long before the list was read', () => {
+  it('ignores events from long before the list was read', () => {
     expect(listNews(list, withNews(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000)).fresh).toBe(0);
   });
 
-  it('names rows that changed and match no more', () => {
+  it('names rows that have changed and no longer match', () => {
     const pending = { ...list, query: { status: ['pending'] as const } };
     const news = listNews(pending, told(aShipment({ id: 'b', version: 2, status: 'booked' })));
     expect([...news.gone]).toEqual(['b']);
     expect(newsText(news)).toBe('1 no longer matches');
   });
 
-  it('tells that something may be missing', () => {
+  it('reports that changes may be missing', () => {
     expect(newsText(listNews(list, { ...NONE, missed: true }))).toBe('the connection was away');
     expect(newsText(listNews(list, NONE))).toBeUndefined();
   });
@@ -72,7 +72,7 @@ describe('matches', () => {
     { q: 'po 882 nord' },
     { q: 'MÖB' },
   ];
-  it.each(MATCHING)('is in the list of %j', (query) => {
+  it.each(MATCHING)('belongs to the list of %j', (query) => {
     expect(matches(shipment, query)).toBe(true);
   });
 
@@ -91,11 +91,11 @@ describe('matches', () => {
     { q: 'wind' },
     { q: 'nordwind air' },
   ];
-  it.each(OTHERS)('is not in that of %j', (query) => {
+  it.each(OTHERS)('does not belong to the list of %j', (query) => {
     expect(matches(shipment, query)).toBe(false);
   });
 
-  it('has no day to be within where it has no ETA', () => {
+  it('matches no range of days without an ETA', () => {
     expect(matches(aShipment(), { eta_to: '2026-12-01T00:00:00.000Z' })).toBe(false);
   });
 

@@ -12,7 +12,7 @@ it.each([
   ['PageUp', 0],
   ['Home', 0],
   ['End', 99],
-])('%s leads to row %i', (key, to) => {
+])('%s moves to row %i', (key, to) => {
   expect(press(key)).toEqual({ kind: 'move', to, selects: false });
 });
 
@@ -21,7 +21,7 @@ it('selects on the way with Shift', () => {
   expect(press('ArrowUp', true)).toEqual({ kind: 'move', to: 4, selects: true });
 });
 
-it('begins with the first row, and stays within the rows', () => {
+it('begins with the first row and stays within the rows', () => {
   expect(actionOf({ key: 'j', shiftKey: false }, { ...place, active: -1 })).toMatchObject({ to: 0 });
   expect(actionOf({ key: 'j', shiftKey: false }, { ...place, active: 99 })).toMatchObject({ to: 99 });
   expect(actionOf({ key: 'j', shiftKey: false }, { ...place, count: 0 })).toBeUndefined();
@@ -32,10 +32,10 @@ it.each([
   ['Escape', 'select-none'],
   ['/', 'search'],
   ['?', 'help'],
-])('%s is for %s', (key, kind) => {
+])('%s means %s', (key, kind) => {
   expect(press(key)).toEqual({ kind });
 });
 
-it('leaves other keys alone', () => {
+it('ignores other keys', () => {
   expect(press('Enter')).toBeUndefined();
 });

@@ -5,28 +5,28 @@ import { CSV_HEADER, csvRow } from './export-csv.ts';
 const rows = ['a', 'b', 'c', 'd'].map((id) => aShipment({ id }));
 
 describe('a selection', () => {
-  it('takes one in and out', () => {
+  it('adds and removes a shipment', () => {
     expect([...toggled(NOTHING, 'a')]).toEqual(['a']);
     expect([...toggled(new Set(['a', 'b']), 'a')]).toEqual(['b']);
   });
 
-  it('takes in what lies between, upwards too', () => {
+  it('adds the rows between two, upwards too', () => {
     expect([...withRange(new Set(['d']), rows, 2, 1)]).toEqual(['d', 'b', 'c']);
   });
 
-  it('loses those that are done, and no others', () => {
+  it('loses the given shipments and no others', () => {
     expect([...without(new Set(['a', 'c', 'd']), [aShipment({ id: 'a' }), aShipment({ id: 'b' })])]).toEqual([
       'c',
       'd',
     ]);
   });
 
-  it('is only of rows that are there', () => {
+  it('contains only shipments that the list has', () => {
     expect(selectedOf(new Set(['b', 'gone']), rows)).toEqual([rows[1]]);
   });
 });
 
-it('writes a shipment as a row of the file', () => {
+it('writes a shipment as a CSV row', () => {
   const shipment = aShipment({
     mode: 'ocean',
     incoterm: 'FOB',

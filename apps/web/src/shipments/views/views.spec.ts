@@ -2,16 +2,16 @@ import { COMMON_VIEWS, isView, readViews, withView, withoutView } from './views.
 
 const late = { name: 'Late', search: { mode: 'ocean', sort: 'eta' } } as const;
 
-it('reads what was kept, and leaves out what is no view', () => {
+it('reads stored views and leaves out invalid ones', () => {
   const kept = [late, { name: '' }, 'x', { name: 'Odd', search: { mode: 'balloon', q: 7 } }, null];
   expect(readViews(JSON.stringify(kept))).toEqual([late, { name: 'Odd', search: { q: '7' } }]);
 });
 
-it.each([undefined, '', '{', '7', 'null'])('takes “%s” for nothing kept', (text) => {
+it.each([undefined, '', '{', '7', 'null'])('reads “%s” as no views', (text) => {
   expect(readViews(text)).toEqual([]);
 });
 
-it('replaces the one of a name', () => {
+it('replaces the view with the same name', () => {
   const other = { name: 'Other', search: {} };
   const changed = { ...late, search: { q: 'x' } };
   expect(withView([late, other], changed)).toEqual([changed, other]);
@@ -19,7 +19,7 @@ it('replaces the one of a name', () => {
   expect(withoutView([late, other], 'Late')).toEqual([other]);
 });
 
-it('knows which one is shown, in whatever order it is said; columns count where it has some', () => {
+it('recognizes the shown view in any order of its search; columns count only if the view has some', () => {
   expect(isView(late, { sort: 'eta', mode: 'ocean' })).toBe(true);
   expect(isView(late, { sort: 'eta', mode: 'ocean', columns: 'status' })).toBe(true);
   expect(isView(late, { mode: 'ocean' })).toBe(false);
@@ -27,6 +27,6 @@ it('knows which one is shown, in whatever order it is said; columns count where 
   expect(isView(narrow, { sort: 'eta', mode: 'ocean', columns: 'eta' })).toBe(false);
 });
 
-it('has views for everybody that are addresses as well', () => {
+it('has built-in views that are valid addresses', () => {
   for (const view of COMMON_VIEWS) expect(readViews(JSON.stringify([view]))).toEqual([view]);
 });

@@ -32,19 +32,19 @@ describe('endpoint fields', () => {
   };
   const header = (name: string, value: string, kept = false) => ({ key: 7, name, value, kept });
 
-  describe('what a person enters of an endpoint', () => {
-    it('changes nothing as it was read', () => {
+  describe('the endpoint form', () => {
+    it('changes nothing if nothing is entered', () => {
       const values = valuesOf(ENDPOINT);
       expect(changesOf(ENDPOINT, values)).toEqual({});
       expect(changesOf(ENDPOINT, { ...values, event_types: ['milestone.recorded', 'shipment.created'] })).toEqual({});
     });
 
-    it('is sent where it differs', () => {
+    it('sends changed fields', () => {
       const values = { ...valuesOf(ENDPOINT), description: ' Our TMS ', max_concurrency: 4 };
       expect(changesOf(ENDPOINT, values)).toEqual({ description: 'Our TMS', max_concurrency: 4 });
     });
 
-    it('keeps the values of headers that it does not know', () => {
+    it('keeps header values that it does not know', () => {
       const { headers } = valuesOf(ENDPOINT);
       const more = { ...valuesOf(ENDPOINT), headers: [...headers, header('X-Site', 'RTM')] };
       expect(changesOf(ENDPOINT, more)).toEqual({ headers: { Authorization: MASK, 'X-Site': 'RTM' } });
@@ -54,7 +54,7 @@ describe('endpoint fields', () => {
       expect(changesOf(ENDPOINT, { ...valuesOf(ENDPOINT), headers: [] })).toEqual({ headers: {} });
     });
 
-    it('clears a description with nothing', () =>
+    it('clears an empty description', () =>
       expect(bodyOf({ ...NEW_ENDPOINT, description: '  ' }).description).toBeNull());
 
     it.each([
@@ -63,35 +63,35 @@ describe('endpoint fields', () => {
       [{ headers: [header(' ', 'x')] }, 'headers'],
       [{ headers: [header('X-A', '')] }, 'headers'],
       [{ headers: [header('X-A', '1'), header('x-a ', '2')] }, 'headers'],
-    ])('is told what is wrong with it, %j', (wrong, field) => {
+    ])('finds the fault of %j', (wrong, field) => {
       expect(Object.keys(faultsOf({ ...NEW_ENDPOINT, url: 'https://a.example', ...wrong }))).toEqual([field]);
     });
 
-    it('is right otherwise', () =>
+    it('finds no fault otherwise', () =>
       expect(faultsOf({ ...valuesOf(ENDPOINT), headers: [header('Authorization', '', true)] })).toEqual({}));
   });
 });
 
 describe('event type choice', () => {
-  describe('the types that an endpoint gets', () => {
-    it('are the standard ones for a star', () => {
+  describe('a subscription', () => {
+    it('to a star is to the standard types', () => {
       expect(isChosen(['*'], 'shipment.created')).toBe(true);
       expect(isChosen(['*'], 'document.rejected')).toBe(false);
     });
 
-    it('are chosen beside a star where they are no standard ones', () => {
+    it('has other types beside the star', () => {
       expect(choose(['*'], ['document.rejected', 'shipment.created'], true)).toEqual(['*', 'document.rejected']);
       expect(choose(['*', 'document.rejected'], ['document.rejected'], false)).toEqual(['*']);
     });
 
-    it('stand for themselves once a standard one is left out', () => {
+    it('lists its types once a standard one is left out', () => {
       const left = choose(['*', 'document.rejected'], ['shipment.created'], false);
       expect([...left].sort()).toEqual(
         [...STANDARD_EVENT_TYPES.filter((type) => type !== 'shipment.created'), 'document.rejected'].sort(),
       );
     });
 
-    it('are the same with a star and without, until a release adds one', () => {
+    it('is the same with a star and without, until a release adds a type', () => {
       const named = chooseStandard(['*', 'exception.updated'], false);
       expect(named).toEqual([...STANDARD_EVENT_TYPES, 'exception.updated']);
       expect(chooseStandard(named, true)).toEqual(['*', 'exception.updated']);
@@ -103,6 +103,6 @@ describe('event type choice', () => {
       [['shipment.created'], 'Shipment created'],
       [['shipment.created', 'shipment.updated', 'milestone.recorded'], 'Shipment created and 2 more'],
       [[], 'None'],
-    ] as const)('%j are called so', (types, label) => expect(eventTypesLabel([...types])).toBe(label));
+    ] as const)('%j is described', (types, label) => expect(eventTypesLabel([...types])).toBe(label));
   });
 });

@@ -23,14 +23,14 @@ describe('stats series', () => {
       ['day', 24, '2026-11-22T10:00:00.000Z', '2026-11-23T09:00:00.000Z'],
       ['week', 28, '2026-11-16T12:00:00.000Z', '2026-11-23T06:00:00.000Z'],
       ['month', 30, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
-    ] as const)('of a %s are %i without a gap', (window, count, first, last) => {
+    ] as const)('for a %s are %i without a gap', (window, count, first, last) => {
       const columns = columnsOf({ hours: [] }, window, NOW);
       expect([columns.length, columns[0]?.at, columns.at(-1)?.at]).toEqual([count, first, last]);
       expect(statsSince(window, NOW)).toBe(first);
       expect(columns.every(({ succeeded, p95 }) => succeeded === 0 && p95 === null)).toBe(true);
     });
 
-    it('have what the hours in them had, and the slowest of them', () => {
+    it('sum up their hours and keep the slowest', () => {
       const hours = [hour('2026-11-23T06:00:00.000Z', 3, 1, 40), hour('2026-11-23T08:00:00.000Z', 2, 0, 90)];
       expect(columnsOf({ hours }, 'week', NOW).at(-1)).toEqual({
         ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, dead: 1, p50: 90, p95: 90 },
@@ -40,12 +40,12 @@ describe('stats series', () => {
   });
 
   describe('totals', () => {
-    it('say nothing of success where nothing was attempted', () =>
+    it('have no success rate without attempts', () =>
       expect(totalsOf({ hours: [] })).toEqual({
         ...{ attempts: 0, failed: 0, dead: 0, success: undefined, p95: null, isExact: true },
       }));
 
-    it('are of all hours', () => {
+    it('cover all hours', () => {
       const hours = [
         hour('2026-11-23T06:00:00.000Z', 3, 1, 40),
         { ...hour('2026-11-23T07:00:00.000Z', 4, 0), is_exact: false },
@@ -58,7 +58,7 @@ describe('stats series', () => {
       [0.9999, '99.9 %'],
       [0.5, '50 %'],
       [0, '0 %'],
-    ])('shows %d as %s', (share, text) => expect(percent(share)).toBe(text));
+    ])('formats %d as %s', (share, text) => expect(percent(share)).toBe(text));
   });
 });
 
