@@ -87,7 +87,7 @@ describe('reading once more', () => {
     queries.clear();
   });
 
-  /** Looks at what each read of it answers by hand. */
+  /** Observes a query whose reads are answered by `answered`. */
   function look(queryKey: readonly unknown[]): void {
     const queryFn = () => {
       const read = Promise.withResolvers<string>();

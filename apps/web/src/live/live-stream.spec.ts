@@ -92,7 +92,7 @@ describe('the live stream of a page', () => {
     await after(0);
     expect([streams.begun.length, streams.last.options.lastEventId]).toEqual([2, 'evt_1']);
     streams.last.opens();
-    // Nor is it said to be away, which it was of itself.
+    // Closing its own connection is not reported as a loss.
     expect([heard, refusals]).toEqual([['begun', 'on', 'evt_1', 'on'], []]);
   });
 

@@ -65,7 +65,7 @@ describe('what comes next', () => {
     const labels = (containers: readonly object[], milestones: readonly Milestone[] = []) =>
       next(shipment({ containers }), milestones).map(({ label }) => label);
     expect(labels([container])).toEqual(['Last free day']);
-    // Its gate-out was not reported.
+    // The gate-out was not reported.
     expect(labels([{ ...container, status: 'delivered' }])).toEqual(['Empty return due']);
     const attempted = milestone({ code: 'delivery_attempted', classifier: 'actual', occurred_at: day(14) });
     expect(labels([container], [attempted])).toEqual(['Empty return due']);

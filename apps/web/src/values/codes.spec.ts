@@ -17,7 +17,7 @@ describe('codes', () => {
     it.each([
       ['CSQU3054383', 3],
       ['MSKU9070323', 3],
-      // A sum of which 10 is left has the digit 0.
+      // A remainder of 10 has the check digit 0.
       ['MSCU0000060', 0],
       ['AKE12345LH', undefined],
       ['CSQU30543', undefined],

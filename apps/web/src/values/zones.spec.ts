@@ -25,7 +25,7 @@ describe('zones', () => {
     });
 
     it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('are the same for a user in %s', (reader) => {
-      // The hours that clocks there skip are shown elsewhere.
+      // Other zones have times in the hour that clocks here skip.
       const [berlin, newYork] = ['2026-03-28T18:00:00.000Z', '2026-03-07T18:00:00.000Z'];
       expect(
         readBy(
@@ -80,7 +80,7 @@ describe('zones', () => {
     });
   });
 
-  /** What it is to somebody whose own zone this is, which a process cannot change. */
+  /** Runs the expression in a process with this time zone, which a process cannot change later. */
   function readBy(zone: string, expression: string): unknown {
     const zones = JSON.stringify(new URL('zones.ts', import.meta.url).href);
     const program = `const { wallClockOf, instantOf, zoneLabel } = await import(${zones}); console.log(JSON.stringify(${expression}))`;

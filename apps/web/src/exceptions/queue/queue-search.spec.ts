@@ -119,7 +119,7 @@ describe('due dates', () => {
   it('pass when the day is over at the place, as the severity shows', () => {
     const risk = { ...one('demurrage_risk', { last_free_day: '2026-12-01' }), severity: 'high' as const };
     const after = { ...risk, severity: 'critical' as const };
-    // In Shanghai it ends before it does in UTC, and in Los Angeles after it.
+    // The day ends in Shanghai before, and in Los Angeles after, it ends in UTC.
     expect(isOverdue(after, at('2026-12-01T16:00:00Z'))).toBe(true);
     expect(isOverdue(risk, at('2026-12-02T07:59:00Z'))).toBe(false);
     expect(isOverdue(after, at('2026-12-02T08:00:00Z'))).toBe(true);

@@ -13,7 +13,7 @@ const refusal = (code: 'precondition_failed' | 'document_reviewed') =>
 const isSame = (one: Thing, other: Thing) => one.status === other.status;
 const SEEN: Seen<Thing> = { thing: { status: 'uploaded' }, version: 3 };
 
-/** A service whose shipment is at this version, with the thing like this. */
+/** A service that holds the resource at this version of its shipment. */
 function service(thing: Thing, version: number) {
   const tags: string[] = [];
   const write = (tag: string) => {

@@ -18,7 +18,7 @@ const BASE = {
 } as unknown as Shipment;
 const ANN = { type: 'user', id: 'usr_1', name: 'Ann' };
 
-/** The service, with this shipment: a change of an earlier version is refused. */
+/** A service that holds this shipment and refuses changes of an earlier version. */
 function serviceWith(now: Shipment, changed: readonly string[] = []) {
   const sent: { readonly changes: ShipmentPatch; readonly ifMatch: string }[] = [];
   const refusal = { type: 'conflict', code: 'precondition_failed', message: 'It has changed.' } as const;

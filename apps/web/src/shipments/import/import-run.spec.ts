@@ -19,7 +19,7 @@ function planned() {
   return planImport(SHEET, { items, errors }, WHOSE);
 }
 
-/** What a browser keeps. */
+/** The storage of a browser. */
 function storeOf({ record, batches }: ReturnType<typeof planned>) {
   const kept: { record: ImportRecord | undefined; batches: (readonly SentItem[] | undefined)[] } = {
     record,
@@ -36,7 +36,7 @@ function storeOf({ record, batches }: ReturnType<typeof planned>) {
   };
 }
 
-/** A service that carries out a batch once for each key; before it answers, one of `failures` is thrown, where there is one. */
+/** A service that carries out a batch once per key. It throws the next of `failures` before it responds, if there is one. */
 function service(failures: readonly (Error | undefined)[] = []) {
   const byKey = new Map<string, object>();
   const calls: string[] = [];
