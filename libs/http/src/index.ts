@@ -1,11 +1,4 @@
-export {
-  Audited,
-  AUDITED_BY,
-  type AuditedByRequest,
-  type AuditedChange,
-  AuditTrail,
-  reportChange,
-} from './audit/audit-trail.ts';
+export { Audited, AUDITED_BY, type AuditedByRequest, AuditTrail, reportChange } from './audit/audit-trail.ts';
 export { environmentOf, SessionCookie } from './authentication/authenticators.ts';
 export { createHttpApi, describeRoutes } from './create-http-api.ts';
 export {
@@ -15,7 +8,6 @@ export {
   type FeatureDocs,
   type FeatureHooks,
   type HttpDependencies,
-  type HttpFeature,
   type HttpSettings,
   LOGGER,
   SETTINGS,

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import { type DocumentRecord, documentResource, type ShipmentDocument } from '@tracking/contracts';
 import { notFound, type PageContent, ReadYourWrites, scopeOf, SETTINGS, type WrittenResource } from '@tracking/http';
-import type { SortValues } from '@tracking/read-models';
+import type { ReadModelName, SortValues } from '@tracking/read-models';
 import { type DocumentAnswer, type FoundDocument, shipmentIdOfPart, type Written } from '@tracking/shipments';
 import { READ_MODELS, SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyRequest } from 'fastify';
@@ -28,7 +28,7 @@ export class DocumentReader {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
     @Inject(READ_MODELS) private readonly readModels: DocumentsHttpDependencies['readModels'],
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
     @Inject(SETTINGS) private readonly settings: DocumentsHttpDependencies['settings'],
   ) {}
 

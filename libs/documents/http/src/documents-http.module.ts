@@ -8,7 +8,7 @@ import { DocumentStorage } from './document-storage.ts';
 import { DocumentController } from './document.controller.ts';
 import { DOCS } from './documents-docs.ts';
 import { receiveForms } from './receive-forms.ts';
-import { AddDocumentController, DocumentsController, UploadsController } from './shipment-documents.controller.ts';
+import { ShipmentDocumentsController } from './shipment-documents.controller.ts';
 import { UploadThrottle, UploadUrls } from './upload-urls.ts';
 
 /** Documents of shipments, with their bytes. */
@@ -25,13 +25,7 @@ export class DocumentsHttpModule {
     const { objects, logger, metrics, clock, quota, settings } = dependencies;
     return {
       module: DocumentsHttpModule,
-      controllers: [
-        AddDocumentController,
-        UploadsController,
-        DocumentsController,
-        DocumentController,
-        DocumentBytesController,
-      ],
+      controllers: [ShipmentDocumentsController, DocumentController, DocumentBytesController],
       providers: [
         ...shipmentReading(dependencies),
         { provide: DocumentStorage, useFactory: () => new DocumentStorage({ objects, logger, metrics }) },

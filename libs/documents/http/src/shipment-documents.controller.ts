@@ -33,16 +33,17 @@ import {
 import { DOCUMENT_FORM } from './receive-forms.ts';
 import { type Upload, UploadUrls } from './upload-urls.ts';
 
-/** Adds a document with its file in one request. */
+/** The documents of a shipment. */
 @ApiTags('Documents')
 @Controller('v1/shipments/:id/documents')
-export class AddDocumentController {
-  constructor(
-    @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
-    @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(DocumentReader) private readonly documents: DocumentReader,
-    @Inject(DocumentStorage) private readonly storage: DocumentStorage,
-  ) {}
+export class ShipmentDocumentsController {
+  @Inject(SHIPMENTS) private readonly shipments!: DocumentsHttpDependencies['shipments'];
+  @Inject(ShipmentReader) private readonly shipmentReader!: ShipmentReader;
+  @Inject(DocumentReader) private readonly documents!: DocumentReader;
+  @Inject(DocumentStorage) private readonly storage!: DocumentStorage;
+  @Inject(UploadUrls) private readonly uploads!: UploadUrls;
+  @Inject(WriteResponder) private readonly responder!: WriteResponder;
+  @Inject(Cursors) private readonly cursors!: Cursors;
 
   @Post()
   @Operation('addDocument', {
@@ -75,20 +76,8 @@ export class AddDocumentController {
     const location = `/v1/documents/${written.answer.document.id}`;
     return this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
   }
-}
 
-/** Adds documents whose bytes are sent later, to their own URL. */
-@ApiTags('Documents')
-@Controller('v1/shipments/:id/documents/uploads')
-export class UploadsController {
-  constructor(
-    @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
-    @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(DocumentReader) private readonly documents: DocumentReader,
-    @Inject(UploadUrls) private readonly uploads: UploadUrls,
-  ) {}
-
-  @Post()
+  @Post('uploads')
   @Operation('requestUpload', {
     summary: 'Get a URL to send a large file to',
     description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` its bytes to \`upload.url\`, which needs no key and lives 15 minutes, then \`POST /v1/documents/{id}/complete\`. What is not complete after 24 hours expires. A repeat under the same Idempotency-Key gets the same document with a URL of its own. If-Match and the ETag of the answer are those of the shipment.`,
@@ -114,24 +103,6 @@ export class UploadsController {
     reply.request.keepsAnswer = false;
     return { ...body, upload: this.uploads.issue(written.answer.document, command) };
   }
-}
-
-/** @throws RequestError `body_too_large` */
-function requireSize(bytes: number): void {
-  if (bytes <= DOCUMENT_LIMITS.presignedBytes) return;
-  const message = `A document has at most ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}.`;
-  throw new RequestError('body_too_large', message, [{ param: 'size_bytes', code: 'invalid_value', message }]);
-}
-
-/** Lists the documents of a shipment. */
-@ApiTags('Documents')
-@Controller('v1/shipments/:id/documents')
-export class DocumentsController {
-  constructor(
-    @Inject(DocumentReader) private readonly documents: DocumentReader,
-    @Inject(ShipmentReader) private readonly reader: ShipmentReader,
-    @Inject(Cursors) private readonly cursors: Cursors,
-  ) {}
 
   @Get()
   @Operation('listDocuments', {
@@ -150,8 +121,15 @@ export class DocumentsController {
   ): Promise<Page<ShipmentDocument>> {
     const listing = { list: `documents of ${id}`, scope, filter: {}, sort: '-created_at' };
     return page(query, listing, this.cursors, async (limit, after) => {
-      const { id: shipmentId } = await this.reader.get(request, id);
+      const { id: shipmentId } = await this.shipmentReader.get(request, id);
       return this.documents.list(request, shipmentId, { limit, after });
     });
   }
+}
+
+/** @throws RequestError `body_too_large` */
+function requireSize(bytes: number): void {
+  if (bytes <= DOCUMENT_LIMITS.presignedBytes) return;
+  const message = `A document has at most ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}.`;
+  throw new RequestError('body_too_large', message, [{ param: 'size_bytes', code: 'invalid_value', message }]);
 }

@@ -7,7 +7,7 @@ import { IDENTITY, type IdentityHttpDependencies, WORKSPACE_SETTINGS } from './d
 import { DOCS } from './identity-docs.ts';
 import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
-import { SessionController, SessionsController } from './session.controller.ts';
+import { SessionController } from './session.controller.ts';
 import { SettingsController } from './settings.controller.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
 import { UsersController } from './users.controller.ts';
@@ -30,7 +30,6 @@ export class IdentityHttpModule {
         UsersController,
         InvitationsController,
         SessionController,
-        SessionsController,
         AuditLogController,
         SettingsController,
       ],

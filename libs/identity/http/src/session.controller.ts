@@ -59,16 +59,15 @@ interface Ended {
 const SET_COOKIE = { 'Set-Cookie': { description: 'The cookie of the session.', schema: { type: 'string' as const } } };
 
 @ApiTags('Session')
-@Controller('v1/session')
+@Controller('v1')
 export class SessionController {
-  constructor(
-    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
-    @Inject(SignInThrottle) private readonly throttle: SignInThrottle,
-    @Inject(SessionCookie) private readonly cookie: SessionCookie,
-    @Inject(WriteResponder) private readonly responder: WriteResponder,
-  ) {}
+  @Inject(IDENTITY) private readonly identity!: IdentityHttpDependencies['identity'];
+  @Inject(SignInThrottle) private readonly throttle!: SignInThrottle;
+  @Inject(SessionCookie) private readonly cookie!: SessionCookie;
+  @Inject(WriteResponder) private readonly responder!: WriteResponder;
+  @Inject(Cursors) private readonly cursors!: Cursors;
 
-  @Post()
+  @Post('session')
   @HttpCode(200)
   @Operation('signIn', {
     summary: 'Sign in: begin a session, kept in a cookie',
@@ -112,7 +111,7 @@ export class SessionController {
     return this.responder.respond(reply, warnings, { body: holder });
   }
 
-  @Get()
+  @Get('session')
   @Operation('getSession', {
     summary: 'Who am I: whose session or key the request carries, and what it allows',
     conditional: 'read',
@@ -122,7 +121,7 @@ export class SessionController {
     return this.holder(principalOf(reply.request), reply);
   }
 
-  @Patch()
+  @Patch('session')
   @Operation('changeOwnName', { summary: 'Change what one is called', body: OwnNameDto })
   @ApiResponse({ status: 200, description: 'The holder, with the new name.', type: SignedInResource })
   @Audited('user.changed')
@@ -138,7 +137,7 @@ export class SessionController {
     return this.responder.respond(reply, warnings, { body: await this.holder(principal, reply) });
   }
 
-  @Delete()
+  @Delete('session')
   @Operation('signOut', { summary: 'Sign out: end the session' })
   @ApiResponse({
     status: 200,
@@ -160,7 +159,7 @@ export class SessionController {
     return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
   }
 
-  @Post('password')
+  @Post('session/password')
   @HttpCode(200)
   @Operation('changePassword', {
     summary: "Change one's password: ends every other session",
@@ -189,31 +188,7 @@ export class SessionController {
     return this.responder.respond(reply, warnings, { body: { changed_at: at } });
   }
 
-  /** Several resources in one, so the tag is that of the content. */
-  private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsHolder> {
-    const holder = await this.identity.credentialsHolder(principal);
-    if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
-    reply.header('ETag', etagOfContent(holder));
-    return holder;
-  }
-}
-
-/** The caller is signed in, so a wrong current password is a fault of the body, not of the credentials. */
-function throwAsFieldError(error: unknown): never {
-  if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
-  throw invalidRequest([{ param: 'current_password', code: 'invalid_value', message: 'Is not your password.' }]);
-}
-
-@ApiTags('Session')
-@Controller('v1/sessions')
-export class SessionsController {
-  constructor(
-    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
-    @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(WriteResponder) private readonly responder: WriteResponder,
-  ) {}
-
-  @Get()
+  @Get('sessions')
   @Operation('listSessions', { summary: "List one's sessions, the newest first", query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
   async list(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
@@ -225,7 +200,7 @@ export class SessionsController {
     });
   }
 
-  @Delete(':id')
+  @Delete('sessions/:id')
   @Operation('endSession', { summary: "End one of one's sessions" })
   @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
   @refusal(404, 'You have no such session.')
@@ -240,4 +215,18 @@ export class SessionsController {
     reportChange(reply.request, { before: { device, address }, after: null }, id);
     return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
   }
+
+  /** Several resources in one, so the tag is that of the content. */
+  private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsHolder> {
+    const holder = await this.identity.credentialsHolder(principal);
+    if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
+    reply.header('ETag', etagOfContent(holder));
+    return holder;
+  }
+}
+
+/** The caller is signed in, so a wrong current password is a fault of the body, not of the credentials. */
+function throwAsFieldError(error: unknown): never {
+  if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
+  throw invalidRequest([{ param: 'current_password', code: 'invalid_value', message: 'Is not your password.' }]);
 }
