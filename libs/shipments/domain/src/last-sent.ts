@@ -1,4 +1,4 @@
-import type { Milestone, MilestoneSource } from '@tracking/contracts';
+import type { MilestoneSource } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { Overridden } from './events/event-data.ts';
 import type { TimelineEntry } from './state.ts';
@@ -74,18 +74,14 @@ export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>):
 }
 
 /**
- * What a milestone's entry remembers of a feed after an event.
- * @param told by the event, if it does
+ * The overridden fields of a milestone after an event.
+ * @param overridden of the event; undefined if the event does not change them
  */
 export function overriddenAfter(
   previous: TimelineEntry | undefined,
-  milestone: Milestone,
-  told: Overridden | undefined,
+  overridden: Overridden | undefined = previous?.overridden,
 ): Overridden {
-  if (told !== undefined) return isOverridden({ overridden: told }) ? told : NOT_OVERRIDDEN;
-  if (previous === undefined) return NOT_OVERRIDDEN;
-  if (isSameContent(previous.milestone, milestone)) return previous.overridden;
-  return isFeed(milestone.source) ? NOT_OVERRIDDEN : overriddenBy(milestone, lastSent(previous));
+  return overridden !== undefined && isOverridden({ overridden }) ? overridden : NOT_OVERRIDDEN;
 }
 
 function fieldsFrom(choose: (field: Field) => MilestoneInput): MilestoneInput {

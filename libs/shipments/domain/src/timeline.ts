@@ -15,7 +15,7 @@ export interface MilestoneChanges {
   /** Ids of estimates whose `superseded_at` becomes null. */
   readonly restored: readonly string[];
   readonly at: Timestamp;
-  /** Of the milestone; absent where it follows from what the timeline has. */
+  /** Fields of the milestone that a person's value replaced; absent from an event that does not change them. */
   readonly overridden?: Overridden;
 }
 
@@ -36,7 +36,7 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
     milestone,
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
     written: isStatedBefore ? previous.written : revision,
-    overridden: overriddenAfter(previous, milestone, overridden),
+    overridden: overriddenAfter(previous, overridden),
   });
 }
 

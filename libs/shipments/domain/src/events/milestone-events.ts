@@ -43,8 +43,8 @@ export interface MilestoneCorrected {
     /** Ids of estimates that the previous content had replaced and the new one no longer does. */
     readonly restores: readonly string[];
     readonly last: LastMilestones;
-    /** Absent where it was stored before milestones could be corrected by hand: the timeline tells it from the sources then. */
-    readonly overridden?: Overridden;
+    /** Fields that the milestone's feed last sent and a person's value replaced. */
+    readonly overridden: Overridden;
   };
 }
 
@@ -56,7 +56,7 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
     isNew: false,
     superseded: supersedes,
     restored: restores,
-    ...(overridden !== undefined && { overridden }),
+    overridden,
   }),
   // What came again as it was is none.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,

@@ -101,7 +101,7 @@ export interface ShipmentChanged {
   readonly type: 'shipment.changed.v1';
   readonly data: {
     readonly changes: Changes;
-    /** What set the `eta` that the changes name; absent without, and where it was stored before it was remembered. */
+    /** The origin of a new `eta`; absent if the changes do not name `eta`. */
     readonly eta_set_by?: EtaSetBy;
   };
 }
