@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { EVENT_HEADERS, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, PublishedEvent, Role } from '@tracking/contracts';
 import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
@@ -177,12 +177,12 @@ export async function startApi(options: StartOptions = {}) {
       await gateway.listen(0, '127.0.0.1');
       return caller(await gateway.getUrl());
     },
-    /** Puts events where webhooks find them. */
-    publish: (...published: readonly PublishedEvent[]) =>
-      broker.publish(
-        SHIPMENT_EVENTS_TOPIC.name,
-        published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers: {} })),
-      ),
+    /** Publishes events to webhooks, as if they were stored after the present head of the log. */
+    publish: async (...published: readonly PublishedEvent[]) => {
+      const headers = { [EVENT_HEADERS.position]: `${(await eventStore.head()) ?? ''}.` };
+      const messages = published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers }));
+      await broker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
+    },
     /** Id of a workspace. */
     workspace: async (name = 'default') => String((await identity.workspaces.find(name))?.id),
     /** Position of the last event stored: unchanged where nothing was written. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { EVENT_HEADERS, NEWEST_API_VERSION, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { noMetrics, silentLogger, takeTime } from '@tracking/testing';
@@ -13,6 +13,8 @@ import { FakeEventLog } from './fake-event-log.ts';
 const [dataDir = '', url = '', task = ''] = process.argv.slice(2);
 const scope = { workspace_id: 'wsp_one', environment: 'live' } as const;
 const command = () => ({ ...scope, id: randomUUID(), at: new Date().toISOString() });
+/** After the head of the empty event store, at which the endpoint is enabled. */
+const POSITION = '1';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
@@ -46,8 +48,10 @@ say('ready');
 while (task === 'publish') {
   const ids = Array.from({ length: 5 }, () => `evt_${randomUUID()}`);
   const messages = ids.map((id) => {
-    const event = { id, type: 'shipment.created', created_at: new Date().toISOString(), ...scope, data: {} };
-    return { key: id, value: JSON.stringify(event), headers: { 'event-id': id } };
+    const made = { created_at: new Date().toISOString(), api_version: NEWEST_API_VERSION };
+    const event = { id, type: 'shipment.created', ...made, ...scope, data: {} };
+    const headers = { [EVENT_HEADERS.id]: id, [EVENT_HEADERS.position]: POSITION };
+    return { key: id, value: JSON.stringify(event), headers };
   });
   await engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
   for (const id of ids) say(`published ${id}`);

@@ -184,7 +184,7 @@ describe('enabled periods', () => {
     });
   });
 
-  test('an event without a place is live for an endpoint that is enabled, and by the times after that', () => {
+  test('an event that is in no log is live for an endpoint that is enabled, and by the times after that', () => {
     const message = (hour: number) => ({ created_at: at(hour), place: undefined });
     const open = begun([], moment('02', 5));
     expect([includes(open, message(1)), includes(open, message(9))]).toEqual([true, true]);

@@ -170,7 +170,7 @@ export interface EnabledPeriod extends Period {
 /** The fields of an event that decide whether it is live. */
 export interface LoggedEvent {
   readonly created_at: Timestamp;
-  /** Where it is in the log; undefined for an event that is in no log, or whose message does not say. */
+  /** Where it is in the log; undefined for an event about another endpoint, which is in no log. */
   readonly place: LogPlace | undefined;
 }
 
@@ -187,8 +187,8 @@ export function ended(periods: readonly EnabledPeriod[], { at, head }: Moment): 
 }
 
 /**
- * Returns true if an event lies in one of the periods, whenever it is asked. An event without a place matches an open period,
- * and a closed one by its times: so nothing is lost.
+ * Returns true if an event lies in one of the periods, whenever it is asked. An event that is in no log matches an open
+ * period, and a closed one by its times.
  */
 export function includes(periods: readonly EnabledPeriod[], { created_at, place }: LoggedEvent): boolean {
   return periods.some(({ from, to, places }) => {

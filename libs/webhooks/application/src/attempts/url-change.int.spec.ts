@@ -3,7 +3,6 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { type FakeAnswer, answer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
-import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
 const FORMER = 'https://former.example.com/hook';
 const PRESENT = 'https://present.example.com/hook';
@@ -102,18 +101,6 @@ describe('after the URL of an endpoint was changed', () => {
     reply(answer(410));
     await untilSucceeded(id, event_id, 2);
     expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
-  });
-
-  test('a 410 disables nothing where an earlier version changed the URL, without its revision', async () => {
-    const { id } = await stage.endpoint(webhooks, FORMER);
-    const { event_id, reply } = await attemptUnderWay();
-    const endpoints = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS);
-    const stored = (await endpoints.get(id)) as EndpointDocument;
-    await endpoints.upsert({ ...stored, url: PRESENT, revision: stored.revision + 1 });
-    reply(answer(410));
-    await eventually(async () => expect((await stage.delivery(webhooks, id, event_id)).attempts_count).toBe(1));
-    await webhooks.stop();
-    expect(await endpoints.get(id)).toMatchObject({ status: 'enabled', url: PRESENT });
   });
 
   test('a 410 that came before its URL was set again disables nothing', async () => {

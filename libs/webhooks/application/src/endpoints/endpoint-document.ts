@@ -39,9 +39,9 @@ export const ENDPOINTS: CollectionSpec = {
   ],
 };
 
-/** Returns true if neither got another URL since the other. */
+/** Returns true if neither got another URL since the other. A URL that is set again is another one. */
 export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
-  return one.url === other.url && urlRevision(one) === urlRevision(other);
+  return urlRevision(one) === urlRevision(other);
 }
 
 export function toEndpoint(document: EndpointDocument): WebhookEndpoint {

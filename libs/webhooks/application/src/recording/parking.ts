@@ -1,7 +1,5 @@
 import {
-  API_VERSIONS,
   EVENT_HEADERS,
-  type JsonObject,
   type PageOf,
   type PageRequest,
   type PayloadVersions,
@@ -143,26 +141,26 @@ export class ParkedMessageCases implements ParkedMessages {
 
 /** An event with the headers of its message. */
 export interface ConsumedEvent extends PublishedEvent {
-  /** Undefined if the message does not say. */
-  readonly place: LogPlace | undefined;
+  readonly place: LogPlace;
   /** Undefined if the message names none. */
   readonly origin: RequestOrigin | undefined;
 }
 
 /**
  * Reads the event of a message.
- * @throws Error as {@link parseEvent}; for a payload version that this process does not know; and if the event cannot be made
- * in every older version, to which an endpoint may be pinned
+ * @throws Error as {@link parseEvent}; for a payload version that this process does not know; if the event cannot be made in
+ * every older version, to which an endpoint may be pinned; and if the message has no log position
  */
 export function consumedEvent(
   { value, headers }: Pick<Message, 'value' | 'headers'>,
   versions: PayloadVersions,
 ): ConsumedEvent {
-  const place = headers[EVENT_HEADERS.position];
   const event = parseEvent(value);
   if (versions.find(event.api_version) === undefined) throw new Error('its api_version is not known here');
   requireOlderForms(event, versions);
-  return { ...event, place: place === '' ? undefined : place, origin: originIn(headers) };
+  const place = headers[EVENT_HEADERS.position] ?? '';
+  if (place === '') throw new Error('the position is missing');
+  return { ...event, place, origin: originIn(headers) };
 }
 
 function requireOlderForms(event: PublishedEvent, versions: PayloadVersions): void {
@@ -196,11 +194,10 @@ function parseEvent(text: string): PublishedEvent {
   }
   if (typeof value !== 'object' || value === null) throw new Error('the message is not an object');
   const event = value as Partial<Record<keyof PublishedEvent, unknown>>;
-  for (const name of ['id', 'type', 'created_at', 'environment', 'workspace_id'] as const) {
+  for (const name of ['id', 'type', 'created_at', 'api_version', 'environment', 'workspace_id'] as const) {
     if (typeof event[name] !== 'string' || event[name] === '') throw new Error(`${name} is missing`);
   }
   if (Number.isNaN(Date.parse(String(event.created_at)))) throw new Error('created_at is not a timestamp');
   if (typeof event.data !== 'object' || event.data === null) throw new Error('data is missing');
-  // Publishers did not say it before there was a second one.
-  return { api_version: API_VERSIONS[0], ...event } as PublishedEvent & { readonly data: JsonObject };
+  return event as PublishedEvent;
 }

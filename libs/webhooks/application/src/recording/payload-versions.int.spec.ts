@@ -104,15 +104,6 @@ describe('with a second version of the payload', () => {
     expect(await received(OLD_URL, 2)).toEqual({ ...missed, ...inOld });
   });
 
-  test('what was published before there was one is sent as it was, and says so', async () => {
-    await stage.endpoint(webhooks, NEW_URL);
-    await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
-    const event = stage.event({ data: inOld.data });
-    const { api_version: _unsaid, ...unsaid } = event;
-    await stage.send({ ...stage.message(event), value: JSON.stringify(unsaid) });
-    for (const url of [NEW_URL, OLD_URL]) expect(await received(url, 1)).toEqual({ ...event, ...inOld });
-  });
-
   test('what cannot be made in an older one is parked alone, and stays so until it can', async () => {
     const picky = (reference: unknown) => ({ external_id: (reference as string).trim() });
     stage.versions = new PayloadVersions([

@@ -9,7 +9,7 @@ import type {
   Metrics,
   ReceivedMessage,
 } from '@tracking/ports';
-import { renderBody, wants } from '@tracking/webhooks-domain';
+import { type LogPlace, renderBody, wants } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
@@ -53,7 +53,9 @@ interface Recording {
 /** More would fill the store's queue for all others. */
 const DELIVERIES_PER_WRITE = 1_000;
 
-export interface RecordableEvent extends ConsumedEvent {
+export interface RecordableEvent extends Omit<ConsumedEvent, 'place'> {
+  /** Undefined for an event about an endpoint, which is in no log. */
+  readonly place: LogPlace | undefined;
   /** The endpoint that the event is about, which does not receive it. */
   readonly about_endpoint?: string;
 }
@@ -200,7 +202,7 @@ export class Recorder {
     return { matches, payloads };
   }
 
-  private async endpointsOf(events: readonly ConsumedEvent[]): Promise<EndpointsByScope> {
+  private async endpointsOf(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, Scope>(events.map((event) => [keyOf(event), event]));
     const found = [...scopes].map(async ([key, scope]) => [key, await this.parts.endpoints.all(scope)] as const);
     return new Map(await Promise.all(found));
@@ -228,7 +230,7 @@ function keyOf({ workspace_id, environment }: Scope): string {
   return `${workspace_id} ${environment}`;
 }
 
-function aboutOf({ workspace_id, environment, id, type, created_at, origin }: ConsumedEvent): AboutEvent {
+function aboutOf({ workspace_id, environment, id, type, created_at, origin }: RecordableEvent): AboutEvent {
   const about = { workspace_id, environment, event_id: id, event_type: type, event_created_at: created_at };
   return origin === undefined ? about : { ...about, origin };
 }
