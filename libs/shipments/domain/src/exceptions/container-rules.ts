@@ -6,7 +6,7 @@ import { placeOf } from '../references.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 import { firstPlace } from '../timeline.ts';
-import { hoursAfter, localDay } from './moments.ts';
+import { type Finding, forEachSubject, hoursAfter, hoursOf, localDay, type RuleFacts } from './rule.ts';
 import {
   byChangeOf,
   byCorrectionOf,
@@ -17,7 +17,6 @@ import {
   milestonesFor,
   stepDone,
 } from './remedies.ts';
-import { type Finding, type RuleFacts, forEachSubject, hoursOf } from './rule.ts';
 
 /** How long goods may stay on the way where nobody says when they are to go on. */
 const STOP_HOURS = 10 * 24;

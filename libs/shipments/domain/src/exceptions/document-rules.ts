@@ -1,9 +1,8 @@
 import { isPresent } from '@tracking/contracts';
 import { replacementsAmong } from '../documents.ts';
 import type { DocumentInHand } from '../state.ts';
-import { hoursAfter } from './moments.ts';
+import { type Find, hoursAfter } from './rule.ts';
 import { byChangeOf, byDocuments } from './remedies.ts';
-import type { Find } from './rule.ts';
 
 /** Types that the workspace requires for the shipment's mode and that it has none of, from some time before its ETA on. */
 export const missingDocument: Find = ({ derived, documents, requiredDocuments }, { before_hours }) => {

@@ -1,4 +1,4 @@
-import { hoursAfter, localDay } from './moments.ts';
+import { hoursAfter, localDay } from './rule.ts';
 
 const zulu = (text: string) => new Date(`${text}Z`).toISOString();
 

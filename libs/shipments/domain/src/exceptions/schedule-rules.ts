@@ -1,9 +1,8 @@
 import { type ExceptionSettings, type ResolvedBy, type Timestamp, latestOf } from '@tracking/contracts';
 import type { Derived } from '../derive.ts';
 import { mayGoByWater } from '../route.ts';
-import { HOUR_MS, hoursAfter } from './moments.ts';
+import { type Find, type Finding, HOUR_MS, hoursAfter, hoursOf, oldestDue } from './rule.ts';
 import { BY_NEWS, byChangeOf, hasArrived, hasDeparted, isDelivered, stepDone } from './remedies.ts';
-import { type Find, type Finding, hoursOf, oldestDue } from './rule.ts';
 
 /** Lateness above which it is grave, whatever the workspace set. */
 const GRAVE_HOURS = 48;

@@ -13,20 +13,20 @@ export function isDepartureBy(mode: Mode | null, milestone: Said, memory: Memory
 }
 
 /** A departure or arrival, and whether it is that at the shipment's port. */
-export interface Happened {
+interface Happened {
   readonly by: Said;
   readonly rule: 'at_port' | 'earliest';
 }
 
 /** "`atd`: the earliest actual departure located at `origin_port`, else the earliest." */
-export function departureOf(memory: Memory): Happened | null {
+function departureOf(memory: Memory): Happened | null {
   const departures = happened(memory).filter((milestone) => isDeparture(milestone, memory));
   const there = departures.filter(({ location }) => location !== null && location === originOf(memory));
   return firstOf(there, departures);
 }
 
 /** "`ata`: the earliest arrival located at `destination_port`, else the earliest after the last departure." */
-export function arrivalOf(memory: Memory): Happened | null {
+function arrivalOf(memory: Memory): Happened | null {
   const there = arrivalsOf(memory).filter((milestone) => isAt(destinationOf(memory), milestone));
   return firstOf(there, finalArrivals(memory));
 }

@@ -2,7 +2,6 @@ import type { Leg } from '@tracking/contracts';
 import { hasValidCheckDigit } from '../../src/references.ts';
 import { containerTimes, lastOf } from './actual-times.ts';
 import { isSuperseded } from './estimates.ts';
-import { openExceptions } from './exceptions.ts';
 import { type Memory, NOTHING_GIVEN, destinationOf, happened, inListOrder, laneOf, originOf } from './memory.ts';
 import { laneStatus, shipmentStatus } from './status.ts';
 
@@ -17,7 +16,6 @@ export function answerOf(memory: Memory) {
     legs: legsOf(memory),
     containers: memory.fields.container_numbers.map((number) => containerOf(number, memory)),
     last_milestone: lastOf(happened(memory)),
-    open: openExceptions(memory),
     milestones: milestonesOf(memory),
   };
 }

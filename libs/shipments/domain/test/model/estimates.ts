@@ -19,14 +19,14 @@ function seriesOf({ code, container_number, location, source }: Said): string {
   return JSON.stringify([code, container_number, location, source]);
 }
 
-export function currentEstimates(memory: Memory): readonly Said[] {
+function currentEstimates(memory: Memory): readonly Said[] {
   return counting(memory).filter(
     (milestone) => milestone.classifier === 'estimated' && !isSuperseded(milestone, memory),
   );
 }
 
 /** "An estimated arrival (`vessel_arrived flight_arrived arrived_at_destination`; rail also 105, 106; road and courier also `delivered`)." */
-export function estimatesArrival({ code, location }: Said, memory: Memory): boolean {
+function estimatesArrival({ code, location }: Said, memory: Memory): boolean {
   if (['vessel_arrived', 'flight_arrived', 'arrived_at_destination'].includes(code)) return true;
   const legs = memory.legs.value;
   const leg = legs.find(({ destination_port }) => destination_port === location) ?? legs.at(-1);
@@ -36,25 +36,25 @@ export function estimatesArrival({ code, location }: Said, memory: Memory): bool
 }
 
 /** "An estimated departure": by the shipment's mode, or that of the leg for which it is. */
-export function estimatesDeparture(milestone: Said, memory: Memory): boolean {
+function estimatesDeparture(milestone: Said, memory: Memory): boolean {
   const legs = memory.legs.value;
   const leg = legs.find(({ origin_port }) => origin_port === milestone.location) ?? legs[0];
   return isDeparture(milestone, memory) || isDepartureBy(leg?.mode ?? null, milestone, memory);
 }
 
 /** "… when its location is absent, free text, `destination_port` or the last leg's; one located elsewhere sets that leg's." */
-export function isEndOfShipment(milestone: Said, memory: Memory): boolean {
+function isEndOfShipment(milestone: Said, memory: Memory): boolean {
   const ports = [destinationOf(memory), memory.legs.value.at(-1)?.destination_port];
   return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
-export function isStartOfShipment(milestone: Said, memory: Memory): boolean {
+function isStartOfShipment(milestone: Said, memory: Memory): boolean {
   const ports = [originOf(memory), memory.legs.value[0]?.origin_port];
   return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
 /** "Once there is an estimated `arrived_at_destination`, the others leave `eta` alone." */
-export function arrivalsOfShipment(memory: Memory): readonly Said[] {
+function arrivalsOfShipment(memory: Memory): readonly Said[] {
   const arrivals = currentEstimates(memory).filter(
     (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
   );
@@ -70,7 +70,7 @@ function departuresOfShipment(memory: Memory): readonly Said[] {
 }
 
 /** "Each container's newest one", of those that are newer. */
-export function newestOfEach(said: number, estimates: readonly Said[], memory: Memory): readonly Said[] {
+function newestOfEach(said: number, estimates: readonly Said[], memory: Memory): readonly Said[] {
   const newer = estimates.filter((estimate) => estimate.said > said);
   const containers = memory.fields.container_numbers;
   const lanes = containers.length === 0 ? [newer] : containers.map((number) => laneOf(newer, number));
@@ -78,7 +78,7 @@ export function newestOfEach(said: number, estimates: readonly Said[], memory: M
 }
 
 /** "Where estimates name containers, the latest of [them] counts": several where they say the same. None when none is newer. */
-export function countingAfter(said: number, estimates: readonly Said[], memory: Memory): readonly Said[] {
+function countingAfter(said: number, estimates: readonly Said[], memory: Memory): readonly Said[] {
   const newest = newestOfEach(said, estimates, memory);
   const latest = newest
     .map(({ occurred_at }) => occurred_at)

@@ -1,6 +1,4 @@
 import {
-  type DocumentStatus,
-  type DocumentType,
   EMPTY_SHIPMENT_FIELDS,
   type Leg,
   type LegFields,
@@ -24,21 +22,6 @@ export interface Said extends MilestoneInput {
   readonly retracted: boolean;
   /** What a feed last sent of it; null where none did. */
   readonly sent: MilestoneInput | null;
-}
-
-/** A document as the model remembers it. */
-export interface Paper {
-  readonly id: string;
-  readonly type: DocumentType;
-  readonly status: DocumentStatus;
-  /** In ms. */
-  readonly created: number;
-  readonly haveBytesCome: boolean;
-  readonly replaces: string | null;
-  /** The one that took its place. */
-  readonly replacedBy: string | null;
-  /** Number of the command that approved or rejected it; 0 before. */
-  readonly judged: number;
 }
 
 /** What the client said of a field, and with which command. */
@@ -65,7 +48,6 @@ export interface Memory {
   milestones: readonly Said[];
   /** What the client gave of containers, those that were taken off too. */
   containers: ReadonlyMap<string, GivenOfContainer>;
-  documents: readonly Paper[];
   /** Number of the command by which the client cancelled it; null unless that stands. */
   cancelled: number | null;
   /** As answered after the last command. */
@@ -98,7 +80,6 @@ export function nothingSaid(): Memory {
     sent: { etd: null, eta: null, legs: [] },
     milestones: [],
     containers: new Map(),
-    documents: [],
     cancelled: null,
     answered: { etd: null, eta: null, original_eta: null, atd: null, ata: null, legs: [], cancelledByMilestone: false },
   };

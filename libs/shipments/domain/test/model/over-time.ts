@@ -16,7 +16,6 @@ import {
 import * as fc from 'fast-check';
 import { A, B, C, WRONG_DIGIT, milestoneInput } from '../scenario.ts';
 import type { Step } from './journeys.ts';
-import type { PaperStep } from './papers.ts';
 import { LOCATIONS } from './vocabulary.ts';
 
 /** What is recorded of a shipment that time changes something about. */
@@ -24,8 +23,18 @@ export type TimedStep =
   | Step
   /** The workspace decides otherwise, and its shipments are checked then. */
   | { readonly kind: 'settings'; readonly settings: RuleSettings }
-  | PaperStep
+  | DocumentStep
   | ByHand;
+
+/** An act on a document; `which` counts through those that there are. */
+export interface DocumentStep {
+  readonly kind: 'document';
+  readonly act: 'add' | 'request' | 'receive' | 'complete' | 'approve' | 'reject' | 'delete';
+  readonly type: DocumentType;
+  readonly which: number;
+  /** Whether a new document replaces that one. */
+  readonly isInItsPlace: boolean;
+}
 
 /** What a person does about exceptions; `which` counts through the containers and none, or through what is open. */
 export type ByHand =

@@ -1,11 +1,11 @@
 import type { MilestoneRule } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { type ShipmentState, explain, fold, toShipmentEvent } from '../../src/index.ts';
-import { type Scenario, known } from '../scenario.ts';
+import { known } from '../scenario.ts';
 import { checkAnnouncements } from './announced.ts';
 import { answerOf } from './answer.ts';
 import { arrivals } from './arrivals.ts';
-import { checkExplanation } from './explained.ts';
+import { checkExplanation, stateOf } from './invariants.ts';
 import { estimatingJourneys, journeys } from './journeys.ts';
 import { answered, arriving, outcomeOf, walk } from './walk.ts';
 
@@ -34,24 +34,24 @@ export function describeProperties(numRuns: number): void {
     );
   });
 
-  it('the explanation says of status, milestones and exceptions what the model says', () => {
+  it('the explanation agrees with the shipment', () => {
     fc.assert(
       fc.property(journeys, (journey) => {
-        walk(journey, (scenario, { memory }) => {
-          checkExplanation(explain(stateOf(scenario), known), memory);
+        walk(journey, (scenario) => {
+          checkExplanation(explain(stateOf(scenario), known), stateOf(scenario));
         });
       }),
       { numRuns },
     );
   });
 
-  it('so it does of every word that there is for an estimate', () => {
+  it('so it does with every rule that there is for an estimate', () => {
     const seen = new Set<MilestoneRule>();
     fc.assert(
       fc.property(estimatingJourneys, (journey) => {
-        walk(journey, (scenario, { memory }) => {
+        walk(journey, (scenario) => {
           const explanation = explain(stateOf(scenario), known);
-          checkExplanation(explanation, memory);
+          checkExplanation(explanation, stateOf(scenario));
           for (const { classifier, rule } of explanation.milestones) if (classifier === 'estimated') seen.add(rule);
         });
       }),
@@ -115,9 +115,4 @@ function checkForm({ record, exceptions }: ShipmentState): void {
   const open = exceptions.filter(({ status }) => status !== 'resolved');
   expect(record.open_exceptions_count).toBe(open.length);
   expect(record.containers.map(({ number }) => number)).toEqual(record.container_numbers);
-}
-
-function stateOf({ state }: Scenario): ShipmentState {
-  if (state === undefined) throw new Error('there is no shipment');
-  return state;
 }

@@ -9,7 +9,7 @@ interface Status {
 }
 
 export const rankOf = (status: ShipmentStatus): number => SHIPMENT_STATUSES.indexOf(status);
-export const isDelivered = ({ status }: Status): boolean => rankOf(status) >= rankOf('delivered');
+const isDelivered = ({ status }: Status): boolean => rankOf(status) >= rankOf('delivered');
 
 const DEPARTED = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 
@@ -30,7 +30,7 @@ export function isSailingOn({ code, location }: Said, memory: Memory): boolean {
 }
 
 /** What the catalog says of it, for shipments of this mode and load type. */
-export function ownStatus({ code }: Said, { fields: { mode, load_type } }: Memory): ShipmentStatus | null {
+function ownStatus({ code }: Said, { fields: { mode, load_type } }: Memory): ShipmentStatus | null {
   if (code === 'picked_up' && byRoad(mode)) return 'in_transit';
   // "`load_type` `lcl`: `gated_out` counts as `in_transit`, `cargo_stripped` as `arrived`, `empty_returned` leaves the
   // status alone."
@@ -84,7 +84,7 @@ export function isTakenBack({ code, occurred_at }: Said, lane: readonly Said[]):
   return lane.some((other) => other.code === 'unavailable_for_pickup' && other.occurred_at >= occurred_at);
 }
 
-export function countsAs(milestone: Said, lane: readonly Said[], memory: Memory): ShipmentStatus | null {
+function countsAs(milestone: Said, lane: readonly Said[], memory: Memory): ShipmentStatus | null {
   const status = ownStatus(milestone, memory);
   if (status === null || status === 'cancelled' || isSailingOn(milestone, memory)) return null;
   if (isTakenBack(milestone, lane)) return null;
@@ -153,11 +153,6 @@ function standingCancellations(memory: Memory): readonly Said[] {
 export function cancellations(memory: Memory): readonly Said[] {
   const isPossible = memory.answered.cancelledByMilestone || !isDelivered(journeyStatus(happened(memory), memory));
   return isPossible ? standingCancellations(memory) : [];
-}
-
-/** "A `booking_cancelled` arriving [after delivery] opens `milestone_conflict`." */
-export function isCancelledTooLate(memory: Memory): boolean {
-  return cancellations(memory).length === 0 && standingCancellations(memory).length > 0;
 }
 
 /** "`status_milestone_id`: the one that set the status, null when pending or cancelled by the client." */

@@ -127,7 +127,7 @@ export function arriving(fields: Journey['fields'], arrivals: Arrivals['inOrder'
 
 /** What may not depend on the order of arrival: all but ids, which are given in it, and what estimates and plans say. */
 export function outcomeOf(scenario: Scenario) {
-  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers, open } = answered(scenario);
+  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = answered(scenario);
   const timeOf = (id: string | null | undefined) =>
     timelineOf(scenario).find((milestone) => milestone.id === id)?.occurred_at;
   return {
@@ -142,12 +142,12 @@ export function outcomeOf(scenario: Scenario) {
       status_milestone_id: timeOf(container.status_milestone_id),
       last_milestone: timeOf(container.last_milestone?.id),
     })),
-    open,
+    open: openByMilestones(scenario),
   };
 }
 
-/** Types that go by times and the clock: the model of what a timeline tells knows nothing of them. */
-export const BY_TIMES: readonly string[] = [
+/** Types that depend on times and the clock, and so on when each milestone came. */
+const BY_TIMES: readonly string[] = [
   'eta_slip',
   'departure_overdue',
   'arrival_overdue',
@@ -157,10 +157,18 @@ export const BY_TIMES: readonly string[] = [
   'detention_risk',
 ];
 
+/** Type and container of the open exceptions that milestones and fields alone decide. */
+function openByMilestones({ state }: Scenario): readonly string[] {
+  const open = (state?.exceptions ?? []).filter(
+    ({ status, type }) => status !== 'resolved' && !BY_TIMES.includes(type),
+  );
+  return open.map(({ type, container_number }) => `${type} ${container_number}`).sort();
+}
+
 /** The domain's answer, in the form of the model's. */
 export function answered({ state }: Scenario) {
   if (state === undefined) throw new Error('there is no shipment');
-  const { record, timeline, exceptions } = state;
+  const { record, timeline } = state;
   const { status, status_milestone_id, etd, eta, original_eta, atd, ata, legs, last_milestone } = record;
   return {
     fields: fieldsOf(record),
@@ -174,10 +182,6 @@ export function answered({ state }: Scenario) {
     legs,
     containers: record.containers,
     last_milestone,
-    open: exceptions
-      .filter(({ status, type }) => status !== 'resolved' && !BY_TIMES.includes(type))
-      .map(({ type, container_number }) => `${type} ${container_number}`)
-      .sort(),
     milestones: timeline.map(({ milestone }) => {
       const { id, code, classifier, occurred_at, external_id, container_number, location, note, revision } = milestone;
       const shown = { id, code, classifier, occurred_at, external_id, container_number, location, note, revision };

@@ -1,0 +1,136 @@
+import {
+  type ExplainedMilestone,
+  MILESTONE_RULES,
+  type ShipmentExplanation,
+  type ShipmentStatus,
+  SHIPMENT_STATUSES,
+  type Timestamp,
+  isPresent,
+} from '@tracking/contracts';
+import { type ShipmentEventBody, type ShipmentState, decide, explain } from '../../src/index.ts';
+import { branchOf } from '../remedies.ts';
+import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
+import { keyOf, openIn } from './timed-walk.ts';
+
+export function stateOf({ state }: Scenario): ShipmentState {
+  if (state === undefined) throw new Error('there is no shipment');
+  return state;
+}
+
+/** What a check of the rules would store. */
+export function checkAt(at: Timestamp, scenario: Scenario, state = stateOf(scenario)): readonly ShipmentEventBody[] {
+  const command = { ...scenario.context(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
+  return decide(command, state, { ...contextFor(command.id), settings: scenario.settings }).events;
+}
+
+/**
+ * The exceptions of a shipment right after a decision do not depend on how it got there: open are those that rules would
+ * open for the same shipment without any, but for what a person opened, and for what a person resolved and still holds.
+ */
+export function checkExceptions(scenario: Scenario, now: Timestamp): void {
+  const state = stateOf(scenario);
+  const { record, documents, exceptions } = state;
+  const open = openIn(scenario);
+  expect(new Set(open.map(keyOf)).size).toBe(open.length);
+  expect(new Set(exceptions.map(({ id }) => id)).size).toBe(exceptions.length);
+  expect(record.open_exceptions_count).toBe(open.length);
+  expect(record.documents_count).toBe(documents.filter(({ document }) => isPresent(document)).length);
+
+  const without = { ...state, exceptions: [], endedConditions: new Set<string>() };
+  const afresh = checkAt(now, scenario, { ...without, record: { ...record, open_exceptions_count: 0 } });
+  const found = new Map(
+    afresh.flatMap(({ type, data }) =>
+      type === 'exception.opened.v1' ? [[keyOf(data.exception), data.exception]] : [],
+    ),
+  );
+  const byHand = new Set(open.filter(({ rule }) => rule === null).map(keyOf));
+  const suppressed = explained(scenario, ['suppressed']).map(keyOf);
+  const byRule = open.filter(({ rule }) => rule !== null);
+  const expected = [...found.keys()].filter((key) => !byHand.has(key)).sort();
+  expect([...byRule.map(keyOf), ...suppressed].sort()).toEqual(expected);
+  for (const exception of byRule) {
+    const { severity, metrics } = found.get(keyOf(exception)) ?? {};
+    expect({ severity: exception.severity, metrics: exception.metrics }).toEqual({ severity, metrics });
+  }
+}
+
+/** The explanation names what is open, and when which exceptions open if nothing but time passes. */
+export function checkExplainedExceptions(scenario: Scenario): void {
+  const open = openIn(scenario).map(keyOf);
+  const explainedOpen = explained(scenario, ['open', 'acknowledged']);
+  expect(explainedOpen.map(keyOf).sort()).toEqual(open);
+  const expected = explained(scenario, ['expected']).map((each) => [keyOf(each), each.opens_at] as const);
+  expect(new Map(expected.toSorted())).toEqual(opensWithTime(scenario, new Set(open)));
+}
+
+/** By type and container: when exceptions open that are not open yet. */
+function opensWithTime(scenario: Scenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
+  const branch = branchOf(scenario);
+  const opened = new Map<string, Timestamp>();
+  for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
+    branch.at(next).check();
+    for (const exception of openIn(branch)) {
+      const key = keyOf(exception);
+      if (!open.has(key) && !opened.has(key)) opened.set(key, exception.opened_at);
+    }
+  }
+  return new Map([...opened].toSorted());
+}
+
+function explained(scenario: Scenario, statuses: readonly string[]) {
+  const { exceptions } = explain(stateOf(scenario), { places, settings: scenario.settings });
+  return exceptions.filter(({ status }) => statuses.includes(status));
+}
+
+/**
+ * The explanation agrees with the shipment: status and times are those of the milestones that it names, each milestone is
+ * explained once, and what milestones count as amounts to the status of each container.
+ */
+export function checkExplanation(explanation: ShipmentExplanation, state: ShipmentState): void {
+  const { record, timeline } = state;
+  const { milestones, status } = explanation;
+  expect(JSON.stringify(explanation)).not.toContain('earlier_rules');
+  expect([status.value, status.milestone_id]).toEqual([record.status, record.status_milestone_id]);
+  expect(milestones.map(({ milestone_id }) => milestone_id)).toEqual(timeline.map(({ milestone }) => milestone.id));
+  for (const [index, { milestone }] of timeline.entries()) {
+    const { rule, result, counts_as } = milestones[index] as ExplainedMilestone;
+    expect([rule, result]).toEqual([rule, MILESTONE_RULES[rule]]);
+    expect([rule, milestone.retracted_at !== null]).toEqual([rule, rule === 'retracted']);
+    if (milestone.classifier !== 'actual') expect(counts_as).toBeNull();
+  }
+  checkTimes(explanation, state);
+  for (const container of record.containers) {
+    if (container.status === 'cancelled') continue;
+    const reached = milestones.map((each) => rankFor(container.number, each));
+    expect([container.number, container.status]).toEqual([
+      container.number,
+      SHIPMENT_STATUSES[Math.max(0, ...reached)],
+    ]);
+  }
+}
+
+/** The rank that a milestone gives to a container; 0 without any. */
+function rankFor(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
+  if (container_number !== null && container_number !== number) return 0;
+  const own = containers.find((each) => each.container_number === number);
+  const status: ShipmentStatus | null = own === undefined ? counts_as : own.counts_as;
+  return status === null || status === 'cancelled' ? 0 : SHIPMENT_STATUSES.indexOf(status);
+}
+
+/** A time that a milestone sets is the time of that milestone, which alone sets it. */
+function checkTimes({ milestones, ...explanation }: ShipmentExplanation, { record }: ShipmentState): void {
+  const setters = (time: string) => milestones.filter(({ sets }) => sets.includes(time));
+  for (const time of ['etd', 'eta', 'atd', 'ata'] as const) {
+    const { value, rule, milestone_id } = explanation[time];
+    expect([time, value]).toEqual([time, record[time]]);
+    if (rule === 'actual_time_known') continue;
+    const expected = milestone_id === null ? [] : [[milestone_id, value]];
+    expect([time, setters(time).map((each) => [each.milestone_id, each.occurred_at])]).toEqual([time, expected]);
+  }
+  for (const [index, leg] of record.legs.entries()) {
+    for (const time of ['etd', 'eta'] as const) {
+      const times = setters(`legs[${index}].${time}`).map(({ occurred_at }) => occurred_at);
+      expect([index, time, times]).toEqual([index, time, times.length === 0 ? [] : [leg[time]]]);
+    }
+  }
+}
