@@ -1,4 +1,4 @@
-import type { Shipment } from '@tracking/client';
+import { SHIPMENT_FILTERS, type Shipment } from '@tracking/client';
 import { optionsOf } from '../values/codes.ts';
 
 interface Choice {
@@ -6,9 +6,8 @@ interface Choice {
   readonly label: string;
 }
 
-/** Everything that pages say about a field that holds one text, or one of a few values. */
-interface PlainField {
-  readonly label: string;
+/** The appearance of a field that holds one text, or one of a few values. Its label is that of the filter of its name. */
+interface PlainFieldRow {
   /** The label where space is scarce. */
   readonly shortLabel?: string;
   /** Explains the field in the form. */
@@ -19,6 +18,10 @@ interface PlainField {
   readonly column: { readonly name: string; readonly width: number };
   /** Headers of the field in imported files, in small letters and digits alone. */
   readonly headers: readonly string[];
+}
+
+interface PlainField extends PlainFieldRow {
+  readonly label: string;
 }
 
 type Incoterm = NonNullable<Shipment['incoterm']>;
@@ -41,13 +44,11 @@ const INCOTERM_LABELS: Readonly<Record<Incoterm, string>> = {
 /** Plain fields in the order in which pages show them. Lists, filters, forms, imports and exports derive from it. */
 export const PLAIN_FIELDS = {
   house_bill: {
-    label: 'House bill',
     description: 'Of the forwarder',
     column: { name: 'house_bill', width: 9 },
     headers: ['housebill', 'hbl', 'hblnumber', 'hawb', 'housebillnumber', 'housebilloflading'],
   },
   master_bill: {
-    label: 'Master bill',
     description: 'Of the carrier, or the air waybill',
     column: { name: 'master_bill', width: 9 },
     headers: [
@@ -64,27 +65,27 @@ export const PLAIN_FIELDS = {
     ],
   },
   booking_number: {
-    label: 'Booking number',
     shortLabel: 'Booking',
     description: 'As the carrier confirmed it',
     column: { name: 'booking', width: 8 },
     headers: ['bookingnumber', 'booking', 'bookingno', 'bookingref', 'bookingreference'],
   },
   incoterm: {
-    label: 'Incoterm',
     description: 'Who bears costs and risks, by Incoterms 2020 or 2010',
     choices: optionsOf(INCOTERM_LABELS),
     column: { name: 'incoterm', width: 5 },
     headers: ['incoterm', 'incoterms', 'deliveryterms', 'termsofdelivery'],
   },
-} as const satisfies { readonly [Name in keyof Shipment]?: PlainField };
+} as const satisfies {
+  readonly [Name in keyof Shipment & keyof typeof SHIPMENT_FILTERS]?: PlainFieldRow;
+};
 
 export type PlainFieldName = keyof typeof PLAIN_FIELDS;
 export type PlainColumnName = (typeof PLAIN_FIELDS)[PlainFieldName]['column']['name'];
 export const PLAIN_FIELD_NAMES = Object.keys(PLAIN_FIELDS) as readonly PlainFieldName[];
 
 export function plainField(name: PlainFieldName): PlainField {
-  return PLAIN_FIELDS[name];
+  return { label: SHIPMENT_FILTERS[name].label, ...PLAIN_FIELDS[name] };
 }
 
 /** One property for each plain field, in their order. */
