@@ -199,33 +199,4 @@ describe('API keys', () => {
       expect(text).not.toMatch(/hash|changed_|[0-9a-f]{64}/);
     });
   });
-
-  it('that were stored before they could expire or be rotated are as they were', async () => {
-    const { id } = await stage.account(identity);
-    const made = await stage.key(identity, { type: 'service_account', id });
-    await makeOld('api_keys', made.id, [
-      'expires_at',
-      'rotated_to',
-      'version',
-      'changed_by',
-      'changed_from',
-      'owner_id',
-    ]);
-    await makeOld('service_accounts', id, ['status', 'version', 'changed_by', 'changed_from']);
-    const { key, ...listed } = made;
-    identity = await stage.replica();
-    expect(await all()).toEqual([listed]);
-    expect(await identity.authenticateKey(key)).toBeDefined();
-    const renamed = await identity.serviceAccounts.change(stage.command({ if_match: [1] }), id, { name: 'new' });
-    expect(renamed.after).toMatchObject({ name: 'new', status: 'active', version: 2 });
-    const { made: next } = await identity.keys.rotate(stage.command({ if_match: [1] }), EVERY_KEY, made.id, 0);
-    expect(await identity.authenticateKey(key)).toBeUndefined();
-    expect(await identity.authenticateKey(next.key)).toBeDefined();
-  });
-
-  async function makeOld(collection: string, id: string, without: readonly string[]): Promise<void> {
-    const documents = await stage.storage.documentStore.collection({ name: collection, indexes: [] });
-    const present = Object.entries((await documents.get(id)) ?? {});
-    await documents.replace(Object.fromEntries(present.filter(([field]) => !without.includes(field))) as never);
-  }
 });

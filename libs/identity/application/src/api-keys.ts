@@ -18,7 +18,6 @@ import {
   noSuch,
   requireVersion,
   type VersionedDocument,
-  versionOf,
 } from './identity-command.ts';
 import { type KeyReach, reaches, requireHolder, requireReach } from './principal.ts';
 import { checkedName, findAll, newestFirstOf } from './records.ts';
@@ -232,20 +231,14 @@ function alreadyOver(): DomainError {
 export interface ApiKeyDocument extends Omit<ApiKey, 'role'>, VersionedDocument {
   /** SHA-256 of the key, in hex. */
   readonly hash: string;
-  /** The owner's once more, to be found by. Keys from before there were users' lack it. */
+  /** The owner's id, for the index. */
   readonly owner_id: string;
 }
 
-/** The key as it is answered: never with its hash, and with what older documents lack. */
+/** The key as it is answered, without its hash. */
 export function apiKey(document: ApiKeyDocument, role: Role): ApiKey {
   const { hash: _, owner_id: _owner, changed_by: _by, changed_from: _from, ...key } = document;
-  return {
-    ...key,
-    role,
-    expires_at: key.expires_at ?? null,
-    rotated_to: key.rotated_to ?? null,
-    version: versionOf(key),
-  };
+  return { ...key, role };
 }
 
 /** Whether a key that ends then has ended at that time. */

@@ -60,8 +60,7 @@ async function endOf(
   { type, credential_id }: Principal,
 ): Promise<Timestamp | null | undefined> {
   if (type === 'session') return (await sessions.documents.get(credential_id))?.expires_at;
-  const key = await keys.get(credential_id);
-  return key && (key.expires_at ?? null);
+  return (await keys.get(credential_id))?.expires_at;
 }
 
 const USE_NOTED_EVERY_MS = 60_000;

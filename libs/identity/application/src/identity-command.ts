@@ -80,7 +80,7 @@ export function change<T extends VersionedDocument>(
     const remembered = Object.keys(fields).filter((field) => !forgotten.includes(field as keyof T));
     const set = {
       ...fields,
-      version: versionOf(present) + 1,
+      version: present.version + 1,
       changed_by: command.id,
       changed_from: pick(present, remembered),
     } as Partial<T>;
@@ -89,24 +89,19 @@ export function change<T extends VersionedDocument>(
   });
 }
 
-/** The version of a document; 1 of those from before there were any. */
-export function versionOf(document: { readonly version?: number }): number {
-  return document.version ?? 1;
-}
-
 /** The refusal of what never was, and of what belongs to somebody else, alike. */
 export function noSuch(name: string): DomainError {
   return new DomainError('not_found', `No such ${name} in this workspace.`);
 }
 
 /** @throws PreconditionFailed */
-export function requireVersion(present: { readonly version?: number }, { if_match }: IdentityCommand): void {
-  if (if_match === undefined || if_match.includes(versionOf(present))) return;
-  throw new PreconditionFailed(versionOf(present));
+export function requireVersion({ version }: { readonly version: number }, { if_match }: IdentityCommand): void {
+  if (if_match === undefined || if_match.includes(version)) return;
+  throw new PreconditionFailed(version);
 }
 
 function asRead<T extends VersionedDocument>({ id, version }: T) {
-  return { id, version: (version as number | undefined) ?? { exists: false } };
+  return { id, version };
 }
 
 function beforeOf<T extends VersionedDocument>(present: T): T | null {

@@ -14,12 +14,11 @@ import {
   make,
   noSuch,
   type VersionedDocument,
-  versionOf,
 } from './identity-command.ts';
 import { checkedName, newestFirst } from './records.ts';
 import { idFor } from './secrets.ts';
 
-/** A stored service account. Those from before they could change lack their status and version: they are active. */
+/** A stored service account. */
 type ServiceAccountDocument = ServiceAccount & VersionedDocument;
 
 const KIND = 'service account';
@@ -112,11 +111,10 @@ export class ServiceAccounts {
   }
 }
 
-/** As it is answered, with what older documents lack. */
+/** The account as it is answered. */
 function serviceAccount(document: ServiceAccountDocument): ServiceAccount {
-  const { id, workspace_id, name, role, created_by, created_at } = document;
-  const status = (document.status as ServiceAccount['status'] | undefined) ?? 'active';
-  return { id, workspace_id, name, role, status, created_by, created_at, version: versionOf(document) };
+  const { id, workspace_id, name, role, status, created_by, created_at, version } = document;
+  return { id, workspace_id, name, role, status, created_by, created_at, version };
 }
 
 /** A user or service account, as far as keys know it. */
