@@ -114,7 +114,7 @@ export class ShipmentWriter {
     }
   }
 
-  /** Decides as many as one append holds, appends, and answers them. Answers how many that were. */
+  /** Decides as many commands as fit into one append, appends their events and settles them. Returns their number. */
   private async commit(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
     const batch = {
       stream: streamOf(shipmentId),
@@ -132,7 +132,7 @@ export class ShipmentWriter {
     return decision.outcomes.length;
   }
 
-  /** A conflict means that another replica wrote: what is decided anew on what it left may be appended. */
+  /** Retries after a conflict, which means that another replica wrote. */
   private async untilNoConflict<T>(deadline: number, action: (conflicts: number) => Promise<T>): Promise<T> {
     try {
       return await retry(action, {
@@ -147,7 +147,7 @@ export class ShipmentWriter {
     }
   }
 
-  /** Where not every command writes, an append does not prove that what is cached is not behind: it is looked whether it is. */
+  /** If some command writes nothing, a successful append does not prove that the cached state was current: re-reads the stream. */
   private async decide({ stream, commands }: QueuedCommands, cached: LoadedShipment | undefined): Promise<Decided> {
     const known = cached ?? (await readShipment(this.store, stream));
     const basis = await this.basis(known?.state ?? commands[0]);
@@ -180,7 +180,7 @@ export class ShipmentWriter {
         isTransient: (error) => unknown !== undefined && error instanceof Unavailable,
         onFailure: (error) => {
           if (!isOutcomeUnknown(error)) return;
-          if (unknown === undefined) this.tellRepeated(batch.commands, error.message);
+          if (unknown === undefined) this.logRepeated(batch.commands, error.message);
           unknown = error;
         },
       });
@@ -191,7 +191,7 @@ export class ShipmentWriter {
     }
   }
 
-  private tellRepeated(commands: readonly ShipmentCommand[], reason: string): void {
+  private logRepeated(commands: readonly ShipmentCommand[], reason: string): void {
     for (const command of commands) {
       const { shipment_id } = command;
       this.options.logger.warn({ ...originFields(command), shipment_id, reason }, 'an append is repeated');

@@ -52,11 +52,11 @@ export function announcementOf({ type, data }: ShipmentEvent): Announcement | un
 }
 
 /**
- * What a shipment's history tells of a stored event; undefined for one that clients see nothing of.
+ * The entry of a stored event in the history of its shipment; undefined for an event that clients do not see.
  * @param exception right after the event, needed for an event that sets some fields of one
  */
-export function tellOf({ type, data }: ShipmentEvent, exception?: ShipmentException): HistoryNote | undefined {
-  return descriptorOf(type).tell?.(data, exception);
+export function historyNoteOf({ type, data }: ShipmentEvent, exception?: ShipmentException): HistoryNote | undefined {
+  return descriptorOf(type).historyNote?.(data, exception);
 }
 
 export function publicEventId(storedEventId: string): string {

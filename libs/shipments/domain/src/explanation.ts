@@ -30,9 +30,9 @@ export function explain(
   { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
 ): ShipmentExplanation {
   const { record, timeline, heardAt, documents } = state;
-  const estimates = new EstimatesTold();
+  const estimates = new EstimateRules();
   const derived = derive({ ...state, revision: record.version }, places, (estimate, time, rule) =>
-    estimates.tell(estimate, time, rule),
+    estimates.record(estimate, time, rule),
   );
   const { etd, eta, atd, ata } = derived.times;
   return {
@@ -68,11 +68,11 @@ function explainTime(answered: Timestamp | null, { value, rule, milestone }: Dec
   return { value, rule, milestone_id: milestone?.milestone.id ?? null };
 }
 
-/** What estimates were told to be, of all the times for which they were weighed. */
-class EstimatesTold {
+/** Collects, for each estimate, the rule that applied to it among all times that it was considered for. */
+class EstimateRules {
   private readonly rules = new Map<TimelineEntry, { rule: MilestoneRule; readonly sets: string[] }>();
 
-  tell(estimate: TimelineEntry, time: string, rule: MilestoneRule): void {
+  record(estimate: TimelineEntry, time: string, rule: MilestoneRule): void {
     const known = this.rules.get(estimate) ?? { rule, sets: [] };
     this.rules.set(estimate, known);
     if (IN_FAVOUR.indexOf(rule) < IN_FAVOUR.indexOf(known.rule)) known.rule = rule;
@@ -84,7 +84,7 @@ class EstimatesTold {
   }
 }
 
-/** What is said of an estimate that is several for several times: the first of these. */
+/** An estimate with several rules is explained by the first of these. */
 const IN_FAVOUR: readonly MilestoneRule[] = [
   'newest_estimate',
   'later_estimate',
@@ -94,14 +94,14 @@ const IN_FAVOUR: readonly MilestoneRule[] = [
   'actual_time_known',
 ];
 
-/** What each milestone counts as, told from what was derived. */
+/** Explains what each milestone counts as. */
 class MilestoneExplainer {
   private readonly present: ReadonlySet<string>;
   private readonly points: ReadonlyMap<string | null, TurningPoints>;
 
   constructor(
     private readonly derived: Derived,
-    private readonly estimates: EstimatesTold,
+    private readonly estimates: EstimateRules,
   ) {
     this.present = new Set(derived.record.container_numbers);
     this.points = new Map(
@@ -202,7 +202,7 @@ function explainExceptions(
       if (found === undefined || notResolved.has(key) || endedConditions.has(id)) return [];
       if (!isSuppressed(exception, found, record.updated_at)) return [];
       findings.delete(key);
-      return [{ ...foundOut(found), exception_id: id, status: 'suppressed', opens_at: null }];
+      return [{ ...expectedException(found), exception_id: id, status: 'suppressed', opens_at: null }];
     }
     findings.delete(key);
     const told = { type, container_number, status, rule, because: detail, milestone_id };
@@ -211,11 +211,11 @@ function explainExceptions(
     return [{ exception_id: id, ...told, opens_at: null, resolved_by }];
   });
   const isFull = exceptions.length >= SHIPMENT_LIMITS.exceptions;
-  return isFull ? present : [...present, ...[...findings.values()].map(foundOut)];
+  return isFull ? present : [...present, ...[...findings.values()].map(expectedException)];
 }
 
-/** What a rule found, as it will open. */
-function foundOut(found: RuleFinding): ExplainedException {
+/** The exception that will open for a finding. */
+function expectedException(found: RuleFinding): ExplainedException {
   const { type } = found.rule;
   const { container_number, detail, milestone, opens_at = null } = found.finding;
   return {

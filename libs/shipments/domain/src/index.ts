@@ -7,7 +7,7 @@ export {
   publicEvent,
   publicEventId,
   shipmentResource,
-  tellOf,
+  historyNoteOf,
 } from './announcements.ts';
 export { type CheckedMilestone, type MilestoneInput, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';

@@ -47,13 +47,13 @@ export class RuleClock {
   readonly job: LeaderElectedJob;
   private readonly pace: DutyCycle;
   private readonly recent: RecentChecks;
-  private readonly told: ClockMetrics;
+  private readonly clockMetrics: ClockMetrics;
 
   constructor(private readonly parts: RuleClockParts) {
     const { leases, clock, logger, metrics, everyMs = EVERY_MS, elapsed = monotonicMs, rest } = parts;
     this.pace = new DutyCycle({ share: SHARE, elapsed, ...(rest && { rest }) });
     this.recent = new RecentChecks(elapsed);
-    this.told = new ClockMetrics(metrics, clock);
+    this.clockMetrics = new ClockMetrics(metrics, clock);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'clock',
@@ -65,7 +65,7 @@ export class RuleClock {
     });
   }
 
-  /** Once through all that is due, in order of its moments. What fails with its engine ends the round: it is still due. */
+  /** Checks everything that is due, in order of its due time. A failing engine ends the round; the rest stays due. */
   async round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void> {
     const { workList, clock } = this.parts;
     const isEnding = () => ending.aborted || !lease.isHeld();
@@ -73,16 +73,16 @@ export class RuleClock {
     do {
       const look = () => workList.due(clock().toISOString(), PAGE, last);
       const page = await this.pace.work(look, ending);
-      this.told.looked();
+      this.clockMetrics.looked();
       const due = page.filter((shipment) => !this.recent.isHeld(shipment));
       while (due.length > 0 && !isEnding()) {
-        this.told.waiting(due);
+        this.clockMetrics.waiting(due);
         const next = due.splice(0, AT_ONCE);
         await this.pace.work(() => this.checkAll(next), ending);
       }
       last = page.length < PAGE ? undefined : page.at(-1);
     } while (last !== undefined && !isEnding());
-    this.told.waiting([]);
+    this.clockMetrics.waiting([]);
   }
 
   /** @throws Unavailable when none of them could be checked for want of an engine; all have ended then */
@@ -98,20 +98,20 @@ export class RuleClock {
     const command = checkOf(shipment, clock().toISOString(), ACTOR);
     try {
       const { answer } = await shipments.checkRules(command);
-      this.told.checked(answer.outcome);
+      this.clockMetrics.checked(answer.outcome);
     } catch (error) {
       if (error instanceof Unavailable) {
-        this.told.checked('unavailable');
-        this.recent.putOff(shipment);
+        this.clockMetrics.checked('unavailable');
+        this.recent.defer(shipment);
         throw error;
       }
-      this.told.checked('failed');
-      this.tellFailure(command, error);
+      this.clockMetrics.checked('failed');
+      this.logFailure(command, error);
     }
     this.recent.checked(shipment);
   }
 
-  private tellFailure(command: ReturnType<typeof checkOf>, error: unknown): void {
+  private logFailure(command: ReturnType<typeof checkOf>, error: unknown): void {
     const fields = { ...originFields(command), shipment_id: command.shipment_id, error: String(error) };
     this.parts.logger.error(fields, 'the rules of a shipment could not be checked; trying again later');
   }
@@ -182,14 +182,14 @@ class RecentChecks {
     return check !== undefined && check.due_at === due_at && this.elapsed() < check.heldUntil;
   }
 
-  /** It was checked, whatever came of it. */
+  /** Records a check, whatever its outcome. */
   checked(shipment: DueShipment): void {
     const before = this.checks.get(shipment.id);
     this.hold(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
   }
 
-  /** It could not be checked now, for want of an engine or of room. */
-  putOff(shipment: DueShipment): void {
+  /** Records that an unavailable engine or a full queue prevented the check. */
+  defer(shipment: DueShipment): void {
     this.hold(shipment, 0);
   }
 

@@ -220,7 +220,7 @@ export class ReadModelsFirst {
       signal.throwIfAborted();
       this.behindSince ??= began;
       if (performance.now() - this.behindSince >= this.patienceMs) {
-        this.goOn(events);
+        this.publishAnyway(events);
         return;
       }
     }
@@ -229,14 +229,14 @@ export class ReadModelsFirst {
     this.isImpatient = false;
   }
 
-  private goOn(events: number): void {
+  private publishAnyway(events: number): void {
     this.ahead.add(events);
     if (this.isImpatient) return;
     this.isImpatient = true;
     this.logger.warn({ patience_ms: this.patienceMs }, 'events are published that the read models do not show yet');
   }
 
-  /** Whoever cannot tell has not reached it. */
+  /** An error counts as not reached. */
   private async hasReached(position: Position, timeoutMs: number): Promise<boolean> {
     try {
       return await this.reached(position, timeoutMs);

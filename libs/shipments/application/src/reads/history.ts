@@ -1,6 +1,12 @@
 import type { EtaChange, EtaSetBy, ShipmentException } from '@tracking/contracts';
 import type { EventStore, StoredEvent } from '@tracking/ports';
-import { exceptionChange, isWholeException, publicEventId, tellOf, toShipmentEvent } from '@tracking/shipments-domain';
+import {
+  exceptionChange,
+  isWholeException,
+  publicEventId,
+  historyNoteOf,
+  toShipmentEvent,
+} from '@tracking/shipments-domain';
 import type { PageEnd, ReadPage, UnnamedHistoryEntry } from './shipment-reads.ts';
 
 /**
@@ -14,7 +20,7 @@ export async function historyEntry(
   const event = toShipmentEvent(stored);
   const change = exceptionChange(event);
   const needed = change !== undefined && !isWholeException(change);
-  const told = tellOf(event, needed ? await findException(change.id) : undefined);
+  const told = historyNoteOf(event, needed ? await findException(change.id) : undefined);
   if (told === undefined) return undefined;
   const { recorded_at: at, actor } = event.metadata;
   const by = { type: actor.type, id: actor.id };

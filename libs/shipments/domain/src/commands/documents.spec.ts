@@ -11,7 +11,7 @@ import {
   voyage,
 } from '../../test/scenario.ts';
 import { begin as beginWith } from '../../test/time-driven.ts';
-import { announcementOf, shipmentResource, tellOf } from '../announcements.ts';
+import { announcementOf, shipmentResource, historyNoteOf } from '../announcements.ts';
 import type { ReceivedObject } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';
 import { type ShipmentCommand, decide, handlerOf } from './shipment-commands.ts';
@@ -481,7 +481,7 @@ describe('what is told of documents', () => {
       const data = announcement?.data(shipmentResource(scenario.record, ADDRESSES.appUrl), ADDRESSES);
       if (!event.type.startsWith('document.')) return [];
       const { document } = (data ?? {}) as { document?: { status: string; download_url: string } };
-      const history = tellOf(event);
+      const history = historyNoteOf(event);
       const { from, to } = (history?.changes.document ?? {}) as Record<
         'from' | 'to',
         DocumentRecord | null | undefined
@@ -527,7 +527,7 @@ describe('what is told of documents', () => {
       ['document.requested.v1', none, none, none, 'document.requested', none, 'pending_upload'],
       ['document.expired.v1', none, none, none, 'document.expired', 'pending_upload', 'expired'],
     ]);
-    expect(JSON.stringify(scenario.events.map((event) => tellOf(event)))).not.toContain('object-1');
+    expect(JSON.stringify(scenario.events.map((event) => historyNoteOf(event)))).not.toContain('object-1');
   });
 
   it('moves nothing else of the shipment: that is not announced as changed', () => {

@@ -17,7 +17,7 @@ interface EventBody {
   readonly data: object;
 }
 
-/** A version that is written no more. Every version ever stored stays readable. */
+/** A version that is no longer written. Every version that was ever stored stays readable. */
 export interface FormerVersion {
   /** Its wire name. */
   readonly type: string;
@@ -25,17 +25,17 @@ export interface FormerVersion {
   readonly upcast: (data: JsonObject) => JsonObject;
 }
 
-/** What clients are told of a stored event. */
+/** The public event that a stored event becomes. */
 export interface Announcement {
   readonly type: EventType;
   /**
    * @param exception right after the event, where the event opens or changes one
-   * @returns what the public event holds beside what each holds. The same JSON text for the same arguments.
+   * @returns the fields of the public event that are not common to all. Equal arguments give equal JSON text.
    */
   readonly data: (after: Shipment, addresses: PublicAddresses, exception?: ShipmentException) => object;
 }
 
-/** What the history of a shipment tells of a stored event. */
+/** The entry of a stored event in its shipment's history. */
 export interface HistoryNote {
   readonly type: HistoryType;
   readonly changes: HistoryChanges;
@@ -68,8 +68,8 @@ export interface StoredEventDescriptor<Event extends EventBody> {
   /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */
   announce?(data: Event['data']): Announcement | undefined;
   /**
-   * What the history tells of it; undefined where clients see nothing of it.
+   * Its entry in the history; undefined for an event that clients do not see.
    * @param exception right after the event, needed for an event that sets some fields of one
    */
-  tell?(data: Event['data'], exception: ShipmentException | undefined): HistoryNote | undefined;
+  historyNote?(data: Event['data'], exception: ShipmentException | undefined): HistoryNote | undefined;
 }

@@ -11,7 +11,10 @@ export interface DocumentRequested {
 export const documentRequested: StoredEventDescriptor<DocumentRequested> = {
   type: 'document.requested.v1',
   documents: ({ stored }) => [stored],
-  tell: ({ stored }) => ({ type: 'document.requested', changes: { document: { from: null, to: stored.document } } }),
+  historyNote: ({ stored }) => ({
+    type: 'document.requested',
+    changes: { document: { from: null, to: stored.document } },
+  }),
 };
 
 /** Bytes came for a document that is pending; those that came before are forgotten. */
@@ -44,7 +47,10 @@ export const documentUploaded: StoredEventDescriptor<DocumentUploaded> = {
   type: 'document.uploaded.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
   documents: changed,
-  tell: ({ stored }) => ({ type: 'document.uploaded', changes: { document: { from: null, to: stored.document } } }),
+  historyNote: ({ stored }) => ({
+    type: 'document.uploaded',
+    changes: { document: { from: null, to: stored.document } },
+  }),
   announce: ({ stored }) => ({
     type: 'document.uploaded',
     data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
@@ -64,7 +70,7 @@ export interface DocumentApproved {
 export const documentApproved: StoredEventDescriptor<DocumentApproved> = {
   type: 'document.approved.v1',
   documents: ({ stored }) => [stored],
-  tell: (data) => ({ type: 'document.approved', changes: toldOf(data) }),
+  historyNote: (data) => ({ type: 'document.approved', changes: documentChange(data) }),
   announce: ({ stored }) => ({
     type: 'document.approved',
     data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
@@ -80,7 +86,7 @@ export interface DocumentRejected {
 export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
   type: 'document.rejected.v1',
   documents: ({ stored }) => [stored],
-  tell: (data) => ({ type: 'document.rejected', changes: toldOf(data) }),
+  historyNote: (data) => ({ type: 'document.rejected', changes: documentChange(data) }),
   announce: ({ stored }) => ({
     type: 'document.rejected',
     data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
@@ -96,7 +102,7 @@ export interface DocumentExpired {
 export const documentExpired: StoredEventDescriptor<DocumentExpired> = {
   type: 'document.expired.v1',
   documents: ({ stored }) => [stored],
-  tell: (data) => ({ type: 'document.expired', changes: toldOf(data) }),
+  historyNote: (data) => ({ type: 'document.expired', changes: documentChange(data) }),
 };
 
 /** Its bytes are to be destroyed; what is known of it stays. */
@@ -113,10 +119,10 @@ export const documentDeleted: StoredEventDescriptor<DocumentDeleted> = {
   type: 'document.deleted.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
   documents: ({ stored, restored }) => (restored === undefined ? [stored] : [stored, restored]),
-  tell: (data) => ({ type: 'document.deleted', changes: toldOf(data) }),
+  historyNote: (data) => ({ type: 'document.deleted', changes: documentChange(data) }),
 };
 
-function toldOf({ stored, previous }: DocumentChanged): {
+function documentChange({ stored, previous }: DocumentChanged): {
   readonly document: { readonly from: DocumentRecord; readonly to: DocumentRecord };
 } {
   return { document: { from: previous, to: stored.document } };

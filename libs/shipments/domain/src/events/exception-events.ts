@@ -10,7 +10,7 @@ export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
   type: 'exception.opened.v1',
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
   exception: ({ exception }) => exception,
-  tell: ({ exception }) => ({ type: 'exception.opened', changes: { exception: { from: null, to: exception } } }),
+  historyNote: ({ exception }) => ({ type: 'exception.opened', changes: { exception: { from: null, to: exception } } }),
   announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
 };
 
@@ -32,7 +32,7 @@ export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
     if (note === null) return;
     draft.acknowledgementNotes = new Map([...draft.acknowledgementNotes, [exception.id, note]]);
   },
-  tell: ({ exception, previous, note }) => ({
+  historyNote: ({ exception, previous, note }) => ({
     type: 'exception.updated',
     changes: { exception: { from: previous, to: exception }, ...(note !== null && { note: { from: null, to: note } }) },
   }),
@@ -58,7 +58,7 @@ export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
   formerVersions: [{ type: 'exception.resolved.v1', upcast: withoutUnchangedFields }],
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
   exception: ({ exception_id: id, resolution, resolved_at }) => ({ id, status: 'resolved', resolution, resolved_at }),
-  tell(_data, exception) {
+  historyNote(_data, exception) {
     if (exception === undefined) return undefined;
     const status = exception.acknowledged_at === null ? 'open' : 'acknowledged';
     const from = { ...exception, status, resolution: null, resolved_at: null };

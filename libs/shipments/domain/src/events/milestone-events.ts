@@ -19,7 +19,10 @@ export const milestoneRecorded: StoredEventDescriptor<MilestoneRecorded> = {
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
   milestoneChanges: ({ milestone, supersedes }) => ({ milestone, isNew: true, superseded: supersedes, restored: [] }),
   isNews: () => true,
-  tell: ({ milestone }) => ({ type: 'milestone.recorded', changes: { milestone: { from: null, to: milestone } } }),
+  historyNote: ({ milestone }) => ({
+    type: 'milestone.recorded',
+    changes: { milestone: { from: null, to: milestone } },
+  }),
   announce: ({ milestone }) => announceActual(milestone),
 };
 
@@ -60,7 +63,7 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
   }),
   // What came again as it was is none.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
-  tell: ({ milestone, previous }) =>
+  historyNote: ({ milestone, previous }) =>
     same(milestone, previous)
       ? undefined
       : { type: 'milestone.corrected', changes: { milestone: { from: previous, to: milestone } } },
@@ -84,7 +87,7 @@ export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
   type: 'milestone.retracted.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
   milestoneChanges: ({ milestone, restores }) => ({ milestone, isNew: false, superseded: [], restored: restores }),
-  tell: ({ milestone }) => {
+  historyNote: ({ milestone }) => {
     const from = { ...milestone, retracted_at: null, revision: milestone.revision - 1 };
     return { type: 'milestone.retracted', changes: { milestone: { from, to: null } } };
   },

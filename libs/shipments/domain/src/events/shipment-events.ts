@@ -41,7 +41,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     nextCheckAt: null,
     commands: [],
   }),
-  tell: ({ shipment }) => ({ type: 'shipment.created', changes: givenIn(shipment) }),
+  historyNote: ({ shipment }) => ({ type: 'shipment.created', changes: givenIn(shipment) }),
   announce: () => ({ type: 'shipment.created', data: (shipment) => ({ shipment }) }),
 };
 
@@ -113,7 +113,7 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
     draft.takenOff = takenOffAfter(draft.takenOff, changes);
   },
   isNews: ({ changes }) => changes.eta !== undefined,
-  tell: ({ changes: { milestone: _, ...changes } }) =>
+  historyNote: ({ changes: { milestone: _, ...changes } }) =>
     Object.keys(changes).length === 0 ? undefined : { type: 'shipment.updated', changes },
   announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),
 };
@@ -129,7 +129,7 @@ export const shipmentCancelled: StoredEventDescriptor<ShipmentCancelled> = {
   applyToState(draft, _data, revision) {
     draft.cancelled = revision;
   },
-  tell: () => ({ type: 'shipment.cancelled', changes: {} }),
+  historyNote: () => ({ type: 'shipment.cancelled', changes: {} }),
 };
 
 /** The client took its cancellation back. Announces nothing: what comes of it stands in the `shipment.changed.v1` behind it. */
@@ -143,7 +143,7 @@ export const shipmentReopened: StoredEventDescriptor<ShipmentReopened> = {
   applyToState(draft) {
     draft.cancelled = null;
   },
-  tell: () => ({ type: 'shipment.reopened', changes: {} }),
+  historyNote: () => ({ type: 'shipment.reopened', changes: {} }),
 };
 
 /** Its rules were checked and found nothing but another moment for the next check, which this carries. Announces nothing. */

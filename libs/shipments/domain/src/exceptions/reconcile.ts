@@ -30,7 +30,7 @@ import { type Finding, oldestDue, type Rule, type RuleFacts } from './rule.ts';
 import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
 import type { DocumentInHand, ShipmentState, TimelineEntry } from '../state.ts';
 
-/** Who opens and resolves by rule. */
+/** The actor of exceptions that rules open and resolve. */
 const SYSTEM: Actor = { type: 'system', id: 'system' };
 
 /** A command of whose shipment exceptions open or resolve. */
@@ -124,7 +124,7 @@ export function isSuppressed(exception: ShipmentException, { finding }: RuleFind
   return isByPerson(resolution) && holds(finding, now) && finding.isGraverThan?.(metrics) !== true;
 }
 
-/** Exceptions of one shipment while they are brought in line with what is found. */
+/** Compares the exceptions of one shipment with the findings of the rules, and collects the events that follow. */
 class Reconciliation {
   private readonly events: ShipmentEventBody[];
   /** No earlier than what is known already: clocks of several machines differ. */
@@ -159,7 +159,7 @@ class Reconciliation {
     const present = this.before?.exceptions ?? [];
     for (const exception of present) {
       if (exception.status === 'resolved') this.keepResolved(exception);
-      else this.goOn(exception);
+      else this.update(exception);
     }
     const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
     const due = [...this.findings.values()].filter((found) => this.isDue(found));
@@ -193,7 +193,7 @@ class Reconciliation {
     }
   }
 
-  private goOn(exception: ShipmentException): void {
+  private update(exception: ShipmentException): void {
     const key = keyOf(exception.type, exception.container_number);
     const found = this.findings.get(key);
     const code = this.whyResolved(exception, found);
@@ -201,11 +201,11 @@ class Reconciliation {
     if (code !== undefined) return this.resolve(exception, code);
     this.findings.delete(key);
     if (found === undefined || exception.rule === null) return;
-    const told = this.told(found);
+    const described = this.describe(found);
     const { detail, milestone_id, reason_code } = exception;
     // What a milestone showed it showed, also when the client says the same since.
-    const showed = told.milestone_id === null && told.detail === detail && { milestone_id, reason_code };
-    const current = { ...exception, ...told, ...showed };
+    const showed = described.milestone_id === null && described.detail === detail && { milestone_id, reason_code };
+    const current = { ...exception, ...described, ...showed };
     if (same(current, exception)) return;
     this.pushIfRoom({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
   }
@@ -255,13 +255,13 @@ class Reconciliation {
       opened_at: this.occasion.at,
       acknowledged_at: null,
       resolved_at: null,
-      ...this.told(found),
+      ...this.describe(found),
     };
     return { type: 'exception.opened.v1', data: { exception, open_exceptions_count: this.open + 1 } };
   }
 
-  /** What a rule says of what it found. */
-  private told({ finding, severity }: RuleFinding) {
+  /** Fields of an exception that its rule decides. */
+  private describe({ finding, severity }: RuleFinding) {
     const { detail, milestone, metrics = {}, worsens } = finding;
     const isWorse = worsens !== undefined && worsens.at <= this.now;
     if (!isWorse) this.checkAgainAt(worsens?.at);
