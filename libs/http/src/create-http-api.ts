@@ -27,7 +27,7 @@ import { readPreconditions, unlessNotModified } from './preconditions/preconditi
 import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { WriteResponder } from './read-your-writes/write-responder.ts';
 import { AnswersUnderWay } from './server/answers-under-way.ts';
-import { boundLargeBodies } from './server/body-limits.ts';
+import { limitLargeBodies } from './server/body-limits.ts';
 import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
 import { Observation } from './server/observation.ts';
 import { during } from './server/request.ts';
@@ -98,7 +98,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   });
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
   addHooks('afterAdmission');
-  boundLargeBodies(fastify);
+  limitLargeBodies(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
     readParameters(request);
     readPreconditions(request);

@@ -11,10 +11,10 @@ type Schemas = Readonly<Record<string, JsonSchema>>;
 const JSON_TYPE = 'application/json';
 
 /** Adds examples to every JSON body: by the schema for requests and responses, and one per code for errors. */
-export function giveExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
+export function addExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
   const schemas = (document.components?.schemas ?? {}) as Schemas;
   const known = { schemas, samples, values };
-  const told = new Set<ErrorCode>();
+  const used = new Set<ErrorCode>();
   const webhooks = operationsOf({ ...document, paths: document.webhooks ?? {} });
   for (const { operation } of [...operationsOf(document), ...webhooks]) {
     give((operation.requestBody as { content?: Content } | undefined)?.content, (schema) =>
@@ -23,13 +23,13 @@ export function giveExamples(document: OpenAPIObject, { errors, samples, values 
     for (const [status, response] of Object.entries(operation.responses)) {
       const content = (response as { content?: Content }).content;
       const codes = status.startsWith('2') ? [] : codesIn(content);
-      for (const code of codes) told.add(code);
+      for (const code of codes) used.add(code);
       if (codes.length === 0) give(content, (schema) => exampleOf(schema, { ...known, optional: false }));
-      else giveErrors(content, codes);
+      else addErrorExamples(content, codes);
     }
   }
   const examples = Object.fromEntries(
-    [...told].sort().flatMap((code) => [
+    [...used].sort().flatMap((code) => [
       [code, errorExample(code, errors[code])],
       [problemNameOf(code), problemExample(code, errors[code])],
     ]),
@@ -38,7 +38,7 @@ export function giveExamples(document: OpenAPIObject, { errors, samples, values 
 }
 
 /** Adds references to the examples of the codes, in each form of an error. */
-function giveErrors(content: Content, codes: readonly ErrorCode[]): void {
+function addErrorExamples(content: Content, codes: readonly ErrorCode[]): void {
   for (const [mediaType, nameOf] of Object.entries(ERROR_FORMS)) {
     const media = content?.[mediaType];
     const references = codes.map((code) => [code, { $ref: `#/components/examples/${nameOf(code)}` }]);

@@ -54,7 +54,7 @@ const UNCONDITIONAL: ReadonlySet<string> = new Set(['getSettings', 'signIn', 'ch
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Adds the headers of each response, by its status, method and operation. */
-export function giveHeaders(described: Described, deprecation: Deprecation | undefined): void {
+export function addResponseHeaders(described: Described, deprecation: Deprecation | undefined): void {
   const { operation } = described;
   const condition = parameterOf(operation, 'If-Match') ?? parameterOf(operation, 'If-None-Match');
   const conditional = condition !== undefined || UNCONDITIONAL.has(described.id);
@@ -159,7 +159,7 @@ const READ_YOUR_WRITES: ReadonlySet<string> = new Set([
 export const readsYourWrites = (id: string): boolean => READ_YOUR_WRITES.has(id);
 
 /** Adds the request headers of an operation. */
-export function takeHeaders({ id, method, path, operation, writes }: Described): void {
+export function addRequestHeaders({ id, method, path, operation, writes }: Described): void {
   const guarded = OPERATIONS[id] !== 'open';
   const taken: readonly (readonly [RequestHeader, boolean])[] = [
     ['Idempotency-Key', method === 'post'],

@@ -5,8 +5,8 @@ import { type Deprecations, describeAccess, OPERATIONS, permissionOf } from '../
 import type { ApiDocs } from './api-docs.ts';
 import { type Described, type OperationObject, operationsOf } from './described.ts';
 import { ProblemResource } from './error.resource.ts';
-import { giveExamples } from './examples.ts';
-import { ANSWER_HEADERS, giveHeaders, headerParameters, separateLists, takeHeaders } from './headers.ts';
+import { addExamples } from './examples.ts';
+import { ANSWER_HEADERS, addResponseHeaders, headerParameters, separateLists, addRequestHeaders } from './headers.ts';
 import { nameEnums } from './named-enums.ts';
 import { describeRefusals } from './refusals.ts';
 
@@ -52,11 +52,11 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     secure(described);
     separateLists(described.operation);
     describeRefusals(described, docs);
-    takeHeaders(described);
-    giveHeaders(described, deprecations[described.id]);
+    addRequestHeaders(described);
+    addResponseHeaders(described, deprecations[described.id]);
   }
   nameEnums(document);
-  giveExamples(document, docs);
+  addExamples(document, docs);
   dropUnusedHeaders(document);
   const used = new Set(operationsOf(document).flatMap(({ operation }) => operation.tags ?? []));
   document.tags = Object.entries(TAGS).flatMap(([name, description]) =>

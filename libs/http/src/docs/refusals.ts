@@ -26,17 +26,20 @@ export function describeRefusals(described: Described, docs: ApiDocs): void {
     operation.responses[String(status)] = refused(operation, status, codes);
   }
   const description = 'Whatever the operation: the request did not arrive in time, or its headers cannot be met.';
-  operation.responses['default'] = { description: told(description, OF_ANY_REQUEST), content: errorOf(OF_ANY_REQUEST) };
+  operation.responses['default'] = {
+    description: withCodes(description, OF_ANY_REQUEST),
+    content: errorOf(OF_ANY_REQUEST),
+  };
 }
 
 function refused({ responses }: OperationObject, status: number, codes: readonly ErrorCode[]) {
   const declared = responses[String(status)];
   const described = declared && 'description' in declared ? declared.description : undefined;
   const description = described ?? MEANINGS[status] ?? `See the codes.`;
-  return { ...declared, description: told(description, codes), content: errorOf(codes) };
+  return { ...declared, description: withCodes(description, codes), content: errorOf(codes) };
 }
 
-const told = (description: string, codes: readonly ErrorCode[]): string =>
+const withCodes = (description: string, codes: readonly ErrorCode[]): string =>
   `${description} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 
 function isRefusal(response: OperationObject['responses'][string]): boolean {

@@ -5,7 +5,7 @@ import { invalidRequest, RequestError } from '../errors/request-error.ts';
 import type { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { networkOf, withinQuota } from '../server/quota.ts';
 import type { ClaimedRequest, IdempotencyClaim, IdempotencyClaims } from './idempotency-claims.ts';
-import { answerOf, giveAnswer, isKept, type StoredAnswer, withoutAnswer } from './stored-answer.ts';
+import { answerOf, replaceAnswer, isKept, type StoredAnswer, withoutAnswer } from './stored-answer.ts';
 
 const HEADER = 'Idempotency-Key';
 const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
@@ -120,7 +120,7 @@ async function end(
 
 /** Prepares the stored response, except for its body. Its consistency token is at least the one that the client knows. */
 async function replay({ readYourWrites }: SafeRetriesParts, reply: FastifyReply, answer: StoredAnswer): Promise<void> {
-  giveAnswer(reply, answer);
+  replaceAnswer(reply, answer);
   const token = answer.headers['consistency-token'];
   if (typeof token === 'string') await readYourWrites.wroteBefore(reply, token);
 }

@@ -49,7 +49,7 @@ export function answerOf(reply: FastifyReply, payload: unknown): StoredAnswer {
 }
 
 /** Replaces the reply with this response, except for its body. */
-export function giveAnswer(reply: FastifyReply, { status, headers }: StoredAnswer): FastifyReply {
+export function replaceAnswer(reply: FastifyReply, { status, headers }: StoredAnswer): FastifyReply {
   return withoutAnswer(reply).code(status).headers(headers).header('Idempotency-Replayed', 'true');
 }
 

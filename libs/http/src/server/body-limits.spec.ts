@@ -5,7 +5,7 @@ import { Busy } from '@tracking/ports';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
-import { boundBodyTimes, boundLargeBodies } from './body-limits.ts';
+import { limitBodyTimes, limitLargeBodies } from './body-limits.ts';
 import { json, JSON_KIND } from './json-body.ts';
 import { MIB, readRouteBodies } from './route-bodies.ts';
 import { FILE_KIND, incoming } from './streamed-bodies.ts';
@@ -20,7 +20,7 @@ beforeEach(() => {
     Object.assign(request, { principal: { workspace_id } });
     done();
   });
-  boundLargeBodies(server, 10 * MIB);
+  limitLargeBodies(server, 10 * MIB);
   readRouteBodies(server, [JSON_KIND]);
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
   server.post('/large', { config: { body: json(10 * MIB) } }, async () => {
@@ -101,7 +101,7 @@ beforeEach(async () => {
   const held = new Promise<void>((resolve) => (letGo = resolve));
   timedServer = fastify();
   readRouteBodies(timedServer, [JSON_KIND, FILE_KIND]);
-  boundBodyTimes(timedServer, (socket) => {
+  limitBodyTimes(timedServer, (socket) => {
     lateOnes += 1;
     socket.destroy();
   });

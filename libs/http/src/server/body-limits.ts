@@ -20,7 +20,7 @@ interface HeldBody {
 }
 
 /** Refuses large bodies while many are held. Runs before a body is read, for admitted requests. */
-export function boundLargeBodies(fastify: FastifyInstance, atOnce = AT_ONCE): void {
+export function limitLargeBodies(fastify: FastifyInstance, atOnce = AT_ONCE): void {
   const held = new Map<string, HeldBody>();
   fastify.addHook('onRequest', (request, _reply, done) => {
     const body = {
@@ -76,7 +76,7 @@ export const LONGEST_BODY_MS = 60 * 60_000;
  * limited.
  * @param late responds on the bare socket and closes it
  */
-export function boundBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) => void): void {
+export function limitBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) => void): void {
   const coming = new Map<IncomingMessage, { readonly until: number; readonly reply: ServerResponse }>();
   fastify.addHook('onRequest', ({ raw, headers, routeOptions }, reply, done) => {
     if (hasBody(headers) && routeOptions.config?.body?.kind.streams !== true) {

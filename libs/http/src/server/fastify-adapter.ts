@@ -8,10 +8,10 @@ import type { Clock, Logger } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody, type ErrorFilter, statusOf } from '../errors/error-answer.ts';
 import { notFound, RequestError } from '../errors/request-error.ts';
-import { boundBodyTimes, LONGEST_BODY_MS } from './body-limits.ts';
+import { limitBodyTimes, LONGEST_BODY_MS } from './body-limits.ts';
 import { endConnectionsWhenClosing } from './closing.ts';
 import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
-import { giveCommandIdentity, newRequestId, traceparentOf } from './request.ts';
+import { assignCommandIdentity, newRequestId, traceparentOf } from './request.ts';
 import { type Headers, responseHeaders } from './response-headers.ts';
 import { hasBody, readRouteBodies } from './route-bodies.ts';
 import { FILE_KIND, FORM_KIND } from './streamed-bodies.ts';
@@ -61,17 +61,17 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers[request.routeOptions.config.answers ?? 'api']).header('Request-Id', request.id);
     request.traceparent = traceparentOf(request);
-    forgetTypeOfNothing(request);
+    ignoreTypeWithoutBody(request);
     refuseUnclear(request);
     done();
   });
   fastify.addHook('preHandler', (request, _reply, done) => {
     request.begun = true;
-    giveCommandIdentity(request, clock);
+    assignCommandIdentity(request, clock);
     done();
   });
   readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND, FORM_KIND, FILE_KIND]);
-  boundBodyTimes(fastify, (socket) => bare.late(socket));
+  limitBodyTimes(fastify, (socket) => bare.late(socket));
   endConnectionsWhenClosing(fastify);
   // Without these listeners, Node responds to the first with a bare status and to the second not at all.
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));
@@ -84,7 +84,7 @@ function refuseSchemas(): never {
 }
 
 /** Ignores the media type of a request without a body: many clients always send the header. */
-function forgetTypeOfNothing({ headers }: FastifyRequest): void {
+function ignoreTypeWithoutBody({ headers }: FastifyRequest): void {
   if (!hasBody(headers)) delete headers['content-type'];
 }
 

@@ -117,7 +117,7 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  * The only place where a command gets its id and time: after the body is read, before the handler runs. A request under
  * an `Idempotency-Key` has them already, from the claim of the key.
  */
-export function giveCommandIdentity(request: FastifyRequest, clock: Clock): void {
+export function assignCommandIdentity(request: FastifyRequest, clock: Clock): void {
   if (READING.has(request.method)) return;
   request.commandIdentity ??= { id: randomUUID(), at: clock().toISOString() };
 }
