@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '@tracking/contracts';
 import type { FieldError, Places, Timestamp, Warning } from '@tracking/contracts';
 import { fault, invalidRequest, isObject, notFound, ReadYourWrites, RequestError, scopeOf, text } from '@tracking/http';
-import type { ShipmentReferences } from '@tracking/read-models';
+import type { ReadModelName, ShipmentReferences } from '@tracking/read-models';
 import { normaliseCode, parseShipmentId } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
@@ -105,7 +105,7 @@ interface ReferredShipments {
 export class ShipmentFinder {
   constructor(
     @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
   ) {}
 
   /** Finds also what the same key wrote just before. @throws RequestError `read_model_behind` */

@@ -11,6 +11,7 @@ import {
   requirePermission,
   SentBody,
 } from '@tracking/http';
+import type { ReadModelName } from '@tracking/read-models';
 import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -40,7 +41,7 @@ export class BulkController {
   @Inject(PLACES) private readonly places!: Places;
   @Inject(ShipmentFinder) private readonly finder!: ShipmentFinder;
   @Inject(WrittenShipments) private readonly written!: WrittenShipments;
-  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites;
+  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
   @Inject(ErrorFilter) private readonly errors!: ErrorFilter;
 
   @Post('shipments/bulk')

@@ -13,6 +13,7 @@ import {
   refusal,
   roomForPage,
 } from '@tracking/http';
+import type { ReadModelName } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EVENTS } from '../dependencies.ts';
 import type { EventsService } from '../dependencies.ts';
@@ -23,7 +24,7 @@ import { eventFilter, EventPageResource, EventResource, ListEventsDto } from './
 export class EventsController {
   constructor(
     @Inject(EVENTS) private readonly events: EventsService,
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 

@@ -19,7 +19,7 @@ import {
   WriteResponder,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse, WrittenResource } from '@tracking/http';
-import type { ExceptionListQuery, QueryPage } from '@tracking/read-models';
+import type { ReadModelName, ExceptionListQuery, QueryPage } from '@tracking/read-models';
 import { shipmentIdOfPart } from '@tracking/shipments';
 import type { CommandContext, Written } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -76,7 +76,7 @@ export class ExceptionsController {
   @Inject(SHIPMENTS) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
   @Inject(READ_MODELS) private readonly readModels!: ShipmentsHttpDependencies['readModels'];
   @Inject(ShipmentReader) private readonly shipmentReader!: ShipmentReader;
-  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites;
+  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
   @Inject(Cursors) private readonly cursors!: Cursors;
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
 import { notFound, ReadYourWrites, roomForPage, scopeOf, SETTINGS } from '@tracking/http';
 import type { PageContent } from '@tracking/http';
-import type { MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
+import type { ReadModelName, MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
 import { type FoundMilestone, type GetMilestone, parseShipmentId, shipmentResource } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
@@ -22,7 +22,7 @@ export class ShipmentReader {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
     @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
     @Inject(SETTINGS) private readonly settings: ShipmentsHttpDependencies['settings'],
   ) {}
 

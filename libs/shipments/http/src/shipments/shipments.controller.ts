@@ -40,6 +40,7 @@ import {
   SentBody,
   WriteResponder,
 } from '@tracking/http';
+import type { ReadModelName } from '@tracking/read-models';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -85,7 +86,7 @@ export class ShipmentsController {
   @Inject(ShipmentReader) private readonly reader!: ShipmentReader;
   @Inject(WrittenShipments) private readonly written!: WrittenShipments;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
-  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites;
+  @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
   @Inject(Cursors) private readonly cursors!: Cursors;
   @Inject(ActorNames) private readonly actorNames!: ActorNames;
 

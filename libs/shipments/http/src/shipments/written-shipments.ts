@@ -3,7 +3,7 @@ import type { Shipment, ShipmentRecord, Warning } from '@tracking/contracts';
 import { LOGGER, ReadYourWrites, requestFields, scopeOf } from '@tracking/http';
 import type { WrittenResource } from '@tracking/http';
 import type { Logger, Position } from '@tracking/ports';
-import type { PossibleDuplicate } from '@tracking/read-models';
+import type { ReadModelName, PossibleDuplicate } from '@tracking/read-models';
 import type { Written } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
@@ -29,7 +29,7 @@ export class PossibleDuplicates {
 
   constructor(
     @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
