@@ -74,6 +74,28 @@ describe('the sweep of old webhook records', () => {
     expect(reads).toEqual(Array.from({ length: 5 }, () => [4, 'pause']).flat());
   });
 
+  test('reads no more parts of the log once the process ends', async () => {
+    const ending = new AbortController();
+    const scopes = Array.from({ length: 20 }, (_, n) => `wsp_${n + 10}`);
+    const parts: string[] = [];
+    const find = ({ filter }: Query) => {
+      const { workspace_id } = filter as { readonly workspace_id?: string | { readonly gt: string } };
+      if (typeof workspace_id === 'string') {
+        parts.push(workspace_id);
+        ending.abort();
+        return Promise.resolve([]);
+      }
+      const next = scopes.find((scope) => scope > (workspace_id?.gt ?? ''));
+      return Promise.resolve(next === undefined ? [] : [{ workspace_id: next }]);
+    };
+    // Lets the job stop before the pause ends.
+    const rest = async () => void (await setImmediate());
+    const sweeper = startSweeper({ deliveries: { find } }, new DutyCycle({ share: 0.2, rest }));
+    await new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
+    await sweeper.job.stop();
+    expect(parts).toEqual(['wsp_10']);
+  });
+
   test.each<[string, number, (all: Collection<never>, pace: DutyCycle, ending: AbortController) => Promise<void>]>([
     ['hours', 200, (all, pace, { signal }) => forgetHours(all, BEFORE, pace, signal)],
     ['replays', 100, (all, pace, { signal }) => new ReplayStore(all, all).sweep(BEFORE, pace, signal)],

@@ -133,9 +133,10 @@ export class LogSweeper {
   /** Sweeps one part of the log in the order in which it was made, up to deliveries that cannot have ended so long ago. */
   private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: DeliveryDocument | undefined;
-    do {
+    while (!ending.aborted) {
       last = await this.pace.work(() => this.sweepPageOfLog(part, before, last), ending);
-    } while (last !== undefined && !ending.aborted);
+      if (last === undefined) return;
+    }
   }
 
   /** @returns the last delivery of the page, undefined at the end */
@@ -181,9 +182,10 @@ export class LogSweeper {
   /** Removes deleted endpoints with their health, once none of their deliveries and replays is left: those refer to them. */
   private async sweepEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: EndpointDocument | undefined;
-    do {
+    while (!ending.aborted) {
       last = await this.pace.work(() => this.sweepPageOfEndpoints(before, last), ending);
-    } while (last !== undefined && !ending.aborted);
+      if (last === undefined) return;
+    }
   }
 
   /** @returns the last endpoint of the page, undefined at the end */

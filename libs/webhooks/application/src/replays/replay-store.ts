@@ -219,9 +219,10 @@ export class ReplayStore {
   /** Deletes replays that ended before then. A replay that is resumed meanwhile stays. */
   async sweep(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
-    do {
+    while (!ending.aborted) {
       last = await pace.work(() => this.sweepPage(before, last), ending);
-    } while (last !== undefined && !ending.aborted);
+      if (last === undefined) return;
+    }
   }
 
   /** @returns the last replay of the page, undefined at the end */
