@@ -1,10 +1,10 @@
-import type { Lease } from '@tracking/ports';
+import { Busy, type Lease, Unavailable } from '@tracking/ports';
 import { NEW_ENDPOINT, newDelivery, replayed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { replayDocument } from './replay-store.ts';
-import { Replaying, type ReplayingParts } from './replaying.ts';
+import { Replaying, type ReplayingParts, Resending } from './replaying.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
@@ -54,4 +54,24 @@ describe('a replay that has taken all it finds', () => {
     const owned = await replaying(({ state }) => state.replay?.reread());
     expect(owned.state.replay?.wantsMore(Date.parse(AT))).toBe(true);
   });
+});
+
+test('a batch of which some deliveries were written has an unknown outcome, whatever kept the others', async () => {
+  const others = [DEAD, { ...DEAD, id: 'dlv_2', event_id: 'evt_2' }];
+  const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
+  const replay = replayDocument({ ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay', ...filter }, AT);
+  const written: string[] = [];
+  const replace = async ({ id }: DeliveryDocument) => {
+    if (id === 'dlv_2') throw new Busy('document store', 'too much waits');
+    await new Promise(setImmediate);
+    written.push(id);
+    return true;
+  };
+  const recounts = { beforeRestoring: () => Promise.resolve() };
+  const parts = { deliveries: { replace }, recounts, clock: () => new Date(AT) };
+  const resending = new Resending(parts as unknown as ConstructorParameters<typeof Resending>[0]);
+  const found = others.map((one) => ({ id: one.id, event_id: one.event_id, delivery: one }));
+  const sent = resending.send(replay, ENDPOINT as unknown as EndpointDocument, found, found);
+  const error = await sent.catch((thrown: unknown) => thrown);
+  expect([written, error instanceof Unavailable, error instanceof Busy]).toEqual([['dlv_1'], true, false]);
 });

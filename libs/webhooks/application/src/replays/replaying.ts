@@ -1,5 +1,5 @@
 import type { PayloadVersions } from '@tracking/contracts';
-import { type Clock, type Collection, withUnknownOutcome } from '@tracking/ports';
+import { type Clock, type Collection, isKnownUndone, withUnknownOutcome } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import {
   type Delivery,
@@ -255,8 +255,14 @@ export class Resending {
           ? { is: undefined }
           : this.insert({ ...made, next_attempt_at: at, replay_id: replay.id });
       };
-      const written = await Promise.all(left.map(async (one) => [one, await write(one)] as const));
-      for (const [{ id }, outcome] of written) if (outcome !== 'changed') sent.set(id, outcome.is);
+      const written = await Promise.allSettled(
+        left.map(async (one) => {
+          const outcome = await write(one);
+          if (outcome !== 'changed') sent.set(one.id, outcome.is);
+        }),
+      );
+      const errors = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+      if (errors.length > 0) throw errors.find((error) => !isKnownUndone(error)) ?? errors[0];
       left = left.filter(({ id }) => !sent.has(id));
       return left.length === 0 || undefined;
     }).catch((error: unknown) => {
