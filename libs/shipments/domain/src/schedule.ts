@@ -262,11 +262,7 @@ function isAt(port: string | null): IsVisit {
 }
 
 /** @param shipment when that departed and arrived */
-function visitedLegs(
-  analysis: TimelineAnalysis,
-  legs: readonly LegFields[],
-  shipment: Actual,
-): readonly VisitedLeg[] {
+function visitedLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipment: Actual): readonly VisitedLeg[] {
   const visited: VisitedLeg[] = [];
   for (const [index, leg] of legs.entries()) {
     const before = visited.at(-1)?.actual;
