@@ -69,6 +69,8 @@ async function deleted(name: string, deleted_at: string): Promise<DeletedDocumen
   rows.push(row);
   return row;
 }
+const deletedMany = (count: number, deletedAt: (n: number) => string) =>
+  Promise.all(Array.from({ length: count }, (_, n) => deleted(lettered(n), deletedAt(n))));
 const becomes = (...names: readonly (string | null)[]) =>
   eventually(async () => expect(await objects.names()).toEqual(names.toSorted()));
 const destroyed = () => metrics.value('document_objects_destroyed_total');
@@ -89,7 +91,7 @@ describe('the bytes of deleted documents', () => {
   });
 
   it('are found page by page, and never looked for again', async () => {
-    for (let n = 0; n < 250; n += 1) await deleted(lettered(n), at(-100 * SECOND_MS - (n % 7)));
+    await deletedMany(250, (n) => at(-100 * SECOND_MS - (n % 7)));
     const first = start();
     await becomes();
     await eventually(() => expect(destroyed()).toBe(250));
@@ -120,7 +122,7 @@ describe('the bytes of deleted documents', () => {
     ['the read model', () => ({ deletedSince: failingAt(2, deletedSince) })],
     ['the object store', () => ({ objects: failingObjects() })],
   ])('are destroyed although %s fails in the middle', async (_name, failing) => {
-    for (let n = 0; n < 150; n += 1) await deleted(lettered(n), at(-100 * SECOND_MS));
+    await deletedMany(150, () => at(-100 * SECOND_MS));
     start(failing());
     await becomes();
     await eventually(() => expect(destroyed()).toBe(150));
