@@ -6,12 +6,8 @@ import { Worker } from 'node:worker_threads';
  */
 export function startThread(name: string, workerData: object): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
-  return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData, resourceLimits });
+  return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData });
 }
-
-/** By default V8 lets a thread gather 48 MB of garbage; there are four threads. */
-const YOUNG_GENERATION_MB = 12;
 
 /** A value that node:sqlite binds. Bytes stand for JSON values that SQL has no type for, see `encodeValue`. */
 export type SqlValue = string | number | null | Uint8Array;
