@@ -191,6 +191,21 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
+  it('shows the time left to return a delivered container whose gate-out was never reported', async () => {
+    const id = await sail(admin.api, 'PO-DELIVERED');
+    const container = { last_free_day: day(-5).slice(0, 10), empty_return_by: day(3).slice(0, 10) };
+    await admin.api.patch(`/v1/shipments/${id}/containers/${CONTAINER}`, container);
+    const delivered = { code: 'delivered', occurred_at: day(-1), location: 'NLRTM', container_number: CONTAINER };
+    expect((await admin.api.post(`/v1/shipments/${id}/milestones`, delivered)).status).toBe(201);
+    const window = await Window.open(browser, subject, admin);
+    await window.goto(`/shipments/${id}`);
+    const row = window.page.getByRole('row').filter({ hasText: CONTAINER });
+    await row.getByText('until it is back empty').waitFor();
+    expect(await row.getByText('at the terminal').count()).toBe(0);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
   it('shows why a milestone is refused for a field that the form does not have', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-FIELD', mode: 'ocean' });
     const window = await Window.open(browser, subject, admin);
