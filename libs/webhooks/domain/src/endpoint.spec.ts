@@ -191,6 +191,22 @@ describe('enabled periods', () => {
     const shut = ended(open, moment('04', 7));
     expect([4, 5, 6, 7].filter((hour) => includes(shut, message(hour)))).toEqual([5, 6]);
   });
+
+  describe('a period without places, as a faulty document has it', () => {
+    const faulty = (period: Period) => [period as EnabledPeriod];
+
+    test('includes every event while it is open, and the earlier ones after it was closed', () => {
+      const open = faulty({ from: at(5), to: null });
+      expect(live(open, '01', '09')).toEqual(['01', '09']);
+      expect(live(ended(open, moment('04', 7)), '01', '04', '05')).toEqual(['01', '04']);
+    });
+
+    test('includes the events of its time if it is stored as closed', () => {
+      const shut = faulty({ from: at(1), to: at(3) });
+      const hours = [0, 1, 2, 3].filter((hour) => includes(shut, { created_at: at(hour), place: '09' }));
+      expect(hours).toEqual([1, 2]);
+    });
+  });
 });
 
 describe('periods', () => {

@@ -167,6 +167,9 @@ export interface EnabledPeriod extends Period {
   };
 }
 
+/** A period as it is read: without places, a document is faulty, and must not stop the recording for other endpoints. */
+type StoredPeriod = Period & Partial<Pick<EnabledPeriod, 'places'>>;
+
 /** The fields of an event that decide whether it is live. */
 export interface LoggedEvent {
   readonly created_at: Timestamp;
@@ -179,20 +182,21 @@ export function begun(periods: readonly EnabledPeriod[], { at, head }: Moment): 
   return opened(periods, { from: at, to: null, places: { after: head, up_to: null } });
 }
 
-/** Closes the open period; returns the same periods without one. */
+/** Closes the open period; returns the same periods if none is open. */
 export function ended(periods: readonly EnabledPeriod[], { at, head }: Moment): readonly EnabledPeriod[] {
-  const last = periods.at(-1);
+  const last: StoredPeriod | undefined = periods.at(-1);
   if (last?.to !== null) return periods;
-  return closed(periods.with(-1, { ...last, places: { ...last.places, up_to: head } }), at);
+  const { after } = last.places ?? { after: BEGINNING_OF_LOG };
+  return closed(periods.with(-1, { ...last, places: { after, up_to: head } }), at);
 }
 
 /**
- * Returns true if an event lies in one of the periods, whenever it is asked. An event that is in no log matches an open
- * period, and a closed one by its times.
+ * Returns true if an event lies in one of the periods, whenever that is checked. An event that is in no log matches an open
+ * period, and a closed one by its times. So does every event if a period has no places.
  */
-export function includes(periods: readonly EnabledPeriod[], { created_at, place }: LoggedEvent): boolean {
+export function includes(periods: readonly StoredPeriod[], { created_at, place }: LoggedEvent): boolean {
   return periods.some(({ from, to, places }) => {
-    if (place === undefined) return to === null || (from <= created_at && created_at < to);
+    if (place === undefined || places === undefined) return to === null || (from <= created_at && created_at < to);
     return places.after < place && (places.up_to === null || place <= places.up_to);
   });
 }
@@ -211,7 +215,7 @@ export function opened<P extends Period>(periods: readonly P[], period: P): read
   return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_PERIODS);
 }
 
-/** Closes the open period; returns the same periods without one. */
+/** Closes the open period; returns the same periods if none is open. */
 export function closed<P extends Period>(periods: readonly P[], at: Timestamp): readonly P[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;

@@ -5,6 +5,7 @@ import { eventually } from '@tracking/testing';
 import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
@@ -178,4 +179,22 @@ test('a message without a position is parked', async () => {
     expect(items).toEqual([expect.objectContaining({ error: 'the position is missing' })]);
   });
   expect(await recorded(id)).toEqual([]);
+});
+
+test('an endpoint whose stored period has no places receives all events and stops no other recording', async () => {
+  const { id: faulty } = await stage.endpoint(webhooks, URL_A);
+  const { id: sound } = await stage.endpoint(webhooks, URL_B);
+  const documents = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS);
+  const stored = await documents.get(faulty);
+  const enabled_periods = stored?.enabled_periods.map(({ from, to }) => ({ from, to }));
+  await documents.upsert({ ...stored, enabled_periods, revision: 99 } as unknown as EndpointDocument);
+  const event = stage.event();
+  await stage.publish(event);
+  await expectRecorded(sound, event);
+  await expectRecorded(faulty, event);
+  await webhooks.endpoints.disable(on(faulty));
+  const later = stage.event();
+  await stage.publish(later);
+  await expectRecorded(sound, event, later);
+  await expectRecorded(faulty, event);
 });
