@@ -16,24 +16,19 @@ import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurrency.ts';
 
 /**
- * Phase of the present URL:
+ * Phase of the present URL. It follows from two facts: whether its health is known, and whether it answered 410.
  *
- *     opening ─── healthKnown ──► serving ─── answeredGone ──► gone
- *        ▲                                                      │
- *        └──────────── disabled; from every phase: urlChanged ──┘
+ *     opening ─── healthRead ──► serving ─── judged as gone ──► gone
+ *        ▲                          ▲                            │
+ *        │                          └────── disablingEnded ──────┤
+ *        └── endpointChanged to another URL, from every phase ───┘
  *
  * - `opening`: it is not known how the URL has been answering. Nothing is sent.
  * - `serving`: deliveries are attempted when they are due.
- * - `gone`: it answered 410. Nothing is sent until the endpoint is disabled.
+ * - `gone`: it answered 410. Nothing is sent until the endpoint is disabled. An attempt that began at the former URL can get
+ *   this answer while the phase is `opening`; after disabling it is `opening` again until the health is read.
  */
 type UrlPhase = 'opening' | 'serving' | 'gone';
-type UrlEvent = 'healthKnown' | 'answeredGone' | 'disabled' | 'urlChanged';
-
-const URL_TRANSITIONS: Readonly<Record<UrlPhase, Readonly<Partial<Record<UrlEvent, UrlPhase>>>>> = {
-  opening: { healthKnown: 'serving', answeredGone: 'gone', urlChanged: 'opening' },
-  serving: { answeredGone: 'gone', urlChanged: 'opening' },
-  gone: { healthKnown: 'gone', answeredGone: 'gone', disabled: 'opening', urlChanged: 'opening' },
-};
 
 /** Phase of a delivery under way: its request is being made, then its outcome is being stored. */
 type AttemptPhase = 'attempting' | 'storing';
@@ -64,7 +59,7 @@ export interface RunningReplay {
   reread(): void;
 }
 
-/** A period of failures that the other endpoints are to be told of. Times are epoch milliseconds. */
+/** A period of failures to be reported to the other endpoints. Times are epoch milliseconds. */
 interface FailingReport {
   readonly endpoint: EndpointDocument;
   readonly since: number;
@@ -81,11 +76,10 @@ interface UnsavedHealth {
 
 /**
  * The delivery state of an endpoint in this process: how its present URL answers, which deliveries are under way, and which
- * work goes on beside them. Each change is a method here, which throws {@link IllegalTransition} if the state does not allow
- * it. Without I/O and clock: times are arguments, in epoch milliseconds.
+ * other tasks run. Each change is a method here, which throws {@link IllegalTransition} if the state does not allow it.
+ * Without I/O and clock: times are arguments, in epoch milliseconds.
  */
 export class DeliveryState {
-  #phase: UrlPhase = 'opening';
   /** How the present URL answers; undefined until its stored health was read. */
   #concurrency: AdaptiveConcurrency | undefined;
   /** The endpoint as it was when it answered 410. */
@@ -93,7 +87,7 @@ export class DeliveryState {
   #isDropped = false;
   readonly #underWay = new Map<string, AttemptPhase>();
   #attempting = 0;
-  /** Deliveries taken before they were due since the endpoint recovers; some may have had their attempt. */
+  /** Deliveries under way that were taken before they were due, because the endpoint recovers. */
   readonly #takenEarly = new Set<string>();
   #wasAttempted = false;
   #blockedUntil = -Infinity;
@@ -107,7 +101,8 @@ export class DeliveryState {
     return this.document;
   }
   get phase(): UrlPhase {
-    return this.#phase;
+    if (this.#gone !== undefined) return 'gone';
+    return this.#concurrency === undefined ? 'opening' : 'serving';
   }
   /** Undefined until the stored health of the present URL was read. */
   get concurrency(): ConcurrencyState | undefined {
@@ -133,7 +128,6 @@ export class DeliveryState {
     this.#concurrency?.changeLimit(endpoint.max_concurrency);
     if (!hasSameUrl(before, endpoint)) {
       // The answers of a former URL say nothing about the present one.
-      this.#move('urlChanged');
       this.#concurrency = this.#gone = undefined;
       return true;
     }
@@ -145,13 +139,12 @@ export class DeliveryState {
     this.#isDropped = true;
   }
 
-  /** The stored health was read. That of another URL counts for nothing. */
+  /** The stored health was read. Ignores the health of other URLs than the present one. */
   healthRead(
     found: EndpointHealthDocument | undefined,
     { recoveryAfterMs, random }: { readonly recoveryAfterMs: number; readonly random: Random },
   ): void {
     if (this.#concurrency !== undefined) throw new IllegalTransition(`${this.document.id}: its health is known`);
-    this.#move('healthKnown');
     const stored = found && urlRevision(found) === urlRevision(this.document) ? found : undefined;
     this.#concurrency = new AdaptiveConcurrency(this.document.max_concurrency, recoveryAfterMs, random, stored);
   }
@@ -174,7 +167,7 @@ export class DeliveryState {
     return this.#underWay;
   }
   get hasEarlyUnderWay(): boolean {
-    return [...this.#takenEarly].some((id) => this.#underWay.has(id));
+    return this.#takenEarly.size > 0;
   }
   /** A fault of our own keeps attempts from being made until then; -Infinity if none does. */
   get blockedUntil(): number {
@@ -188,21 +181,18 @@ export class DeliveryState {
   /** A delivery is taken for its attempt. @param isEarly taken before it was due, because the endpoint recovers */
   attemptBegan(id: string, isEarly: boolean, now: number): void {
     if (this.#underWay.has(id)) throw new IllegalTransition(`${id} is under way`);
-    for (const early of this.#takenEarly) if (!this.#underWay.has(early)) this.#takenEarly.delete(early);
     if (isEarly) this.#takenEarly.add(id);
     this.#underWay.set(id, 'attempting');
     this.#attempting += 1;
     this.#concurrency?.began(now);
   }
 
-  /** An attempt was answered. The answer of another URL than the present one counts for nothing. */
+  /** Judges the answer to an attempt. Ignores answers of other URLs than the present one. */
   judged(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     if (!hasSameUrl(attempted, this.document)) return;
     this.#concurrency?.answered(outcome, startedAt, endedAt);
     this.#wasAttempted = true;
-    if (outcome.kind !== 'gone') return;
-    this.#move('answeredGone');
-    this.#gone = attempted;
+    if (outcome.kind === 'gone') this.#gone = attempted;
   }
 
   /** The endpoint has answered: the next attempt may begin while the outcome is being stored. */
@@ -218,6 +208,7 @@ export class DeliveryState {
     if (phase === undefined) throw new IllegalTransition(`${id} is not under way`);
     if (phase === 'attempting') this.#attempting -= 1;
     this.#underWay.delete(id);
+    this.#takenEarly.delete(id);
   }
 
   blocked(until: number): void {
@@ -239,10 +230,7 @@ export class DeliveryState {
   disablingEnded(gone: EndpointDocument, isDisabled: boolean): void {
     this.#end('disabling');
     // Another URL may have answered 410 since.
-    if (!isDisabled || this.#gone !== gone) return;
-    this.#move('disabled');
-    this.#gone = undefined;
-    if (this.#concurrency !== undefined) this.#move('healthKnown');
+    if (isDisabled && this.#gone === gone) this.#gone = undefined;
   }
 
   /** When its failures are to be reported, in epoch milliseconds; Infinity if not as things are. */
@@ -299,12 +287,6 @@ export class DeliveryState {
     this.#replayReads.shown = read;
     if (found !== undefined && found.id === this.#replay?.id) this.#replay.reread();
     else this.#replay = found;
-  }
-
-  #move(event: UrlEvent): void {
-    const next = URL_TRANSITIONS[this.#phase][event];
-    if (next === undefined) throw new IllegalTransition(`${this.document.id}: ${event} while ${this.#phase}`);
-    this.#phase = next;
   }
 
   #begin(task: Task): void {
