@@ -1,33 +1,30 @@
 import type { Timestamp } from '@tracking/contracts';
-import { Unavailable, retryCounter } from '@tracking/ports';
+import { retryCounter } from '@tracking/ports';
 import type { Clock, Counter, DocumentStore, Leases, Logger, Metrics, ObjectStore } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob, monotonicMs, retry } from '@tracking/resilience';
-import { JobPlace } from './orphan-sweep.ts';
+import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
+import { JobCursor, PATIENCE_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
 const MINUTE_MS = 60_000;
-const AT_ONCE = 100;
-/** Of the time: the rest is for requests. */
-const SHARE = 0.25;
-/** How long an engine is tried before the round ends, and the next goes on from the last page. */
-const PATIENCE_MS = 10_000;
+const DOCUMENTS_PER_PAGE = 100;
 
 /**
- * Each deletion is looked at twice. Soon, when whoever deleted the document has long destroyed its bytes, unless it died
- * in between. And late: a row may show after others of later times, where a command was repeated or its events waited.
+ * Each deletion is checked twice. The first pass comes after a minute: by then the process that deleted the document has
+ * destroyed its bytes, unless it crashed. The second comes after a week, because a row can appear behind rows with later
+ * times, if a command was repeated or its events waited in a parked stream.
  */
-const LOOKS = [
+const PASSES = [
   { name: 'deleted-soon', afterMs: MINUTE_MS },
   { name: 'deleted-late', afterMs: 7 * 24 * 60 * MINUTE_MS },
 ] as const;
 
-/** Where a look goes on: behind this document. */
+/** A pass continues after this document. */
 export interface DeletedPlace {
   readonly deleted_at: Timestamp;
   readonly id: string;
 }
 
 export interface DeletedDocument extends DeletedPlace {
-  /** Null for one that has no bytes. */
+  /** Null if the document has no bytes. */
   readonly object_id: string | null;
 }
 
@@ -35,8 +32,8 @@ export interface DeletedDocumentsParts {
   readonly objects: Pick<ObjectStore, 'get' | 'delete'>;
   readonly documentStore: DocumentStore;
   /**
-   * Documents of all workspaces that were deleted, or expired, behind the place; at most `limit`, by `deleted_at` and `id`:
-   * a range of an index. Throws `Unavailable`.
+   * Returns at most `limit` documents of all workspaces that were deleted, or expired, after this place, in the order of
+   * `deleted_at` and `id`: a range of an index. Throws `Unavailable`.
    */
   readonly deletedSince: (place: DeletedPlace | undefined, limit: number) => Promise<readonly DeletedDocument[]>;
   readonly leases: Leases;
@@ -48,12 +45,12 @@ export interface DeletedDocumentsParts {
 }
 
 /**
- * Destroys the bytes of documents that were deleted, where a crash left them, and of those that expired with bytes. Its
- * work goes with what is deleted anew.
+ * Destroys the bytes of deleted documents if a crash left them, and the bytes of documents that expired. The work grows with
+ * the new deletions, not with all of them.
  */
 export class DeletedDocuments {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: SHARE, elapsed: monotonicMs });
+  private readonly pace = new DutyCycle({ share: MAX_WORK_SHARE });
   private readonly destroyed: Counter;
 
   constructor(private readonly parts: DeletedDocumentsParts) {
@@ -72,36 +69,32 @@ export class DeletedDocuments {
   }
 
   private async round(ending: AbortSignal): Promise<void> {
-    for (const { name, afterMs } of LOOKS) {
-      const place = await JobPlace.open<DeletedPlace>(this.parts.documentStore, name);
+    for (const { name, afterMs } of PASSES) {
+      const cursor = await JobCursor.open<DeletedPlace>(this.parts.documentStore, name);
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();
-      while (!ending.aborted && (await this.pace.work(() => this.lookOn(place, until, ending), ending)));
+      while (!ending.aborted && (await this.pace.work(() => this.checkPage(cursor, until, ending), ending)));
     }
   }
 
-  /** A page; answers whether another may follow. */
-  private async lookOn(place: JobPlace<DeletedPlace>, until: Timestamp, ending: AbortSignal): Promise<boolean> {
-    const page = await this.parts.deletedSince(await place.read(), AT_ONCE);
+  /** Returns true if another page may follow. */
+  private async checkPage(cursor: JobCursor<DeletedPlace>, until: Timestamp, ending: AbortSignal): Promise<boolean> {
+    const page = await this.parts.deletedSince(await cursor.read(), DOCUMENTS_PER_PAGE);
+    const { patienceMs = PATIENCE_MS } = this.parts;
     const due = page.filter(({ deleted_at }) => deleted_at < until);
     for (const { object_id } of due) {
       if (ending.aborted) return false;
-      if (object_id !== null) await this.patiently(() => this.destroy(object_id), ending);
+      if (object_id !== null) await retryWhileUnavailable(() => this.destroy(object_id), patienceMs, ending);
     }
     const last = due.at(-1);
-    if (last !== undefined) await place.moveTo({ deleted_at: last.deleted_at, id: last.id });
-    return due.length === AT_ONCE;
+    if (last !== undefined) await cursor.moveTo({ deleted_at: last.deleted_at, id: last.id });
+    return due.length === DOCUMENTS_PER_PAGE;
   }
 
   private async destroy(objectId: string): Promise<void> {
-    // Nearly always it is gone: to look costs less than to delete durably.
+    // Nearly always it is gone: a read costs less than a durable deletion.
     if ((await this.parts.objects.get(objectId)) === undefined) return;
     await this.parts.objects.delete(objectId);
     this.destroyed.add();
     this.parts.logger.info({ object_id: objectId }, 'bytes of a deleted or expired document are destroyed');
-  }
-
-  private patiently(action: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const deadline = monotonicMs() + (this.parts.patienceMs ?? PATIENCE_MS);
-    return retry(action, { signal, deadline, isTransient: (error) => error instanceof Unavailable });
   }
 }

@@ -1,0 +1,45 @@
+import { type Collection, type Document, type DocumentStore, Unavailable } from '@tracking/ports';
+import { monotonicMs, retry } from '@tracking/resilience';
+
+/** Share of the time that a job may work: the rest is for requests. */
+export const MAX_WORK_SHARE = 0.25;
+/** How long a call to an engine is retried before the round ends. The next round continues from the job's cursor. */
+export const PATIENCE_MS = 10_000;
+
+/** @throws Unavailable if the engine does not answer within `patienceMs`; and any other error of the action at once */
+export function retryWhileUnavailable<T>(
+  action: () => Promise<T>,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<T> {
+  const deadline = monotonicMs() + patienceMs;
+  return retry(action, { signal, deadline, isTransient: (error) => error instanceof Unavailable });
+}
+
+/** How far one job has come. Its id is the name of the job. */
+interface CursorDocument<T> extends Document {
+  readonly place: T;
+}
+
+/** The stored cursor of one job, from which it continues after a restart. */
+export class JobCursor<T> {
+  private constructor(
+    private readonly documents: Collection<CursorDocument<T>>,
+    private readonly name: string,
+  ) {}
+
+  /** @throws Unavailable */
+  static async open<T>(documentStore: DocumentStore, name: string): Promise<JobCursor<T>> {
+    return new JobCursor<T>(await documentStore.collection({ name: 'document_jobs', indexes: [] }), name);
+  }
+
+  /** Returns undefined if the job never stored one. @throws Unavailable */
+  async read(): Promise<T | undefined> {
+    return (await this.documents.get(this.name))?.place;
+  }
+
+  /** @throws Unavailable */
+  async moveTo(place: T): Promise<void> {
+    await this.documents.upsert({ id: this.name, place });
+  }
+}
