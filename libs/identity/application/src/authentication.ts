@@ -27,7 +27,7 @@ interface CredentialsHolderParts {
 
 type Owner = Pick<CredentialsHolder, 'user' | 'service_account' | 'role'>;
 
-/** Who makes a request, as they ask it themselves. */
+/** The caller's own view of its credentials; undefined if the key or session no longer exists. */
 export async function credentialsHolder(
   parts: CredentialsHolderParts,
   principal: Principal,
@@ -54,7 +54,7 @@ async function ownerOf({ users, accounts }: CredentialsHolderParts, principal: P
   return user && { user: { id, name: user.name, email: user.email }, service_account: null, role: user.role };
 }
 
-/** Undefined where the key or session is not there any more. */
+/** When the key or session ends, null for never; undefined if it no longer exists. */
 async function endOf(
   { keys, sessions }: CredentialsHolderParts,
   { type, credential_id }: Principal,
@@ -75,13 +75,14 @@ interface KeyAuthenticationOptions extends CredentialCacheOptions {
   readonly logger: Logger;
 }
 
-/** Tells whose key it is, and what its owner may do now. */
+/** Finds the owner of a key, and the owner's present permissions. */
 export class KeyAuthentication {
   readonly #cache: CredentialCache<KnownKey>;
-  readonly #notes = new Set<Promise<void>>();
+  readonly #writes: BackgroundWrites;
 
   constructor(private readonly options: KeyAuthenticationOptions) {
     this.#cache = new CredentialCache(options);
+    this.#writes = new BackgroundWrites(options.logger, 'use of a key not noted');
   }
 
   /**
@@ -98,14 +99,14 @@ export class KeyAuthentication {
     this.#cache.forget(hash);
   }
 
-  /** Told when a service account or user changed. */
+  /** Call it when a service account or user changed. */
   forgetOwner(ownerId: string): void {
     this.#cache.forgetOwner(ownerId);
   }
 
-  /** Waits until every use that was seen is written. */
-  async close(): Promise<void> {
-    await Promise.all(this.#notes);
+  /** Resolves when every use that was seen is written. */
+  close(): Promise<void> {
+    return this.#writes.settled();
   }
 
   async #lookUp(hash: string): Promise<KnownKey | undefined> {
@@ -119,20 +120,14 @@ export class KeyAuthentication {
   }
 
   /**
-   * `last_used_at`, once a minute and beside the request. A key in use is looked up every few seconds, so nothing has
-   * to be counted per request; of several replicas that see the same old value one writes.
+   * Sets `last_used_at` in the background, at most once a minute. Look-ups are enough to see a use: a key in use is looked up
+   * every few seconds. If several replicas see the same old value, one of them writes.
    */
   #noteUse({ id, last_used_at }: ApiKeyDocument): void {
     const now = this.options.clock();
     if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < USE_NOTED_EVERY_MS) return;
-    const note = this.options.keys
-      .claim({ filter: { id, last_used_at, revoked_at: null } }, { last_used_at: now.toISOString() })
-      .then(
-        () => undefined,
-        (error: unknown) => this.options.logger.warn({ key_id: id, error: String(error) }, 'use of a key not noted'),
-      )
-      .finally(() => this.#notes.delete(note));
-    this.#notes.add(note);
+    const filter = { id, last_used_at, revoked_at: null };
+    this.#writes.add(this.options.keys.claim({ filter }, { last_used_at: now.toISOString() }), { key_id: id });
   }
 }
 
@@ -155,18 +150,19 @@ interface SessionAuthenticationOptions extends CredentialCacheOptions {
   readonly logger: Logger;
 }
 
-/** Tells whose session it is, and what its user may do now. */
+/** Finds the user of a session, and the user's present permissions. */
 export class SessionAuthentication {
   readonly #cache: CredentialCache<KnownSession>;
-  readonly #notes = new Set<Promise<void>>();
+  readonly #writes: BackgroundWrites;
 
   constructor(private readonly options: SessionAuthenticationOptions) {
     this.#cache = new CredentialCache(options);
+    this.#writes = new BackgroundWrites(options.logger, 'use of a session not noted');
   }
 
   /**
    * The principal of a session that has not ended.
-   * @param environment where the request works: a session sees both
+   * @param environment of the request; a session has access to both
    * @throws Unavailable
    */
   async authenticate(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
@@ -183,14 +179,14 @@ export class SessionAuthentication {
     this.#cache.forget(hash);
   }
 
-  /** Told when a user changed. */
+  /** Call it when a user changed. */
   forgetOwner(userId: string): void {
     this.#cache.forgetOwner(userId);
   }
 
-  /** Waits until every use that was seen is written. */
-  async close(): Promise<void> {
-    await Promise.all(this.#notes);
+  /** Resolves when every use that was seen is written. */
+  close(): Promise<void> {
+    return this.#writes.settled();
   }
 
   async #lookUp(hash: string): Promise<KnownSession | undefined> {
@@ -204,35 +200,49 @@ export class SessionAuthentication {
     return { id, workspace_id, owner_id: user.id, role: user.role, ends_at };
   }
 
-  /** `last_seen_at`, once a minute and beside the request: a session in use is looked up every few seconds. */
+  /** Sets `last_seen_at` in the background, at most once a minute: a session in use is looked up every few seconds. */
   #noteUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
     const isDue = (seen: Timestamp | null) => seen === null || Date.parse(now) - Date.parse(seen) >= USE_NOTED_EVERY_MS;
-    // The process may have ended before the session took over the number that its change of the password made.
-    if (session.epoch !== user.sessions_epoch)
-      this.#note(session, this.options.sessions.keep(session.id, user.sessions_epoch));
-    if (isDue(session.last_seen_at)) this.#note(session, this.options.sessions.noteUse(session, now));
+    const write = (writing: Promise<unknown>) => this.#writes.add(writing, { session_id: session.id });
+    // The process that changed the password may have ended before it stored the new epoch on the session.
+    if (session.epoch !== user.sessions_epoch) write(this.options.sessions.keep(session.id, user.sessions_epoch));
+    if (isDue(session.last_seen_at)) write(this.options.sessions.noteUse(session, now));
     if (!isDue(user.last_seen_at)) return;
     const { id, last_seen_at } = user;
-    this.#note(session, this.options.users.claim({ filter: { id, last_seen_at } }, { last_seen_at: now }));
-  }
-
-  #note({ id }: SessionDocument, writing: Promise<unknown>): void {
-    const note = writing
-      .then(
-        () => undefined,
-        (error: unknown) =>
-          this.options.logger.warn({ session_id: id, error: String(error) }, 'use of a session not noted'),
-      )
-      .finally(() => this.#notes.delete(note));
-    this.#notes.add(note);
+    write(this.options.users.claim({ filter: { id, last_seen_at } }, { last_seen_at: now }));
   }
 }
 
-/** What is known of a valid key or session. */
+/** Writes that no request waits for. A failure is logged, and nothing else comes of it. */
+class BackgroundWrites {
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(
+    private readonly logger: Logger,
+    private readonly failure: string,
+  ) {}
+
+  add(writing: Promise<unknown>, about: object): void {
+    const write = writing
+      .then(
+        () => undefined,
+        (error: unknown) => this.logger.warn({ ...about, error: String(error) }, this.failure),
+      )
+      .finally(() => this.#underWay.delete(write));
+    this.#underWay.add(write);
+  }
+
+  /** Resolves when all writes that were added have ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+}
+
+/** The fields of a valid key or session that a cache needs. */
 export interface KnownCredential {
   /** The user or service account whose rights it has. */
   readonly owner_id: string;
-  /** From then on it is refused; null: never. */
+  /** It is refused from then on; null if it never ends. */
   readonly ends_at: Timestamp | null;
 }
 
@@ -249,12 +259,12 @@ export class CredentialCache<T extends KnownCredential> {
   }
 
   /**
-   * What is known of the credential with this hash; undefined where there is none, or it has ended.
-   * @throws Unavailable, also where the look-up takes too long; whatever `lookUp` throws
+   * Returns the credential with this hash; undefined if there is none, or if it has ended.
+   * @throws Unavailable, also if the look-up takes too long; and what `lookUp` throws
    */
   async find(hash: string, lookUp: (hash: string) => Promise<T | undefined>): Promise<T | undefined> {
     const found = await this.#recent.find(hash, lookUp);
-    // To the moment, however long it is remembered.
+    // It can end while it is cached.
     return found && this.#hasEnded(found) ? undefined : found;
   }
 
@@ -262,7 +272,7 @@ export class CredentialCache<T extends KnownCredential> {
     this.#recent.forget(hash);
   }
 
-  /** The same for every credential of a user or service account, and for those of whom nobody knows whose they are. */
+  /** Forgets every credential of a user or service account, and all hashes that were not found. */
   forgetOwner(ownerId: string): void {
     this.#recent.forgetWhere(({ owner_id }) => owner_id === ownerId);
   }
