@@ -1,5 +1,5 @@
 import { type Clock, type Collection, type Leases, type Logger, type Metrics, retryCounter } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob, pause } from '@tracking/resilience';
+import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
 import { discarded } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
@@ -9,13 +9,13 @@ import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { ReplaySource, type ReplaySourceParts } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 
-/** Dead letters of one discard before it is the next one's turn. */
+/** Dead letters of one discard that are discarded before the next discard has its turn. */
 const DEAD_LETTERS_PER_TURN = 200;
 const DISCARDS_PER_READ = 100;
 /** How often the jobs look for work that other processes requested. */
 const EVERY_MS = 1_000;
-/** Rest for each millisecond of work: deliveries go first. */
-const REST_PER_WORK = 1;
+/** Largest share of the time that discards take: deliveries go first. */
+const MAX_DISCARDING_SHARE = 0.5;
 
 interface DiscardingParts extends ReplaySourceParts {
   readonly store: ReplayStore;
@@ -34,6 +34,7 @@ interface DiscardingParts extends ReplaySourceParts {
  */
 export class Discarding {
   readonly job: LeaderElectedJob;
+  private readonly pace = new DutyCycle({ share: MAX_DISCARDING_SHARE });
 
   constructor(private readonly parts: DiscardingParts) {
     const { leases, logger, metrics } = parts;
@@ -54,9 +55,7 @@ export class Discarding {
       if (running.length === 0) return;
       for (const replay of running) {
         if (ending.aborted) return;
-        const started = performance.now();
-        await this.advance(replay);
-        await pause(REST_PER_WORK * (performance.now() - started), ending);
+        await this.pace.work(() => this.advance(replay), ending);
       }
     }
   }
@@ -93,7 +92,7 @@ export class Discarding {
       }
       const at = clock().toISOString();
       await recounts.beforeDiscards([taken.endpoint_id], at);
-      // One that changes meanwhile, for example because it is announced, is found again.
+      // A dead letter that changes meanwhile, for example because it is announced, is found again.
       await deliveries.writeMany(
         dead.map((each) => {
           const document = toDocument(discarded(each, at, taken.id));
@@ -107,8 +106,8 @@ export class Discarding {
 /** Deliveries in one write: other writes wait for it. */
 const DELIVERIES_PER_WRITE = 50;
 const ENDPOINTS_PER_READ = 100;
-/** Largest share of the time that the job takes. */
-const MAX_SHARE = 0.2;
+/** Largest share of the time that the backlogs of deleted endpoints take. */
+const MAX_BACKLOG_SHARE = 0.2;
 
 interface BacklogDiscardingParts {
   readonly endpoints: EndpointStore;
@@ -126,7 +125,7 @@ interface BacklogDiscardingParts {
  */
 export class BacklogDiscarding {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: MAX_SHARE });
+  private readonly pace = new DutyCycle({ share: MAX_BACKLOG_SHARE });
 
   constructor(private readonly parts: BacklogDiscardingParts) {
     const { leases, logger, metrics } = parts;

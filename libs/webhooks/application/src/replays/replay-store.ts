@@ -61,11 +61,7 @@ export function replayDocument(about: NewReplay, at: Timestamp): ReplayDocument 
 }
 
 /** Adds the fields by which a running replay is found, and removes them from one that has ended. */
-export function withIndexFields({
-  running_for: _place,
-  discarding: _job,
-  ...document
-}: ReplayDocument): ReplayDocument {
+function withIndexFields({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
   if (document.status !== 'running') return document;
   return document.action === 'replay'
     ? { ...document, running_for: document.endpoint_id }
@@ -96,8 +92,8 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
 const REPLAYS_PER_SWEEP = 100;
 /** More than a scope has endpoints, deleted ones included. */
 const MAX_REPLAYS_OF_COMMAND = 5_000;
-const OLDEST_FIRST = { fields: ['created_at', 'id'] } as const;
-const NEWEST_FIRST = { fields: ['created_at', 'id'], descending: true } as const;
+const OLDEST_FIRST = { fields: ORDER } as const;
+const NEWEST_FIRST = { fields: ORDER, descending: true } as const;
 
 export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
 
@@ -228,7 +224,7 @@ export class ReplayStore {
   /** @returns the last replay of the page, undefined at the end */
   private async sweepPage(before: Timestamp, last: ReplayDocument | undefined): Promise<ReplayDocument | undefined> {
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
-    const page = { sort: { fields: ['created_at', 'id'] }, limit: REPLAYS_PER_SWEEP, ...resume };
+    const page = { sort: OLDEST_FIRST, limit: REPLAYS_PER_SWEEP, ...resume };
     const old = await this.documents.find({ filter: { created_at: { lt: before } }, index: 'age', ...page });
     const isOver = ({ status, completed_at }: ReplayDocument) =>
       status !== 'running' && completed_at !== null && completed_at < before;
