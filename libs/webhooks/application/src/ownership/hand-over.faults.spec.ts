@@ -3,7 +3,7 @@ import { eventually, takeTime } from '@tracking/testing';
 import { type RetryPolicy, shardOf } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, answer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
 
@@ -26,12 +26,12 @@ const slowly: FakeBehaviour = async (request) => {
   return stage.receivers.good(request);
 };
 
-/** Publishes events, some at once, until it is stopped, which answers how many they were. */
+/** Publishes events, `atOnce` at a time. The returned function ends that and resolves with the number of events. */
 function publishing(atOnce = 1): () => Promise<number> {
-  let goesOn = true;
+  let isPublishing = true;
   const publish = async () => {
     let events = 0;
-    for (; goesOn; events += atOnce) {
+    for (; isPublishing; events += atOnce) {
       await Promise.all(Array.from({ length: atOnce }, () => stage.publish(stage.event())));
       await takeTime(2);
     }
@@ -39,7 +39,7 @@ function publishing(atOnce = 1): () => Promise<number> {
   };
   const published = publish();
   const end = () => {
-    goesOn = false;
+    isPublishing = false;
     return published;
   };
   endPublishing = end;
@@ -57,9 +57,32 @@ function arrivals(): readonly number[] {
   return [...counts.values()];
 }
 
+const repetitions = () => arrivals().reduce((sum, times) => sum + times - 1, 0);
+
 /** Resolves once a process has delivered something. */
-const succeedsAt = ({ metrics }: Awaited<ReturnType<WebhooksTestStage['start']>>) =>
+const succeedsAt = ({ metrics }: RunningWebhooks) =>
   eventually(() => expect(metrics.value('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0));
+
+/** Two processes, the first of which owns all shards, while events are being published and endpoints answer slowly. */
+async function twoUnderLoad() {
+  const first = await stage.start({ policy: POLICY });
+  for (const url of URLS) await stage.endpoint(first, url);
+  for (const url of URLS) stage.receivers.behave(url, slowly);
+  const second = await stage.start({ policy: POLICY });
+  const published = publishing();
+  await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
+  return { first, second, published };
+}
+
+/** Ends the publishing; resolves once every event has arrived at every endpoint, and nothing waits. */
+async function deliversAll(process: RunningWebhooks, published: () => Promise<number>): Promise<void> {
+  await succeedsAt(process);
+  const events = await published();
+  await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
+  await eventually(async () =>
+    expect(await stage.deliveries(process, { statuses: ['pending', 'retrying'] })).toEqual([]),
+  );
+}
 
 describe('two processes', () => {
   test('share the work: one attempts what the other recorded', async () => {
@@ -80,7 +103,7 @@ describe('two processes', () => {
     expect(other.metrics.value('webhook_attempts_total{outcome="success"}')).toBe(0);
   });
 
-  test('obey what was asked of either', async () => {
+  test('carry out what either of them was requested to do', async () => {
     const owner = await stage.start({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
     const other = await stage.start({ policy: POLICY });
     const { id } = await stage.endpoint(owner, URLS[0] ?? '');
@@ -117,61 +140,29 @@ describe('two processes', () => {
   });
 
   test('hand over without a loss or a repetition when one is stopped', async () => {
-    const first = await stage.start({ policy: POLICY });
-    for (const url of URLS) await stage.endpoint(first, url);
-    for (const url of URLS) stage.receivers.behave(url, slowly);
-    const second = await stage.start({ policy: POLICY });
-    const published = publishing();
-    await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
+    const { first, second, published } = await twoUnderLoad();
     await first.stop();
-    await succeedsAt(second);
-    const events = await published();
-    await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
+    await deliversAll(second, published);
     expect(second.metrics.value('webhook_shards_owned')).toBe(64);
-    await eventually(async () =>
-      expect(await stage.deliveries(second, { statuses: ['pending', 'retrying'] })).toEqual([]),
-    );
     expect(arrivals().every((times) => times === 1)).toBe(true);
   });
 
   test('lose nothing when one is killed, and repeat only what it had under way', async () => {
-    const first = await stage.start({ policy: POLICY });
-    for (const url of URLS) await stage.endpoint(first, url);
-    for (const url of URLS) stage.receivers.behave(url, slowly);
-    const second = await stage.start({ policy: POLICY });
-    const published = publishing();
-    await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
+    const { first, second, published } = await twoUnderLoad();
     first.process.kill();
     const inDoubt = first.process.unanswered;
-    await succeedsAt(second);
-    const events = await published();
-    await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
-    await eventually(async () =>
-      expect(await stage.deliveries(second, { statuses: ['pending', 'retrying'] })).toEqual([]),
-    );
-    const repeated = arrivals().reduce((sum, times) => sum + times - 1, 0);
-    expect(repeated).toBeLessThanOrEqual(inDoubt);
+    await deliversAll(second, published);
+    expect(repetitions()).toBeLessThanOrEqual(inDoubt);
   });
 
-  test('go on when one loses its shards and lives', async () => {
-    const first = await stage.start({ policy: POLICY });
-    for (const url of URLS) await stage.endpoint(first, url);
-    for (const url of URLS) stage.receivers.behave(url, slowly);
-    const second = await stage.start({ policy: POLICY });
-    const published = publishing();
-    await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
+  test('continue when one loses its shards and lives', async () => {
+    const { first, second, published } = await twoUnderLoad();
     first.process.loseLeases();
     const inDoubt = first.process.unanswered;
     await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
     expect(first.metrics.value('webhook_shards_owned')).toBe(0);
-    await succeedsAt(second);
-    const events = await published();
-    await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
-    await eventually(async () =>
-      expect(await stage.deliveries(second, { statuses: ['pending', 'retrying'] })).toEqual([]),
-    );
-    const repeated = arrivals().reduce((sum, times) => sum + times - 1, 0);
-    expect(repeated).toBeLessThanOrEqual(inDoubt);
+    await deliversAll(second, published);
+    expect(repetitions()).toBeLessThanOrEqual(inDoubt);
   });
 
   test('of which one lost its shards while its engine was away attempt nothing twice', async () => {
@@ -204,9 +195,8 @@ describe('two processes', () => {
   });
 
   describe('of which one stood still until the other had its shards', () => {
-    /** That succeeded. */
-    const attempts = ({ metrics }: Awaited<ReturnType<WebhooksTestStage['start']>>) =>
-      metrics.value('webhook_attempts_total{outcome="success"}');
+    /** Successful attempts. */
+    const attempts = ({ metrics }: RunningWebhooks) => metrics.value('webhook_attempts_total{outcome="success"}');
 
     test('send what it was recording from the other only', async () => {
       const still = new FlakyProcess();
