@@ -33,7 +33,7 @@ export {
   requirePermission,
 } from './operations/operations.ts';
 export { MayBeUnavailable, Operation, refusal } from './operations/operation.ts';
-export { Cursors, page, type PageContent, PageDto, recordPage } from './paging/paging.ts';
+export { Cursors, limitOf, page, type PageContent, PageDto, recordPage } from './paging/paging.ts';
 export { etagOf, etagOfContent, ifMatchOf, names } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
@@ -48,7 +48,6 @@ export {
   currentRequest,
   CurrentScope,
   Identified,
-  IfMatch,
   newRequestId,
   principalOf,
   requestFields,
@@ -73,6 +72,7 @@ export {
   isObject,
   MAX_TEXT,
   oneOf,
+  selectedOf,
   text,
   textUpTo,
 } from './validation/checks.ts';
@@ -108,6 +108,13 @@ export {
 } from './validation/fields.ts';
 export { FROM_TO, InputType, PageType, TIME, WithWarnings } from './validation/mapped-types.ts';
 export { NoParameters, readParameters } from './validation/parameters.ts';
-export { BodyPipe, draftBody, NO_BODY, OptionalBodyPipe, type ReadBody } from './validation/read-body.ts';
+export {
+  BodyPipe,
+  draftBody,
+  NO_BODY,
+  OptionalBodyPipe,
+  PlainBodyPipe,
+  type ReadBody,
+} from './validation/read-body.ts';
 export { type DtoClass, fieldsOf, readDto, unknownFields } from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';

@@ -37,7 +37,7 @@ export class DocumentReader {
    * @throws RequestError `not_found`, also for ids of other workspaces and environments
    */
   async current(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
-    this.readYourWrites.expected(request);
+    this.readYourWrites.checkToken(request);
     const found = await this.shipments.getDocument({ ...scopeOf(request), document_id });
     if (found === undefined) throw notFound('document');
     return found;

@@ -145,7 +145,7 @@ export const AUDITED_BY = Symbol('audited by');
 /** Finds the actor of a request; undefined if the request names no workspace, so that it cannot change anything. */
 export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
 
-/** Other texts are not stored: somebody may have sent a key in place of an id. */
+/** Other texts are not stored: a client may have sent a key in place of an id. */
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 
 @Injectable()

@@ -3,6 +3,7 @@ import type { Quota } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { rateLimited, RequestError, unauthenticated } from '../errors/request-error.ts';
 import { requireAccess } from '../operations/operations.ts';
+import { SAFE_METHODS } from '../server/route-bodies.ts';
 import { type Authenticator, HOW_TO_SEND_A_KEY, type SessionCookie, sessionToken } from './authenticators.ts';
 
 /**
@@ -65,7 +66,6 @@ declare module 'fastify' {
   }
 }
 
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Values of `Sec-Fetch-Site`. `none` is a typed or bookmarked address. `same-site` is another origin, possibly of another owner. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
@@ -87,7 +87,7 @@ export class CrossSiteRequests {
 
   /** @throws RequestError `csrf` */
   refuse(request: Pick<FastifyRequest, 'method' | 'headers' | 'routeOptions'>): void {
-    if (READING.has(request.method) || !this.concerns(request)) return;
+    if (SAFE_METHODS.has(request.method) || !this.concerns(request)) return;
     const { origin, 'sec-fetch-site': site, 'x-requested-with': requestedWith } = request.headers;
     if ((site !== undefined && !OWN_SITES.has(String(site))) || (origin !== undefined && !this.origins.has(origin))) {
       throw new RequestError('csrf', `The request comes from another site than ${[...this.origins].join(', ')}.`);

@@ -7,7 +7,7 @@ import {
   WARNING_CODES,
   type WarningCode,
 } from '@tracking/contracts';
-import { statusOf } from '../errors/error-answer.ts';
+import { errorBody, statusOf } from '../errors/error-answer.ts';
 import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { documentationPage, jsonBlock } from './documentation-page.ts';
@@ -55,9 +55,8 @@ function index(codes: readonly ErrorCode[]): string {
 }
 
 function errorArticle(code: ErrorCode, entry: CodeEntry): string {
-  const { message } = entry;
-  const error = { type: ERROR_CODES[code], code, message, param: null, details: [], request_id: 'req_…' };
-  return article({ id: code, code, status: statusOf(code), entry, answer: { error } });
+  const answer = errorBody({ code, message: entry.message, details: [] }, 'req_…');
+  return article({ id: code, code, status: statusOf(code), entry, answer });
 }
 
 function fieldArticle(code: FieldErrorCode, entry: CodeEntry): string {

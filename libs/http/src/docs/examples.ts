@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { ERROR_CODES, type ErrorCode, type FieldError } from '@tracking/contracts';
-import { type ErrorAnswer, PROBLEM_TYPE, problemDetails, statusOf } from '../errors/error-answer.ts';
+import type { ErrorCode, FieldError } from '@tracking/contracts';
+import { type ErrorAnswer, errorBody, PROBLEM_TYPE, problemDetails, statusOf } from '../errors/error-answer.ts';
 import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { codesIn, type JsonSchema, operationsOf } from './described.ts';
@@ -135,10 +135,7 @@ function ofObject(
 
 /** Returns the example of an error code. */
 function errorExample(code: ErrorCode, entry: CodeEntry): object {
-  const { message, details } = sampleError(code, entry);
-  const param = details[0]?.param ?? null;
-  const error = { type: ERROR_CODES[code], code, message, param, details, request_id: REQUEST_ID };
-  return { summary: entry.means, value: { error } };
+  return { summary: entry.means, value: errorBody(sampleError(code, entry), REQUEST_ID) };
 }
 
 /** Returns the same example as problem details. */

@@ -22,9 +22,13 @@ export async function page<T>(
   read: (limit: number, after: SortValues | undefined) => Promise<PageContent<T>>,
 ): Promise<Page<T>> {
   const after = query.cursor === undefined ? undefined : cursors.read(query.cursor, listing);
-  const limit = query.limit === undefined ? DEFAULT_PAGE_SIZE : Number(query.limit);
-  const { items, next } = await read(limit, after);
+  const { items, next } = await read(limitOf(query.limit), after);
   return { data: items, next_cursor: next ? cursors.issue(next, listing) : null, has_more: Boolean(next) };
+}
+
+/** Returns the number of items of a page: the limit of a query, or the default. */
+export function limitOf(limit: string | undefined): number {
+  return limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit);
 }
 
 /** Reads one page of a list whose position consists of texts. */

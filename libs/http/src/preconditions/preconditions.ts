@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ExpectedVersions } from '@tracking/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
+import { SAFE_METHODS } from '../server/route-bodies.ts';
 
 /**
  * The kind of operation for preconditions: it reads one resource with an `ETag`, writes one, or writes one that it creates if
@@ -20,8 +21,6 @@ declare module 'fastify' {
   }
 }
 
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /**
  * Reads the preconditions of a write into the request. The feature checks them when it runs the command. A precondition that
  * would be ignored is refused, because the client relies on it.
@@ -29,7 +28,7 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 export function readPreconditions(request: FastifyRequest): void {
   const { operation, conditional } = request.routeOptions.config;
-  if (operation === undefined || READING.has(request.method)) return;
+  if (operation === undefined || SAFE_METHODS.has(request.method)) return;
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   if (ifNoneMatch !== undefined) {
     if (conditional !== 'upsert')

@@ -95,6 +95,14 @@ export class ReadYourWrites<Model extends string = string> {
     return latest(this.lastOf(request), last);
   }
 
+  /**
+   * Checks the token of a read that is never behind it, such as a read from a stream.
+   * @throws RequestError `invalid_consistency_token`
+   */
+  checkToken(request: FastifyRequest): void {
+    this.expected(request);
+  }
+
   /** Resolves to true if the read model has reached the position. */
   async shown(model: Model, position: Position | undefined, withinMs = 0): Promise<boolean> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);

@@ -2,21 +2,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Warning } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import type { FastifyReply } from 'fastify';
+import { type AuditedChange, reportChange } from '../audit/audit-trail.ts';
 import { type HttpSettings, SETTINGS } from '../http-feature.ts';
 import { etagOf } from '../preconditions/preconditions.ts';
 import { ReadYourWrites } from './read-your-writes.ts';
 
 export type WriteResponse<Body> = Body & { readonly warnings: readonly Warning[] };
 
-/** A resource after a write, and what the response says about the write. */
+/** A resource after a write, and the facts about the write that its response shows. */
 export interface WrittenResource<Body extends object> {
   readonly body: Body;
-  /** Of the write in the event store; undefined for a write beside it. */
+  /** The position of the write in the event store; undefined for a write beside it. */
   readonly position?: Position | undefined;
-  /** The version in the `ETag`; undefined where the response has none. */
+  /** The version in the `ETag`; undefined if the response has none. */
   readonly version?: number | undefined;
   readonly warnings?: readonly Warning[];
-  /** Where it differs from the status that the route declares. */
+  /** The status of the response; by default that of the route. */
   readonly status?: number;
   /** Path of a resource that the write created. */
   readonly location?: string | undefined;
@@ -44,5 +45,20 @@ export class WriteResponder {
     if (location !== undefined) reply.header('Location', `${this.settings.baseUrl}${location}`);
     if (version !== undefined) reply.header('ETag', etagOf(version));
     return { ...body, warnings: [...ignored, ...warnings] };
+  }
+
+  /**
+   * Reports a change for the audit log, and responds with the resource after it.
+   * @param ignored warnings about the request's body
+   * @param location path of a resource that the change created
+   */
+  respondToChange<Body extends { readonly version: number }>(
+    reply: FastifyReply,
+    ignored: readonly Warning[],
+    change: AuditedChange & { readonly after: Body },
+    location?: string,
+  ): Promise<WriteResponse<Body>> {
+    reportChange(reply.request, change);
+    return this.respond(reply, ignored, { body: change.after, version: change.after.version, location });
   }
 }

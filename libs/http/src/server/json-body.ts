@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
-import { type BodyKind, MIB, type RouteBody } from './route-bodies.ts';
+import { type BodyKind, MIB, refusedEncoding, type RouteBody } from './route-bodies.ts';
 
 /** Default limit of a JSON body, in bytes. */
 export const JSON_LIMIT = MIB;
@@ -47,11 +47,9 @@ export function mergePatch(): RouteBody {
 }
 
 function unreadable({ headers }: FastifyRequest, body: Buffer): RequestError | undefined {
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    return new RequestError('unsupported_media_type', 'Send the body without a Content-Encoding.');
-  }
-  return isUtf8(body) ? undefined : new RequestError('malformed_json', 'The body is not UTF-8.');
+  const refused = refusedEncoding(headers);
+  if (refused || isUtf8(body)) return refused;
+  return new RequestError('malformed_json', 'The body is not UTF-8.');
 }
 
 /** The position and kind of the first syntax error; empty if unknown. */

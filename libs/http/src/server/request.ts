@@ -4,7 +4,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { type Principal, type Scope, type Timestamp, traceOf } from '@tracking/contracts';
 import { type Clock, originFields, type RequestOrigin } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
-import { ifMatchOf } from '../preconditions/preconditions.ts';
+import { SAFE_METHODS } from './route-bodies.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -106,19 +106,17 @@ export interface CommandIdentity {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request that may write; set before the handler runs. */
+    /** The command of a request that may write; set before the handler runs. Null for reads. */
     commandIdentity: CommandIdentity | null;
   }
 }
-
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * The only place where a command gets its id and time: after the body is read, before the handler runs. A request under
  * an `Idempotency-Key` has them already, from the claim of the key.
  */
 export function assignCommandIdentity(request: FastifyRequest, clock: Clock): void {
-  if (READING.has(request.method)) return;
+  if (SAFE_METHODS.has(request.method)) return;
   request.commandIdentity ??= { id: randomUUID(), at: clock().toISOString() };
 }
 
@@ -143,9 +141,6 @@ export const Command = parameter<CommandContext>(commandContext);
 
 /** The {@link CommandIdentity} of a request without a principal. */
 export const Identified = parameter<CommandIdentity>(commandIdentityOf);
-
-/** The versions in `If-Match`, which a command expects; undefined if it names none. */
-export const IfMatch = parameter<readonly number[] | undefined>(ifMatchOf);
 
 /** The parsed body of a request, and how to read it. */
 export interface Sent {

@@ -22,7 +22,7 @@ export interface RouteBody {
   readonly also?: BodyKind;
   /** In bytes. */
   readonly limit: number;
-  /** Of a streamed body. Other bodies have one minute. */
+  /** Time limits of a streamed body. Other bodies have one minute. */
   readonly time?: BodyTime;
 }
 
@@ -48,7 +48,7 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
   fastify.removeAllContentTypeParsers();
   for (const kind of kinds) kind.addParser(fastify);
   fastify.addHook('onRoute', (route) => {
-    if ([route.method].flat().every((method) => WITHOUT_BODY.has(method))) return;
+    if ([route.method].flat().every((method) => SAFE_METHODS.has(method))) return;
     const { body } = route.config ?? {};
     if (!body) throw new Error(`${String(route.method)} ${route.url} does not declare its body`);
     const taken = kindsOf(body);
@@ -63,8 +63,8 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
   });
 }
 
-/** Methods whose bodies Fastify does not parse. */
-const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Methods that only read (RFC 9110, 9.2.1). Fastify does not parse their bodies. */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Kinds of a body, the preferred one first. */
 export function kindsOf({ kind, also }: RouteBody): readonly BodyKind[] {
@@ -92,6 +92,12 @@ function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly stri
 function isUtf8(parameter: string): boolean {
   const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset);
+}
+
+/** Returns the refusal of a compressed body; undefined if the body is not compressed. */
+export function refusedEncoding({ 'content-encoding': encoding }: IncomingHttpHeaders): RequestError | undefined {
+  if (encoding === undefined || encoding === 'identity') return undefined;
+  return new RequestError('unsupported_media_type', 'Send the body without a Content-Encoding.');
 }
 
 /** Returns true if a request declares a body. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalidRequest, RequestError } from '../errors/request-error.ts';
-import { ANY_TYPE, type BodyKind, type BodyTime } from './route-bodies.ts';
+import { ANY_TYPE, type BodyKind, type BodyTime, refusedEncoding } from './route-bodies.ts';
 
 import busboy, { type BusboyInstance } from '@fastify/busboy';
 
@@ -115,7 +115,7 @@ class FormReading {
   }
 
   private part({ name, fileName, mediaType, bytes }: Part): void {
-    // While the file is not read, nobody else listens for errors, and a refused form must not end the process.
+    // An error without a listener would end the process, and a file that is not read has no other listener.
     bytes.on('error', () => undefined);
     if (name !== this.options.fileField || this.parts.has(name)) {
       bytes.resume();
@@ -168,9 +168,9 @@ function streamed(mediaType: string): BodyKind {
     streams: true,
     addParser(fastify: FastifyInstance): void {
       fastify.addContentTypeParser(mediaType, ({ headers }, payload, done) => {
-        const encoding = headers['content-encoding'];
-        if (encoding === undefined || encoding === 'identity') done(null, payload);
-        else done(new RequestError('unsupported_media_type', 'Send the body without a Content-Encoding.'));
+        const refused = refusedEncoding(headers);
+        if (refused) done(refused);
+        else done(null, payload);
       });
     },
   };

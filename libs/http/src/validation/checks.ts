@@ -4,7 +4,7 @@ import { dateFault, timestampFault } from './timestamp.ts';
 /** Returns every fault of a value under its own path, and nothing if the value is valid. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
 
-/** Most characters of a string without a limit of its own. */
+/** Limit of a string without a limit of its own, in characters. */
 export const MAX_TEXT = 1_000;
 
 const FINE: readonly FieldError[] = [];
@@ -50,7 +50,7 @@ function tooLong(param: string, max: number): readonly FieldError[] {
 
 const UNSOUND = 'Must hold neither NUL nor half a surrogate pair.';
 
-/** Whether every engine can store the string. */
+/** Returns true if every engine can store the string. */
 function isSound(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
@@ -73,14 +73,25 @@ export function oneOf(values: readonly string[]): FieldCheck {
 }
 
 /** Values separated by commas. Only the first fault is reported. */
-export function separated(one: FieldCheck, most = Infinity): FieldCheck {
+export function separated(one: FieldCheck, max = Infinity): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string')
       return fault(param, 'invalid_type', 'Must be given once, with commas between values.');
     const values = value.split(',');
-    if (values.length > most) return fault(param, 'too_many', `Must have at most ${most} values.`);
+    if (values.length > max) return fault(param, 'too_many', `Must have at most ${max} values.`);
     return values.flatMap((part) => one(part, param)).slice(0, 1);
   };
+}
+
+/**
+ * Returns the values that a list separated by commas names, in the order of `all`, so that a cursor stays valid in whatever
+ * order the client lists them. Undefined without a list.
+ */
+export function selectedOf<T extends string>(all: readonly T[], list: string): readonly T[];
+export function selectedOf<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined;
+export function selectedOf<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined {
+  const names = list?.split(',');
+  return names && all.filter((value) => names.includes(value));
 }
 
 export const timestamp: FieldCheck = (value, param) => {
@@ -131,7 +142,7 @@ export function list(element: FieldCheck, max: number): FieldCheck {
   };
 }
 
-/** Most values of an enumeration in one list, including repeated ones. */
+/** Limit of the values of an enumeration in one list, including repeated ones. */
 export const MAX_LISTED = 50;
 
 /** A list of one or more values of an enumeration. */
@@ -191,7 +202,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 const known = new Map<string, boolean>();
 const MAX_KNOWN = 1_000;
 
-/** Whether it is a time zone's IANA name, as `Europe/Amsterdam`. */
+/** Returns true for the IANA name of a time zone, such as `Europe/Amsterdam`. */
 function isTimeZone(name: string): boolean {
   // Also refuses bare offsets, which the platform accepts.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;

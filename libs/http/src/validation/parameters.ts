@@ -2,7 +2,7 @@ import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
 import { fault } from './checks.ts';
-import { describedNames, readDto } from './read-dto.ts';
+import { describedNames, fieldsOf, readDto } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
 declare module 'fastify' {
@@ -34,15 +34,16 @@ export function readParameters(request: FastifyRequest): void {
   request.query = value;
 }
 
-/** Limits of the reported faults: their number, and the characters of a name that the client chose. */
-const MOST = 100;
+const MAX_FAULTS = 100;
+/** Characters of a parameter's name in an error, because the client chooses the name. */
 const MAX_NAME = 200;
 
 function unknownNames(names: readonly string[], parameters: DtoClass): readonly FieldError[] {
-  const known = describedNames(parameters);
-  const all = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
+  const known = fieldsOf(parameters);
+  const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_FAULTS);
+  if (unknown.length === 0) return [];
+  const all = known.size === 0 ? 'it has none' : `it has ${describedNames(parameters).join(', ')}`;
   const message = `Is not a parameter of this operation: ${all}.`;
-  const unknown = names.filter((name) => !known.includes(name)).slice(0, MOST);
   return unknown.flatMap((name) => fault(name.slice(0, MAX_NAME), 'unknown_parameter', message));
 }
 
@@ -57,7 +58,7 @@ function malformedParts(url: string): readonly FieldError[] {
   const query = url.slice(url.indexOf('?') + 1);
   if (query === url || !query.includes('%')) return [];
   const malformed = query.split('&').filter((part) => decoded(part) === undefined);
-  return malformed.slice(0, MOST).flatMap((part) => {
+  return malformed.slice(0, MAX_FAULTS).flatMap((part) => {
     const [name = ''] = part.split('=', 1);
     return fault((decoded(name) ?? name).slice(0, MAX_NAME), 'invalid_value', 'Is not percent-encoded UTF-8.');
   });

@@ -1,5 +1,5 @@
 import type { PipeTransform } from '@nestjs/common';
-import type { FieldError, Warning } from '@tracking/contracts';
+import type { FieldError, JsonObject, Warning } from '@tracking/contracts';
 import { invalidRequest } from '../errors/request-error.ts';
 import type { Sent } from '../server/request.ts';
 import { isObject } from './checks.ts';
@@ -15,7 +15,7 @@ export interface ReadBody<T> {
 }
 
 /** A body whose fields are read, but whose faults are not reported yet. */
-export interface DraftBody<T> {
+interface DraftBody<T> {
   readonly value: T;
   readonly faults: readonly FieldError[];
   /** The paths of the faulty fields. Their values have any type. */
@@ -70,6 +70,22 @@ export class BodyPipe<T extends object> implements PipeTransform<Sent, ReadBody<
 export class OptionalBodyPipe<T extends object> extends BodyPipe<T> {
   override transform(request: Request): ReadBody<T> {
     return super.transform({ ...request, body: request.body ?? {} });
+  }
+}
+
+/** For a feature that checks the fields itself: reads the declared fields of a body as plain JSON. */
+export class PlainBodyPipe implements PipeTransform<Sent, ReadBody<JsonObject>> {
+  private readonly body: BodyPipe<object>;
+
+  /** @param answer class of the operation's response */
+  constructor(dto: DtoClass, answer: DtoClass) {
+    this.body = new BodyPipe(dto, answer);
+  }
+
+  /** @throws RequestError */
+  transform(request: Request): ReadBody<JsonObject> {
+    const { value, warnings } = this.body.transform(request);
+    return { value: { ...value } as JsonObject, warnings };
   }
 }
 

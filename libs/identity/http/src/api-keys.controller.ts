@@ -73,10 +73,8 @@ export class ApiKeysController {
       owner: ownerOf(principal, service_account_id),
       expires_at: expires_at ?? null,
     };
-    const { before, after } = await this.identity.keys.create(command, keyReachOf(principal), request);
-    reportChange(reply.request, { before, after });
-    const location = `/v1/api_keys/${after.id}`;
-    return this.responder.respond(reply, warnings, { body: after, version: after.version, location });
+    const change = await this.identity.keys.create(command, keyReachOf(principal), request);
+    return this.responder.respondToChange(reply, warnings, change, `/v1/api_keys/${change.after.id}`);
   }
 
   @Get()
@@ -150,9 +148,8 @@ export class ApiKeysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ApiKey>> {
     const reach = keyReachOf(principalOf(reply.request));
-    const { before, after } = await this.identity.keys.revoke(command, reach, id);
-    reportChange(reply.request, { before, after });
-    return this.responder.respond(reply, ignored, { body: after, version: after.version });
+    const change = await this.identity.keys.revoke(command, reach, id);
+    return this.responder.respondToChange(reply, ignored, change);
   }
 }
 

@@ -14,7 +14,6 @@ import {
   refusal,
   SentBody,
   STRANGERS_BODY_LIMIT,
-  reportChange,
   Text,
   TIME,
   WriteResponder,
@@ -114,8 +113,7 @@ export class InvitationsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
     const used = await this.identity.links.use(identified, token, { name, password, email: email ?? undefined });
-    reportChange(reply.request, used);
-    return this.responder.respond(reply, warnings, { body: used.after, version: used.after.version });
+    return this.responder.respondToChange(reply, warnings, used);
   }
 }
 

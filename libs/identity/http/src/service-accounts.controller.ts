@@ -14,7 +14,6 @@ import {
   etagOf,
   recordPage,
   refusal,
-  reportChange,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
@@ -52,10 +51,8 @@ export class ServiceAccountsController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const { before, after } = await this.identity.serviceAccounts.create(command, { name, role });
-    reportChange(reply.request, { before, after });
-    const location = `/v1/service_accounts/${after.id}`;
-    return this.responder.respond(reply, warnings, { body: after, version: after.version, location });
+    const change = await this.identity.serviceAccounts.create(command, { name, role });
+    return this.responder.respondToChange(reply, warnings, change, `/v1/service_accounts/${change.after.id}`);
   }
 
   @Get()
@@ -98,9 +95,8 @@ export class ServiceAccountsController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const { before, after } = await this.identity.serviceAccounts.change(command, id, changes);
-    reportChange(reply.request, { before, after });
-    return this.responder.respond(reply, warnings, { body: after, version: after.version });
+    const change = await this.identity.serviceAccounts.change(command, id, changes);
+    return this.responder.respondToChange(reply, warnings, change);
   }
 
   @Post(':id/deactivate')
@@ -118,9 +114,8 @@ export class ServiceAccountsController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const { before, after } = await this.identity.serviceAccounts.deactivate(command, id);
-    reportChange(reply.request, { before, after });
-    return this.responder.respond(reply, ignored, { body: after, version: after.version });
+    const change = await this.identity.serviceAccounts.deactivate(command, id);
+    return this.responder.respondToChange(reply, ignored, change);
   }
 
   @Post(':id/reactivate')
@@ -138,8 +133,7 @@ export class ServiceAccountsController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const { before, after } = await this.identity.serviceAccounts.reactivate(command, id);
-    reportChange(reply.request, { before, after });
-    return this.responder.respond(reply, ignored, { body: after, version: after.version });
+    const change = await this.identity.serviceAccounts.reactivate(command, id);
+    return this.responder.respondToChange(reply, ignored, change);
   }
 }

@@ -35,8 +35,10 @@ import {
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
+import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
+import { IdentityCommandOf } from './identity-command-of.ts';
 import {
   CredentialsHolderResource,
   OwnNameDto,
@@ -50,11 +52,7 @@ import {
 } from './session.resource.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
 
-interface Ended {
-  readonly id: string;
-  readonly deleted: true;
-  readonly warnings: readonly Warning[];
-}
+type SessionEnded = WriteResponse<{ readonly id: string; readonly deleted: true }>;
 
 const SET_COOKIE = { 'Set-Cookie': { description: 'The cookie of the session.', schema: { type: 'string' as const } } };
 
@@ -89,7 +87,7 @@ export class SessionController {
   async signIn(
     @SentBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<CredentialsHolder & { readonly warnings: readonly Warning[] }> {
+  ): Promise<WriteResponse<CredentialsHolder>> {
     const { request } = reply;
     const environment = environmentOf(request);
     const { email, password, workspace } = value;
@@ -127,14 +125,12 @@ export class SessionController {
   @Audited('user.changed')
   async changeName(
     @SentBody(new BodyPipe(OwnNameDto, SignedInResource)) { value: { name }, warnings }: ReadBody<OwnNameDto>,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<CredentialsHolder & { readonly warnings: readonly Warning[] }> {
+  ): Promise<WriteResponse<CredentialsHolder>> {
     const { request } = reply;
-    const principal = principalOf(request);
-    const { actor, workspace_id } = principal;
-    const command = { ...commandIdentityOf(request), actor, workspace_id };
-    reportChange(request, await this.identity.users.change(command, actor.id, { name }));
-    return this.responder.respond(reply, warnings, { body: await this.holder(principal, reply) });
+    reportChange(request, await this.identity.users.change(command, command.actor.id, { name }));
+    return this.responder.respond(reply, warnings, { body: await this.holder(principalOf(request), reply) });
   }
 
   @Delete('session')
@@ -150,13 +146,12 @@ export class SessionController {
   async signOut(
     @SentBody(NO_BODY) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Ended> {
-    const { type, actor, credential_id: id } = principalOf(reply.request);
+  ): Promise<SessionEnded> {
+    const { type, credential_id } = principalOf(reply.request);
     if (type !== 'session') throw notFound('session: the request carries a key');
-    const { device, address } = await this.identity.sessions.end(actor.id, id);
-    reportChange(reply.request, { before: { device, address }, after: null }, id);
+    const ended = await this.endSession(credential_id, warnings, reply);
     reply.header('Set-Cookie', this.cookie.take());
-    return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
+    return ended;
   }
 
   @Post('session/password')
@@ -170,22 +165,21 @@ export class SessionController {
   async changePassword(
     @SentBody(new BodyPipe(PasswordChangeDto, PasswordChangedResource))
     { value, warnings }: ReadBody<PasswordChangeDto>,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ readonly changed_at: Timestamp; readonly warnings: readonly Warning[] }> {
+  ): Promise<WriteResponse<{ readonly changed_at: Timestamp }>> {
     const { request } = reply;
-    const { actor, workspace_id, type, credential_id } = principalOf(request);
-    const { id, at } = commandIdentityOf(request);
+    const { actor, type, credential_id } = principalOf(request);
     await this.throttle.changePassword(actor.id);
     const { current_password, new_password } = value;
     const session_id = type === 'session' ? credential_id : undefined;
     const change = { current_password, new_password, session_id };
-    const command = { id, at, actor, workspace_id };
     const { sessions_epoch } = await this.identity.userPasswords
       .change(command, actor.id, change)
       .catch(throwAsFieldError);
     if (session_id !== undefined) await this.identity.sessions.keep(session_id, sessions_epoch);
     reportChange(request, { before: null, after: {} }, actor.id);
-    return this.responder.respond(reply, warnings, { body: { changed_at: at } });
+    return this.responder.respond(reply, warnings, { body: { changed_at: command.at } });
   }
 
   @Get('sessions')
@@ -205,15 +199,19 @@ export class SessionController {
   @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
   @refusal(404, 'You have no such session.')
   @Audited('session.ended')
-  async end(
+  end(
     @Param('id') id: string,
     @SentBody(NO_BODY) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
+  ): Promise<SessionEnded> {
+    return this.endSession(id, warnings, reply);
+  }
+
+  private async endSession(id: string, ignored: readonly Warning[], reply: FastifyReply): Promise<SessionEnded> {
     const { actor } = principalOf(reply.request);
     const { device, address } = await this.identity.sessions.end(actor.id, id);
     reportChange(reply.request, { before: { device, address }, after: null }, id);
-    return this.responder.respond(reply, warnings, { body: { id, deleted: true } });
+    return this.responder.respond(reply, ignored, { body: { id, deleted: true } });
   }
 
   /** Several resources in one, so the tag is that of the content. */

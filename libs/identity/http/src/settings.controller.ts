@@ -9,11 +9,8 @@ import {
 } from '@tracking/contracts';
 import {
   Audited,
-  Command,
-  type CommandContext,
   CurrentScope,
   etagOf,
-  IfMatch,
   isObject,
   mergePatch,
   Operation,
@@ -23,8 +20,10 @@ import {
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
+import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
 import { type IdentityHttpDependencies, WORKSPACE_SETTINGS } from './dependencies.ts';
+import { IdentityCommandOf } from './identity-command-of.ts';
 import {
   RequiredDocumentsResource,
   SETTINGS_PATCH,
@@ -68,12 +67,11 @@ export class SettingsController {
   @Audited('settings.changed')
   async change(
     @SentBody(SETTINGS_PATCH) { value: patch, warnings }: ReadBody<JsonObject>,
-    @Command() { id, at, actor, workspace_id }: CommandContext,
-    @IfMatch() if_match: readonly number[] | undefined,
+    @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<SettingsWithDefaults>> {
-    const { before, after } = await this.settings.change({ id, at, actor, workspace_id, patch, if_match });
-    reportChange(reply.request, { before: byPath(before), after: byPath(after) }, workspace_id);
+    const { before, after } = await this.settings.change({ ...command, patch });
+    reportChange(reply.request, { before: byPath(before), after: byPath(after) }, command.workspace_id);
     const body = { ...after, defaults: DEFAULT_RULE_SETTINGS };
     return this.responder.respond(reply, warnings, { body, version: after.version });
   }

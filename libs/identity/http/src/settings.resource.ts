@@ -1,10 +1,8 @@
-import type { PipeTransform } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
   AUTOMATIC_EXCEPTION_TYPES,
   DOCUMENT_TYPES,
   type ExceptionSettings,
-  type JsonObject,
   MODES,
   RECHECK_STATES,
   type RecheckState,
@@ -16,14 +14,12 @@ import {
 } from '@tracking/contracts';
 import {
   ActorResource,
-  BodyPipe,
   field,
   type FieldOptions,
   type FieldVariant,
   InputType,
-  type ReadBody,
+  PlainBodyPipe,
   Resource,
-  type Sent,
   TIME,
   WithWarnings,
 } from '@tracking/http';
@@ -169,12 +165,4 @@ export class WorkspaceSettingsChangesDto extends InputType(WorkspaceSettingsReso
 @ApiSchema({ name: 'WorkspaceSettingsWritten' })
 export class WorkspaceSettingsWrittenResource extends IntersectionType(WorkspaceSettingsResource, WithWarnings) {}
 
-const body = new BodyPipe(WorkspaceSettingsChangesDto, WorkspaceSettingsWrittenResource);
-
-/** The merge patch, unchanged. */
-export const SETTINGS_PATCH: PipeTransform<Sent, ReadBody<JsonObject>> = {
-  transform(sent) {
-    const { value, warnings } = body.transform(sent);
-    return { value: { ...value } as JsonObject, warnings };
-  },
-};
+export const SETTINGS_PATCH = new PlainBodyPipe(WorkspaceSettingsChangesDto, WorkspaceSettingsWrittenResource);

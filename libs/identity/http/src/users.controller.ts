@@ -111,9 +111,8 @@ export class UsersController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
-    const { before, after } = await this.identity.users.change(command, id, changes);
-    reportChange(reply.request, { before, after });
-    return this.responder.respond(reply, warnings, { body: after, version: after.version });
+    const change = await this.identity.users.change(command, id, changes);
+    return this.responder.respondToChange(reply, warnings, change);
   }
 
   @Post(':id/deactivate')
@@ -129,9 +128,8 @@ export class UsersController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
-    const { before, after } = await this.identity.users.deactivate(command, id);
-    reportChange(reply.request, { before, after });
-    return this.responder.respond(reply, ignored, { body: after, version: after.version });
+    const change = await this.identity.users.deactivate(command, id);
+    return this.responder.respondToChange(reply, ignored, change);
   }
 
   @Post(':id/reactivate')

@@ -1,6 +1,16 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, EVENT_TYPES, type JsonValue } from '@tracking/contracts';
-import { PageDto, PageType, QueryId, QueryOneOf, QueryTime, SomeOf, TIME, WithWarnings } from '@tracking/http';
+import {
+  PageDto,
+  PageType,
+  QueryId,
+  QueryOneOf,
+  QueryTime,
+  selectedOf,
+  SomeOf,
+  TIME,
+  WithWarnings,
+} from '@tracking/http';
 import type { DeliveryFilter, WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { WebhookErrorResource } from './endpoint.resource.ts';
 
@@ -120,15 +130,13 @@ export class ListDeliveriesDto extends PageDto {
   until?: string;
 }
 
-/** Statuses are in one order, so that a cursor stays valid in whatever order the client lists them. */
 export function deliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
   const { endpoint_id, event_id, event_type, status, reason, since, until } = query;
-  const named = status?.split(',');
   return {
     ...(endpoint_id && { endpoint_id }),
     ...(event_id && { event_id }),
     ...(event_type && { event_type }),
-    ...(named && { statuses: DELIVERY_STATUSES.filter((known) => named.includes(known)) }),
+    ...(status && { statuses: selectedOf(DELIVERY_STATUSES, status) }),
     ...(reason && { reason }),
     ...(since && { since }),
     ...(until && { until }),

@@ -1,15 +1,6 @@
-import type { PipeTransform } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions, ApiSchema, IntersectionType, PartialType } from '@nestjs/swagger';
+import { API_VERSIONS, type ApiVersion, type Environment, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
 import {
-  API_VERSIONS,
-  type ApiVersion,
-  type Environment,
-  ENVIRONMENTS,
-  EVENT_TYPES,
-  type JsonObject,
-} from '@tracking/contracts';
-import {
-  BodyPipe,
   field,
   Forwarded,
   inLowerCase,
@@ -17,9 +8,8 @@ import {
   MAX_TEXT,
   OptionalBodyPipe,
   PageType,
-  type ReadBody,
+  PlainBodyPipe,
   Resource,
-  type Sent,
   text,
   TIME,
   WholeNumber,
@@ -159,15 +149,7 @@ export class EndpointPageResource extends PageType(
   'Send it as `cursor` for the next page.',
 ) {}
 
-const endpoint = new BodyPipe(EndpointDto, EndpointCreatedResource);
-
-/** The fields that a body sets, unchanged. */
-export const ENDPOINT_FIELDS: PipeTransform<Sent, ReadBody<JsonObject>> = {
-  transform(sent) {
-    const { value, warnings } = endpoint.transform(sent);
-    return { value: { ...value } as JsonObject, warnings };
-  },
-};
+export const ENDPOINT_FIELDS = new PlainBodyPipe(EndpointDto, EndpointCreatedResource);
 
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 

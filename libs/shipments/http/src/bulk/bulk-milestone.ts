@@ -3,13 +3,14 @@ import { DomainError } from '@tracking/contracts';
 import type { FieldError, Places, Timestamp, Warning } from '@tracking/contracts';
 import { fault, invalidRequest, isObject, notFound, ReadYourWrites, RequestError, scopeOf, text } from '@tracking/http';
 import type { ReadModelName, ShipmentReferences } from '@tracking/read-models';
-import { normaliseCode, parseShipmentId } from '@tracking/shipments';
+import { normaliseCode } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { READ_MODELS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readMilestone } from '../milestones/milestone.pipes.ts';
 import type { ReadMilestone } from '../milestones/milestone.pipes.ts';
+import { readShipmentId } from '../shipments/shipment-reader.ts';
 
 /** The id of a shipment, or a normalised reference to it. */
 interface ShipmentReference {
@@ -37,7 +38,7 @@ export function readBulkMilestone(
   places: Places,
 ): ReadBulkMilestone {
   const found = isObject(item) ? referenceIn(item) : { faults: [] };
-  if ('field' in found && found.field === 'shipment_id') requireId(found.value);
+  if ('field' in found && found.field === 'shipment_id') readShipmentId(found.value);
   const faults = 'field' in found ? [] : found.faults;
   const body = isObject(item) ? singleBody(item) : item;
   const { milestone, warnings } = withItemFaults(faults, () => readMilestone({ ...sent, body }, places));
@@ -67,10 +68,6 @@ function referenceIn(
   // A faulty container number is reported as a field of the milestone.
   if (faults.length > 0) return { faults: name === 'container_number' ? [] : faults };
   return { field: name, value: name === 'container_number' ? normaliseCode(String(value)) : String(value) };
-}
-
-function requireId(value: string): void {
-  if (parseShipmentId(value) === undefined) throw notFound('shipment');
 }
 
 /** The body of the single call for an item. */

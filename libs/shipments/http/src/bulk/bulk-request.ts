@@ -14,7 +14,7 @@ const MAX_CONCURRENT = 32;
 const SLICE_MS = 5;
 
 /** The result of an item that was carried out. */
-export interface CarriedOut<R extends object> {
+interface CarriedOut<R extends object> {
   readonly status: number;
   /** The response of the single call, without the warnings. */
   readonly resource: R;
@@ -25,7 +25,7 @@ export interface CarriedOut<R extends object> {
 }
 
 /** The response to an item that was not carried out. */
-export type ItemRefusal = Pick<ErrorBody, 'error'> & { readonly status: number };
+type ItemRefusal = Pick<ErrorBody, 'error'> & { readonly status: number };
 
 /** An item while the request is carried out. */
 interface Item<T, R extends object> {

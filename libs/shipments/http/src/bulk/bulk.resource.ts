@@ -38,7 +38,7 @@ class BulkItemResource {
 }
 
 @ApiSchema({ name: 'BulkShipmentItem' })
-export class BulkShipmentItemResource extends BulkItemResource {
+class BulkShipmentItemResource extends BulkItemResource {
   @ApiProperty({ type: ShipmentWrittenResource, description: 'Of an item that was carried out.', required: false })
   readonly shipment?: ShipmentWrittenResource;
 }
@@ -50,7 +50,7 @@ export class BulkShipmentsWrittenResource extends WithWarnings {
 }
 
 @ApiSchema({ name: 'BulkMilestoneItem' })
-export class BulkMilestoneItemResource extends BulkItemResource {
+class BulkMilestoneItemResource extends BulkItemResource {
   @ApiProperty({ type: MilestoneWrittenResource, description: 'Of an item that was carried out.', required: false })
   readonly milestone?: MilestoneWrittenResource;
 }
@@ -70,7 +70,7 @@ export class BulkShipmentsDto {
 
 /** Exactly one of `shipment_id`, `external_id`, `master_bill`, `booking_number` and `container_number` names the shipment. */
 @ApiSchema({ name: 'BulkMilestone' })
-export class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'container_number']) {
+class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'container_number']) {
   @Text({ description: 'Your own reference of the shipment.', example: 'TMS-2026-000181', nullable: true })
   external_id?: string | null;
 

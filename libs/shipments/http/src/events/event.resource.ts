@@ -12,6 +12,7 @@ import {
   QueryOneOf,
   QueryTime,
   schemaRef,
+  selectedOf,
   SomeOf,
   TIME,
 } from '@tracking/http';
@@ -83,11 +84,10 @@ export class ListEventsDto extends PageDto {
   sort?: (typeof EVENT_SORTS)[number];
 }
 
-/** The filters of a query. Types are in one order, so that a cursor stays valid in whatever order the client lists them. */
+/** The filters of a query. */
 export function eventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
-  const types = type?.split(',');
   return {
-    ...(types && { type: SHIPMENT_EVENT_TYPES.filter((known) => types.includes(known)) }),
+    ...(type && { type: selectedOf(SHIPMENT_EVENT_TYPES, type) }),
     ...(shipment_id && { shipment_id }),
     ...(since && { since }),
     ...(until && { until }),

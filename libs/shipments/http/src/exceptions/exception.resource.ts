@@ -23,6 +23,7 @@ import {
   QueryText,
   QueryTime,
   Resource,
+  selectedOf,
   SomeOf,
   Text,
   TIME,
@@ -183,9 +184,9 @@ export class ListExceptionsDto extends PageDto {
 export function exceptionListing(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
   const { shipment_id, assignee, unassigned, opened_from, opened_to } = query;
   const filter = {
-    status: selected(EXCEPTION_STATUSES, query.status),
-    type: selected(EXCEPTION_TYPES, query.type),
-    severity: selected(SEVERITIES, query.severity),
+    status: selectedOf(EXCEPTION_STATUSES, query.status),
+    type: selectedOf(EXCEPTION_TYPES, query.type),
+    severity: selectedOf(SEVERITIES, query.severity),
     shipment_id,
     assignee,
     unassigned: unassigned === undefined ? undefined : unassigned === 'true',
@@ -193,10 +194,4 @@ export function exceptionListing(query: ListExceptionsDto): Pick<ExceptionListQu
     opened_to,
   };
   return { filter, sort: (query.sort ?? '-opened_at') as ExceptionSort };
-}
-
-/** The values that a list separated by commas names, in the order of `all`. */
-function selected<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined {
-  const names = list?.split(',');
-  return names && all.filter((value) => names.includes(value));
 }

@@ -169,8 +169,7 @@ export class ExceptionsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentException> {
-    // Only checks the token: the stream is never behind it.
-    this.readYourWrites.expected(request);
+    this.readYourWrites.checkToken(request);
     const found = await this.shipments.getException({ ...scope, exception_id });
     if (found === undefined) throw notFound('exception');
     reply.header('ETag', etagOf(found.shipment_version));

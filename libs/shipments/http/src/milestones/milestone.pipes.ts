@@ -9,7 +9,8 @@ import type { MilestoneListQuery } from '@tracking/read-models';
 import { checkMilestone, checkShipmentFields } from '@tracking/shipments';
 import type { MilestoneInput, MilestonePatch } from '@tracking/shipments';
 import { PLACES } from '../dependencies.ts';
-import { pastTime, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import { readShipmentId } from '../shipments/shipment-reader.ts';
+import { pastTime } from '../shipments/shipment.pipes.ts';
 import { CorrectMilestoneDto, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
 import type { ListMilestonesDto } from './milestone.resource.ts';
 
@@ -21,7 +22,7 @@ export interface MilestoneIds {
 
 /** @throws RequestError `not_found` if the shipment's id is not an id */
 export const MILESTONE_IDS: PipeTransform<{ readonly id: string; readonly milestone_id: string }, MilestoneIds> = {
-  transform: ({ id, milestone_id }, metadata) => ({ shipment_id: SHIPMENT_ID.transform(id, metadata), milestone_id }),
+  transform: ({ id, milestone_id }) => ({ shipment_id: readShipmentId(id), milestone_id }),
 };
 
 export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'after'> {

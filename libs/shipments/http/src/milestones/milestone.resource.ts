@@ -172,7 +172,7 @@ export class ListMilestonesDto extends PageDto {
 }
 
 @ApiSchema({ name: 'MilestoneCode' })
-export class MilestoneCodeResource implements wire.MilestoneCode {
+class MilestoneCodeResource implements wire.MilestoneCode {
   @ApiProperty({ description: 'The canonical code.', enum: MILESTONE_CODES })
   readonly code!: string;
   @ApiProperty({ description: 'The code for people.' })

@@ -31,6 +31,7 @@ import {
   QueryOneOf,
   QueryText,
   QueryTime,
+  selectedOf,
   SomeOf,
   text,
 } from '@tracking/http';
@@ -72,7 +73,7 @@ const SORTS = SHIPMENT_SORT_FIELDS.flatMap((name) => [name, `-${name}`]);
 
 type Parameters = { readonly [Name in ShipmentFilterName | 'sort']?: string };
 
-/** Several filters together ask for what fulfils all of them. */
+/** A shipment is listed if it matches all filters. */
 export class ListShipmentsDto extends (PageDto as Type<PageDto & Parameters>) {}
 
 for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
@@ -86,9 +87,9 @@ const declareSort = QueryOneOf(SORTS, {
 });
 declareSort(ListShipmentsDto.prototype, 'sort');
 
-/** Which shipments a query asks for, and in which order. */
+/** The filters and the order of a list of shipments. */
 export interface ShipmentListing {
-  /** In one form however a client spells it, so that a cursor fits. */
+  /** Normalised, so that a cursor fits any spelling of the same query. */
   readonly filter: ShipmentListFilter;
   readonly sort: string;
   readonly order: ShipmentOrder;
@@ -108,7 +109,7 @@ const VALUES: {
   readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (value: string) => unknown;
 } = {
   ids: (value) => [...new Set(value.split(','))].sort(),
-  statuses: (value) => SHIPMENT_STATUSES.filter((status) => value.split(',').includes(status)),
+  statuses: (value) => selectedOf(SHIPMENT_STATUSES, value),
   flag: (value) => value === 'true',
   mode: (value) => MODE_ALIASES[value] ?? (value as Mode),
   choice: (value) => value,
@@ -121,8 +122,8 @@ const VALUES: {
 /** Kinds whose values are checked as the fields of a shipment are. */
 type CodeKind = 'container' | 'carrier' | 'port';
 
-/** Values in the form in which they are stored. @throws RequestError naming every code that has not the form of one */
-export function shipmentListing(query: ListShipmentsDto, places: Places): ShipmentListing {
+/** Normalises the values to their stored form. @throws RequestError naming every malformed code */
+function shipmentListing(query: ListShipmentsDto, places: Places): ShipmentListing {
   const sort = query.sort ?? '-created_at';
   const { id: ids, q, ...filter } = { ...values(query), ...codes(query, places) };
   return {

@@ -29,26 +29,20 @@ export class ShipmentReader {
   /** @throws RequestError `not_found`, also for ids of another workspace or environment, and for a text that is not an id */
   async get(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
     const expected = this.readYourWrites.expected(request);
-    const id = parseShipmentId(shipmentId);
-    if (id === undefined) throw notFound('shipment');
+    const id = readShipmentId(shipmentId);
     const scope = scopeOf(request);
     // Before the row is read: otherwise the result could apply to a newer row than the one that was read.
     const current = await this.readYourWrites.shown('shipments', expected);
     const row = await this.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
-    const stored = await this.shipments.getShipment({ ...scope, shipment_id: id });
-    if (!stored) throw notFound('shipment');
-    return stored.record;
+    return foundShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;
   }
 
   /** The shipment as of a time. @throws RequestError `not_found`, also before it was created */
   async getAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
-    this.readYourWrites.expected(request);
-    const shipment_id = parseShipmentId(shipmentId);
-    if (shipment_id === undefined) throw notFound('shipment');
-    const record = await this.shipments.getShipmentAt({ ...scopeOf(request), shipment_id, as_of });
-    if (!record) throw notFound('shipment');
-    return record;
+    this.readYourWrites.checkToken(request);
+    const shipment_id = readShipmentId(shipmentId);
+    return foundShipment(await this.shipments.getShipmentAt({ ...scopeOf(request), shipment_id, as_of }));
   }
 
   /** @throws RequestError `read_model_behind` */
@@ -74,7 +68,7 @@ export class ShipmentReader {
 
   /** Reads from the stream, which is never behind a token. @throws RequestError `not_found` */
   async milestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
-    this.readYourWrites.expected(request);
+    this.readYourWrites.checkToken(request);
     const found = await this.shipments.getMilestone({ ...scopeOf(request), ...ids });
     if (found === undefined) throw notFound('milestone');
     return found;
@@ -85,17 +79,25 @@ export class ShipmentReader {
     shipmentId: string,
     query: MilestoneListQuery & { readonly as_of: Timestamp },
   ): Promise<PageContent<Milestone>> {
-    this.readYourWrites.expected(request);
-    const shipment_id = parseShipmentId(shipmentId);
-    if (shipment_id === undefined) throw notFound('shipment');
+    this.readYourWrites.checkToken(request);
+    const shipment_id = readShipmentId(shipmentId);
     const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
-    const found = await this.shipments.listMilestonesAt({ ...scopeOf(request), shipment_id, ...query, after });
-    if (!found) throw notFound('shipment');
-    return found;
+    return foundShipment(await this.shipments.listMilestonesAt({ ...scopeOf(request), shipment_id, ...query, after }));
   }
 
   /** The wire form. */
   resource(record: ShipmentRecord): Shipment {
     return shipmentResource(record, this.settings.appUrl);
   }
+}
+
+/** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
+export function readShipmentId(text: string): string {
+  return foundShipment(parseShipmentId(text));
+}
+
+/** @throws RequestError `not_found` */
+export function foundShipment<T>(found: T | undefined): T {
+  if (!found) throw notFound('shipment');
+  return found;
 }

@@ -1,22 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import type { FieldError, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
-import { CLOCK, draftBody, invalidRequest, isObject, notFound, QueryTime } from '@tracking/http';
+import { CLOCK, draftBody, invalidRequest, isObject, QueryTime } from '@tracking/http';
 import type { Sent } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
-import { checkShipmentFields, normaliseCode, parseShipmentId } from '@tracking/shipments';
+import { checkShipmentFields, normaliseCode } from '@tracking/shipments';
 import type { ShipmentPatch } from '@tracking/shipments';
 import { PLACES } from '../dependencies.ts';
+import { readShipmentId } from './shipment-reader.ts';
 import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
 
-/** The id of a shipment in a path. @throws RequestError `not_found` if it is not an id */
-export const SHIPMENT_ID: PipeTransform<string, string> = {
-  transform(text) {
-    const id = parseShipmentId(text);
-    if (id === undefined) throw notFound('shipment');
-    return id;
-  },
-};
+/** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
+export const SHIPMENT_ID: PipeTransform<string, string> = { transform: readShipmentId };
 
 /** The container that a path names, with its number normalised. */
 export interface ContainerOfShipment {
@@ -25,10 +20,7 @@ export interface ContainerOfShipment {
 }
 
 export const CONTAINER: PipeTransform<{ readonly id: string; readonly number: string }, ContainerOfShipment> = {
-  transform: ({ id, number }, metadata) => ({
-    shipment_id: SHIPMENT_ID.transform(id, metadata),
-    number: normaliseCode(number),
-  }),
+  transform: ({ id, number }) => ({ shipment_id: readShipmentId(id), number: normaliseCode(number) }),
 };
 
 export const AS_OF = {

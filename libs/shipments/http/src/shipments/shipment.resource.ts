@@ -38,7 +38,7 @@ const MAX_LISTED_CONTAINERS = 1_000;
 const MAX_PATCHED_STRINGS = 1_000;
 
 @ApiSchema({ name: 'Party' })
-export class PartyResource extends Resource implements wire.Party {
+class PartyResource extends Resource implements wire.Party {
   @Text({ description: 'Name of the party.', example: 'Acme Electronics Ltd', nullable: true })
   readonly name!: string | null;
   @Text({ description: 'Your own reference of the party.', example: 'CUST-1042', nullable: true })
@@ -46,10 +46,10 @@ export class PartyResource extends Resource implements wire.Party {
 }
 
 @ApiSchema({ name: 'PartyFields' })
-export class PartyDto extends InputType(PartyResource, { optional: ['name', 'external_id'] }) {}
+class PartyDto extends InputType(PartyResource, { optional: ['name', 'external_id'] }) {}
 
 @ApiSchema({ name: 'Reference' })
-export class ReferenceResource implements wire.Reference {
+class ReferenceResource implements wire.Reference {
   @Text({ description: 'What kind of reference it is.', example: 'purchase_order' })
   readonly type!: string;
   @Text({ description: 'The reference.', example: 'PO-88213' })
@@ -57,7 +57,7 @@ export class ReferenceResource implements wire.Reference {
 }
 
 @ApiSchema({ name: 'LastMilestone' })
-export class LastMilestoneResource implements wire.LastMilestone {
+class LastMilestoneResource implements wire.LastMilestone {
   @ApiProperty({ description: 'Id of the milestone.' })
   readonly id!: string;
   @ApiProperty({ description: 'Code of the catalog.', enum: MILESTONE_CODES })
@@ -101,7 +101,7 @@ class JourneyResource extends Resource {
 }
 
 @ApiSchema({ name: 'Leg' })
-export class LegResource extends JourneyResource implements wire.Leg {
+class LegResource extends JourneyResource implements wire.Leg {
   @OneOf(MODES, { description: 'Transport mode of the leg.', example: 'ocean', nullable: true }, MODE_ALIASES)
   readonly mode!: wire.Mode | null;
   @Text({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
@@ -111,7 +111,7 @@ export class LegResource extends JourneyResource implements wire.Leg {
 }
 
 @ApiSchema({ name: 'LegFields' })
-export class LegDto extends InputType(LegResource, {
+class LegDto extends InputType(LegResource, {
   optional: ['mode', 'carrier_scac', 'vessel', 'voyage', 'origin_port', 'destination_port', 'etd', 'eta'],
 }) {}
 
@@ -126,7 +126,7 @@ const sizeType: FieldCheck = (value, param) => {
 };
 
 @ApiSchema({ name: 'Container' })
-export class ContainerResource extends Resource implements wire.Container {
+class ContainerResource extends Resource implements wire.Container {
   @ApiProperty({ description: 'Normalised number.' })
   readonly number!: string;
   @ApiProperty({

@@ -30,7 +30,6 @@ import {
   etagOf,
   mergePatch,
   NO_BODY,
-  notFound,
   Operation,
   page,
   PageDto,
@@ -54,7 +53,7 @@ import {
   HistoryPageResource,
   ShipmentExplanationResource,
 } from './shipment-history.ts';
-import { ShipmentReader } from './shipment-reader.ts';
+import { foundShipment, ShipmentReader } from './shipment-reader.ts';
 import {
   AsOfPipe,
   CONTAINER,
@@ -246,7 +245,7 @@ export class ShipmentsController {
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<HistoryEntry>> {
-    this.checkToken(request);
+    this.readYourWrites.checkToken(request);
     const listing = { list: `history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
     return page(query, listing, this.cursors, async (limit, after) => {
       await roomForPage(request);
@@ -271,7 +270,7 @@ export class ShipmentsController {
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<EtaChange>> {
-    this.checkToken(request);
+    this.readYourWrites.checkToken(request);
     const listing = { list: `eta history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
     return page(query, listing, this.cursors, async (limit, after) =>
       foundShipment(await this.shipments.listEtaHistory({ ...scope, shipment_id, limit, after: after?.map(Number) })),
@@ -288,17 +287,7 @@ export class ShipmentsController {
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<ShipmentExplanation> {
-    this.checkToken(request);
+    this.readYourWrites.checkToken(request);
     return foundShipment(await this.shipments.explainShipment({ ...scope, shipment_id }));
   }
-
-  /** For a read from the stream, which is never behind a token. @throws RequestError if the token is not valid */
-  private checkToken(request: FastifyRequest): void {
-    this.readYourWrites.expected(request);
-  }
-}
-
-function foundShipment<T>(found: T | undefined): T {
-  if (!found) throw notFound('shipment');
-  return found;
 }
