@@ -1,7 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
-import { DEFAULT_PAGE_SIZE } from '@tracking/contracts';
-import { Identified } from '@tracking/http';
+import { Identified, limitOf } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { ListDeliveriesDto, deliveryFilter } from '@tracking/webhooks-http';
@@ -24,10 +23,10 @@ export class DeliveriesController {
   @Get()
   @Takes({ query: ListWhereDto })
   async list(
-    @Query() { workspace, environment, limit: sent, cursor, ...wanted }: ListWhereDto,
+    @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListWhereDto,
   ): Promise<Found<WebhookDelivery> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.principal({ workspace, environment });
-    const limit = sent === undefined ? DEFAULT_PAGE_SIZE : Number(sent);
+    const limit = limitOf(requestedLimit);
     const filter = deliveryFilter(wanted);
     const after = placeOf(cursor);
     return principal.newest(limit, (scope) =>

@@ -1,19 +1,17 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
-import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
+import { IntersectionType } from '@nestjs/swagger';
+import { ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment, EventEnvelope, EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
-import { MIB, OneOf, Text, fault, field, invalidRequest, isObject } from '@tracking/http';
+import { MIB, OneOf, fault, field, invalidRequest, isObject, limitOf } from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import type { EventTransfer } from '@tracking/shipments';
 import { ListEventsDto, eventFilter } from '@tracking/shipments-http';
 import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, RECHECKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { Takes } from './routes.ts';
+import { InWorkspaceDto, invalidCursor, Takes } from './routes.ts';
 
-class ListWhereDto extends ListEventsDto {
-  @Text({ description: 'Name of the workspace.' })
-  workspace!: string;
-
+class ListWhereDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
   @OneOf(ENVIRONMENTS, { description: 'Where it happened.' })
   environment!: Environment;
 }
@@ -38,7 +36,7 @@ export class PublishedEventsController {
       { workspace_id, environment },
       {
         filter: eventFilter(wanted),
-        limit: limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit),
+        limit: limitOf(limit),
         after: positionOf(cursor),
         newestFirst: wanted.sort === '-published',
       },
@@ -51,7 +49,7 @@ export class PublishedEventsController {
 function positionOf(cursor: string | undefined): readonly string[] | undefined {
   if (cursor === undefined) return undefined;
   if (/^[0-9a-f]+(\.\d+)*$/.test(cursor)) return [cursor];
-  throw invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
+  throw invalidCursor();
 }
 
 const EXPORT_PAGE_SIZE = 500;

@@ -1,10 +1,10 @@
 import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import { DomainError } from '@tracking/contracts';
 import type { PageOf, ParkedRetry, ParkedShipment } from '@tracking/contracts';
 import { notFound } from '@tracking/http';
 import type { ParkedMessage } from '@tracking/webhooks';
 import { READ_MODELS, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
+import { unlessNotFound } from './operator.ts';
 import { Takes, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
@@ -55,12 +55,8 @@ export class ParkedController {
   }
 
   private async retryMessage(id: string): Promise<ParkedRetry['outcome']> {
-    try {
-      const retried = await this.webhooks?.parked.retry({ id });
-      if (retried) return retried.recorded ? 'applied' : 'parked';
-    } catch (error) {
-      if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
-    }
-    throw notFound('parked shipment or message');
+    const retried = this.webhooks && (await unlessNotFound(this.webhooks.parked.retry({ id })));
+    if (retried === undefined) throw notFound('parked shipment or message');
+    return retried.recorded ? 'applied' : 'parked';
   }
 }

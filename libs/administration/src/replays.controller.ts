@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
-import { DEFAULT_PAGE_SIZE } from '@tracking/contracts';
+import { limitOf } from '@tracking/http';
 import type { WebhookReplay } from '@tracking/webhooks';
 import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, replayFilter } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
@@ -24,10 +24,10 @@ export class ReplaysController {
   @Get('replays')
   @Takes({ query: ListWhereDto })
   async list(
-    @Query() { endpoint_id, limit: sent, cursor, ...where }: ListWhereDto,
+    @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListWhereDto,
   ): Promise<Found<WebhookReplay> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.principal(where);
-    const limit = sent === undefined ? DEFAULT_PAGE_SIZE : Number(sent);
+    const limit = limitOf(requestedLimit);
     const after = placeOf(cursor);
     const filter = { ...(endpoint_id !== undefined && { endpoint_id }), ...(after && { after }) };
     return principal.newest(limit, (scope) => this.webhooks.replays.list({ ...scope, ...filter, limit }));

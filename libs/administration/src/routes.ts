@@ -6,6 +6,7 @@ import {
   NoParameters,
   QueryOneOf,
   QueryText,
+  type RequestError,
   Text,
   invalidRequest,
   json,
@@ -14,7 +15,7 @@ import {
 } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 
-export interface TakesOptions {
+interface TakesOptions {
   /** Class of the query parameters; none by default. */
   readonly query?: DtoClass;
   /** Largest body, in bytes; 1 MiB by default. */
@@ -67,5 +68,9 @@ export function listAnswer<T>(data: readonly T[]): ListAnswer<T> {
 export function placeOf(cursor: string | undefined): string[] | undefined {
   const place = cursor?.split(' ');
   if (place === undefined || place.length === 2) return place;
-  throw invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
+  throw invalidCursor();
+}
+
+export function invalidCursor(): RequestError {
+  return invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
 }
