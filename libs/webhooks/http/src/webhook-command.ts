@@ -14,8 +14,9 @@ export const WebhookCommandOf = createParamDecorator((_data: unknown, context: E
 });
 
 /**
- * A change of webhooks writes several documents and calls another process: an error that promises that its last step did
- * nothing promises nothing about the steps before it.
+ * For changes that are not `@Audited`; the audit trail does the same for the others. A change of webhooks writes several
+ * documents and calls another process, so an error that proves that its last step did nothing proves nothing about the
+ * steps before it.
  * @throws the error, or `Unavailable` in place of such an error
  */
 export function asUnknownOutcome(error: unknown): never {

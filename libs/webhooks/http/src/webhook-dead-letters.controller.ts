@@ -3,7 +3,7 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope } from '@tracking/contracts';
 import { Audited, BodyPipe, CurrentScope, Operation, SentBody, refusal, WriteResponder } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
-import type { DeadLetterSummary, SettleDeadLetters, SettledDeadLetters, WebhookCommand } from '@tracking/webhooks';
+import type { DeadLetterSummary, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import {
   BegunReplaysResource,
@@ -16,7 +16,7 @@ import {
 import type { BegunReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
 import { settleDeadLetters } from './audited-commands.ts';
-import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
+import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const WHICH = new BodyPipe(DeadLettersDto, BegunReplaysResource);
@@ -56,10 +56,7 @@ export class WebhookDeadLettersController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<BegunReplays>> {
-    const filter: SettleDeadLetters['filter'] = settleFilter(value);
-    const { deadLetters } = this.webhooks;
-    const settling = settleDeadLetters(reply.request, deadLetters, 'replay', { ...command, filter });
-    return this.responder.respond(reply, warnings, { body: begun(await settling.catch(asUnknownOutcome)) });
+    return this.responder.respond(reply, warnings, { body: await this.settle('replay', value, command, reply) });
   }
 
   @Post('discard')
@@ -77,13 +74,17 @@ export class WebhookDeadLettersController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<BegunReplays>> {
-    const filter: SettleDeadLetters['filter'] = settleFilter(value);
-    const { deadLetters } = this.webhooks;
-    const settling = settleDeadLetters(reply.request, deadLetters, 'discard', { ...command, filter });
-    return this.responder.respond(reply, warnings, { body: begun(await settling.catch(asUnknownOutcome)) });
+    return this.responder.respond(reply, warnings, { body: await this.settle('discard', value, command, reply) });
   }
-}
 
-function begun({ replays, refused }: SettledDeadLetters): BegunReplays {
-  return { data: replays, refused };
+  private async settle(
+    action: 'replay' | 'discard',
+    fields: DeadLettersDto,
+    command: WebhookCommand,
+    { request }: FastifyReply,
+  ): Promise<BegunReplays> {
+    const settling = { ...command, filter: settleFilter(fields) };
+    const { replays, refused } = await settleDeadLetters(request, this.webhooks.deadLetters, action, settling);
+    return { data: replays, refused };
+  }
 }

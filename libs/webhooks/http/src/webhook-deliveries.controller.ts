@@ -96,8 +96,7 @@ export class WebhookDeliveriesController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
-    const discarding = discardDelivery(reply.request, this.webhooks.deliveries, { ...command, delivery_id });
-    const body = await discarding.catch(asUnknownOutcome);
+    const body = await discardDelivery(reply.request, this.webhooks.deliveries, { ...command, delivery_id });
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 }

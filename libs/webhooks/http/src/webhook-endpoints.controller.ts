@@ -70,10 +70,9 @@ export class WebhookEndpointsController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
-    const body = await this.webhooks.endpoints.create({ ...command, fields }).catch(asUnknownOutcome);
-    reportChange(reply.request, { before: null, after: body });
-    const location = `/v1/webhook_endpoints/${body.id}`;
-    return this.responder.respond(reply, warnings, { body, version: body.version, location });
+    const after = await this.webhooks.endpoints.create({ ...command, fields });
+    const location = `/v1/webhook_endpoints/${after.id}`;
+    return this.responder.respondToChange(reply, warnings, { before: null, after }, location);
   }
 
   @Get()
@@ -129,7 +128,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
-    const body = await this.audited(reply, endpoint_id, change).catch(asUnknownOutcome);
+    const body = await this.audited(reply, endpoint_id, change);
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
@@ -148,7 +147,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
-    const body = await this.audited(reply, endpoint_id, remove).catch(asUnknownOutcome);
+    const body = await this.audited(reply, endpoint_id, remove);
     return this.responder.respond(reply, ignored, { body });
   }
 
@@ -169,8 +168,8 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const scope = scopeOf(reply.request);
-    const before = await this.webhooks.endpoints.get({ ...scope, endpoint_id }).catch(asUnknownOutcome);
-    const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id }).catch(asUnknownOutcome);
+    const before = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
+    const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id });
     // A challenge that changes no status is visible only in `last_verification`.
     reportChange(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);
     return this.responder.respond(reply, ignored, { body, version: body.version });
@@ -193,7 +192,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
-    const body = await this.audited(reply, endpoint_id, enable).catch(asUnknownOutcome);
+    const body = await this.audited(reply, endpoint_id, enable);
     return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.endOfLog() });
   }
 
@@ -213,7 +212,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
-    const body = await this.audited(reply, endpoint_id, disable).catch(asUnknownOutcome);
+    const body = await this.audited(reply, endpoint_id, disable);
     return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.endOfLog() });
   }
 
@@ -258,8 +257,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
     const overlap = typeof expires_in_seconds === 'number' ? { expires_in_seconds } : {};
-    const rotation = { ...command, endpoint_id, ...overlap };
-    const body = await this.webhooks.endpoints.rotateSecret(rotation).catch(asUnknownOutcome);
+    const body = await this.webhooks.endpoints.rotateSecret({ ...command, endpoint_id, ...overlap });
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
@@ -279,7 +277,7 @@ export class WebhookEndpointsController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<RevealedSecret>> {
-    const body = await this.webhooks.endpoints.revealSecret({ ...command, endpoint_id }).catch(asUnknownOutcome);
+    const body = await this.webhooks.endpoints.revealSecret({ ...command, endpoint_id });
     return this.responder.respond(reply, ignored, { body });
   }
 

@@ -27,7 +27,7 @@ import {
   replayFilter,
 } from './replay.resource.ts';
 import { changeReplay, createReplay } from './audited-commands.ts';
-import { WebhookCommandOf, asUnknownOutcome } from './webhook-command.ts';
+import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const FILTER = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
@@ -62,8 +62,7 @@ export class WebhookReplaysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const filter = replayFilter(value);
-    const creating = createReplay(reply.request, this.webhooks.replays, { ...command, endpoint_id, filter });
-    const body = await creating.catch(asUnknownOutcome);
+    const body = await createReplay(reply.request, this.webhooks.replays, { ...command, endpoint_id, filter });
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
@@ -107,8 +106,7 @@ export class WebhookReplaysController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
-    const cancel = { ...command, replay_id };
-    const body = await changeReplay(reply.request, this.webhooks.replays, 'cancel', cancel).catch(asUnknownOutcome);
+    const body = await changeReplay(reply.request, this.webhooks.replays, 'cancel', { ...command, replay_id });
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 
@@ -125,8 +123,7 @@ export class WebhookReplaysController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
-    const resume = { ...command, replay_id };
-    const body = await changeReplay(reply.request, this.webhooks.replays, 'resume', resume).catch(asUnknownOutcome);
+    const body = await changeReplay(reply.request, this.webhooks.replays, 'resume', { ...command, replay_id });
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 }
