@@ -50,6 +50,7 @@ export class DocumentBytesController {
     description:
       'As an attachment under its name. One range of it may be asked for; of several, the whole is answered. The ETag is that of the content, which never changes.',
     conditional: 'read',
+    readsYourWrites: true,
   })
   @ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' })
   @ApiHeader({

@@ -16,7 +16,7 @@ import {
   type WriteResponse,
 } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
-import { SHIPMENTS } from '@tracking/shipments-http';
+import { ETAG_OF_SHIPMENT, SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
@@ -28,7 +28,6 @@ const OfId = (): MethodDecorator =>
     ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' }),
     refusal(404, 'No such document in this workspace and environment.'),
   );
-const TAGS = 'If-Match and the ETag of the answer are those of the shipment.';
 
 /** One document: reads, uploads, verdicts and deletion. */
 @ApiTags('Documents')
@@ -46,6 +45,7 @@ export class DocumentController {
     summary: 'Get a document, whatever became of it',
     description: 'The ETag is that of the shipment.',
     conditional: 'read',
+    readsYourWrites: true,
   })
   @OfId()
   @ApiResponse({ status: 200, description: 'The document.', type: DocumentResource })
@@ -63,7 +63,7 @@ export class DocumentController {
   @HttpCode(200)
   @Operation('completeUpload', {
     summary: 'Say that all bytes of a document were sent',
-    description: `What came must have the size and the checksum that were told; else it stays pending, and the bytes can be sent again. ${TAGS}`,
+    description: `What came must have the size and the checksum that were told; else it stays pending, and the bytes can be sent again. ${ETAG_OF_SHIPMENT}`,
     conditional: 'write',
   })
   @OfId()
@@ -88,7 +88,7 @@ export class DocumentController {
   @HttpCode(200)
   @Operation('approveDocument', {
     summary: 'Approve a document',
-    description: `The first verdict stands. ${TAGS}`,
+    description: `The first verdict stands. ${ETAG_OF_SHIPMENT}`,
     conditional: 'write',
   })
   @OfId()
@@ -112,7 +112,7 @@ export class DocumentController {
   @HttpCode(200)
   @Operation('rejectDocument', {
     summary: 'Reject a document',
-    description: `The first verdict stands, with its reason; a better one replaces it by \`replaces_document_id\`. ${TAGS}`,
+    description: `The first verdict stands, with its reason; a better one replaces it by \`replaces_document_id\`. ${ETAG_OF_SHIPMENT}`,
     body: RejectDocumentDto,
     conditional: 'write',
   })
@@ -136,8 +136,9 @@ export class DocumentController {
   @Delete()
   @Operation('deleteDocument', {
     summary: 'Delete a document: its bytes are destroyed, what is known of it stays',
-    description: TAGS,
+    description: ETAG_OF_SHIPMENT,
     conditional: 'write',
+    readsYourWrites: true,
   })
   @OfId()
   @ApiResponse({

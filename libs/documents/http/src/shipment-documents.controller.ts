@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS, type Page, type Scope, type ShipmentDocument } from '@tracking/contracts';
 import {
   BodyPipe,
@@ -18,7 +18,7 @@ import {
   type WriteResponse,
 } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
-import { SHIPMENT_ID, ShipmentReader, SHIPMENTS } from '@tracking/shipments-http';
+import { ETAG_OF_SHIPMENT, OnShipment, SHIPMENT_ID, ShipmentReader, SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentReader } from './document-reader.ts';
@@ -48,14 +48,13 @@ export class ShipmentDocumentsController {
   @Post()
   @Operation('addDocument', {
     summary: 'Add a document with its file',
-    description: `A form with the file, up to ${sizeOf(DOCUMENT_LIMITS.multipartBytes)}; larger ones are sent to a URL of their own. What it is, is judged by its content. If-Match and the ETag of the answer are those of the shipment.`,
+    description: `A form with the file, up to ${sizeOf(DOCUMENT_LIMITS.multipartBytes)}; larger ones are sent to a URL of their own. What it is, is judged by its content. ${ETAG_OF_SHIPMENT}`,
     body: AddDocumentDto,
     takes: DOCUMENT_FORM,
     conditional: 'write',
   })
-  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @OnShipment()
   @ApiResponse({ status: 201, description: 'Stored.', type: DocumentWrittenResource })
-  @refusal(404, 'No such shipment in this workspace and environment.')
   @refusal(409, 'The document that it replaces was replaced already.')
   async add(
     @SentBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
@@ -80,13 +79,12 @@ export class ShipmentDocumentsController {
   @Post('uploads')
   @Operation('requestUpload', {
     summary: 'Get a URL to send a large file to',
-    description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` its bytes to \`upload.url\`, which needs no key and lives 15 minutes, then \`POST /v1/documents/{id}/complete\`. What is not complete after 24 hours expires. A repeat under the same Idempotency-Key gets the same document with a URL of its own. If-Match and the ETag of the answer are those of the shipment.`,
+    description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` its bytes to \`upload.url\`, which needs no key and lives 15 minutes, then \`POST /v1/documents/{id}/complete\`. What is not complete after 24 hours expires. A repeat under the same Idempotency-Key gets the same document with a URL of its own. ${ETAG_OF_SHIPMENT}`,
     body: RequestUploadDto,
     conditional: 'write',
   })
-  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @OnShipment()
   @ApiResponse({ status: 201, description: 'The document, and how to send its bytes.', type: DocumentUploadResource })
-  @refusal(404, 'No such shipment in this workspace and environment.')
   @refusal(409, 'The document that it replaces was replaced already.')
   async request(
     @SentBody(new BodyPipe(RequestUploadDto, DocumentUploadResource)) sent: ReadBody<RequestUploadDto>,
@@ -109,10 +107,10 @@ export class ShipmentDocumentsController {
     summary: 'List the documents of a shipment, the newest first',
     description: 'Whatever became of them; the deleted ones too.',
     query: PageDto,
+    readsYourWrites: true,
   })
-  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @OnShipment()
   @ApiResponse({ status: 200, description: 'A page of documents.', type: DocumentPageResource })
-  @refusal(404, 'No such shipment in this workspace and environment.')
   async list(
     @Param('id') id: string,
     @Query() query: PageDto,

@@ -1,6 +1,7 @@
 import { isKept } from '../idempotency/stored-answer.ts';
+import { optionsOf } from '../operations/operation.ts';
 import { type Deprecation, OPERATIONS } from '../operations/operations.ts';
-import { type Described, type OperationObject, parameterOf } from './described.ts';
+import type { Described, OperationObject } from './described.ts';
 
 const text = { type: 'string' as const };
 const whole = { type: 'integer' as const, minimum: 0 };
@@ -46,22 +47,17 @@ type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
 /** Statuses other than success whose responses have an `ETag`. */
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
-/** Operations whose resource is gone after them, and has no version. */
-const TAGLESS: ReadonlySet<string> = new Set(['deleteWebhookEndpoint', 'signOut', 'endSession']);
-/** Operations without preconditions whose responses have an `ETag`. */
-const UNCONDITIONAL: ReadonlySet<string> = new Set(['getSettings', 'signIn', 'changeOwnName', 'useInvitation']);
 /** Statuses for a new resource, which has a version. */
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Adds the headers of each response, by its status, method and operation. */
 export function addResponseHeaders(described: Described, deprecation: Deprecation | undefined): void {
   const { operation } = described;
-  const condition = parameterOf(operation, 'If-Match') ?? parameterOf(operation, 'If-None-Match');
-  const conditional = condition !== undefined || UNCONDITIONAL.has(described.id);
+  const { conditional, hasEtag = conditional !== undefined } = optionsOf(described.id);
   addHeaders(operation, (status) => {
     const names = headersOf(Number(status), described);
-    const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && !TAGLESS.has(described.id)));
-    if (isTagged || MADE.has(status)) names.push('ETag');
+    const isTagged = status.startsWith('2') ? hasEtag || MADE.has(status) : TAGGED.has(status);
+    if (isTagged) names.push('ETag');
     if (status === '201') names.push('Location');
     return names;
   });
@@ -79,8 +75,8 @@ function addHeaders({ responses }: OperationObject, namesOf: (status: string) =>
   }
 }
 
-/** Writes without credentials whose responses have a consistency token. */
-const ANONYMOUS_WRITES: ReadonlySet<string> = new Set(['signIn', 'useInvitation']);
+/** A status without a resource: only responses that show what was written have a consistency token. */
+const NO_CONTENT = 204;
 
 /** Statuses with `Retry-After`. 409 has it while the first request under a key is in progress. */
 const RETRY_LATER: ReadonlySet<number> = new Set([409, 429, 503]);
@@ -94,7 +90,7 @@ function headersOf(status: number, { id, method, writes }: Described): AnswerHea
     ['X-RateLimit-Limit', limited],
     ['X-RateLimit-Remaining', limited],
     ['X-RateLimit-Reset', limited],
-    ['Consistency-Token', writes && status < 300 && (guarded || ANONYMOUS_WRITES.has(id))],
+    ['Consistency-Token', writes && status < NO_CONTENT],
     ['Idempotency-Replayed', method === 'post' && isKept(status)],
     ['Retry-After', retried],
     ['WWW-Authenticate', status === 401 && id !== 'signIn'],
@@ -136,35 +132,13 @@ export function headerParameters() {
   );
 }
 
-/** Operations whose response depends on the consistency token. Other reads ignore it. */
-const READ_YOUR_WRITES: ReadonlySet<string> = new Set([
-  'listShipments',
-  'getShipment',
-  'listShipmentHistory',
-  'listEtaHistory',
-  'explainShipment',
-  'listMilestones',
-  'getMilestone',
-  'recordMilestones',
-  'listExceptions',
-  'listShipmentExceptions',
-  'getException',
-  'listEvents',
-  'getEvent',
-  'listDocuments',
-  'getDocument',
-  'downloadDocument',
-  'deleteDocument',
-]);
-export const readsYourWrites = (id: string): boolean => READ_YOUR_WRITES.has(id);
-
 /** Adds the request headers of an operation. */
 export function addRequestHeaders({ id, method, path, operation, writes }: Described): void {
   const guarded = OPERATIONS[id] !== 'open';
   const taken: readonly (readonly [RequestHeader, boolean])[] = [
     ['Idempotency-Key', method === 'post'],
     ['Prefer', writes],
-    ['Consistency-Token', readsYourWrites(id) || (writes && guarded)],
+    ['Consistency-Token', optionsOf(id).readsYourWrites === true || (writes && guarded)],
     ['traceparent', path.startsWith('/v1/')],
   ];
   const references = taken.flatMap(([name, takes]) => (takes ? [{ $ref: `#/components/parameters/${name}` }] : []));

@@ -1,9 +1,9 @@
 import { ERROR_CODES, type ErrorCode } from '@tracking/contracts';
 import { PROBLEM_TYPE, statusOf } from '../errors/error-answer.ts';
+import { optionsOf } from '../operations/operation.ts';
 import { OPERATIONS } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { type Described, type OperationObject, parameterOf, schemaRef } from './described.ts';
-import { readsYourWrites } from './headers.ts';
 
 /** Description of a status that an operation does not declare. */
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -55,7 +55,7 @@ function codesOf(described: Described, { refusals }: ApiDocs): readonly ErrorCod
   const follows: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['validation_failed', 'unknown_parameter']],
     [parameterOf(operation, 'cursor') !== undefined, ['invalid_cursor']],
-    [readsYourWrites(id), ['invalid_consistency_token']],
+    [optionsOf(id).readsYourWrites === true, ['invalid_consistency_token']],
     [writes, ['malformed_json', 'body_too_large', 'unsupported_media_type']],
     [guarded, ['missing_api_key', 'invalid_api_key', 'invalid_session', 'rate_limited']],
     [guarded && access !== 'authenticated', ['permission_denied']],

@@ -31,8 +31,21 @@ interface OperationOptions {
   readonly takes?: RouteBody;
   /** The preconditions that a request may have; none by default. */
   readonly conditional?: Conditional;
+  /** True if the response depends on the `Consistency-Token` of the request. Other reads ignore the header. */
+  readonly readsYourWrites?: true;
+  /** Whether responses of success have an `ETag`; by default if the operation is conditional. */
+  readonly hasEtag?: boolean;
   /** True if it begins a session. It must then come from our own pages. */
   readonly beginsSession?: true;
+}
+
+const declared = new Map<OperationId, OperationOptions>();
+
+/** Returns the options of an operation, for its description. @throws Error if no handler declares it */
+export function optionsOf(operationId: OperationId): OperationOptions {
+  const options = declared.get(operationId);
+  if (!options) throw new Error(`no handler is the operation ${operationId}`);
+  return options;
 }
 
 /**
@@ -40,7 +53,8 @@ interface OperationOptions {
  * and described with the responses that follow from them.
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
-  const { query, body, bodyMayBeOmitted, takes = json(), conditional, beginsSession, ...described } = options;
+  declared.set(operationId, options);
+  const { summary, description, query, body, bodyMayBeOmitted, takes = json(), conditional, beginsSession } = options;
   const access: Access = OPERATIONS[operationId];
   const config = {
     operation: operationId,
@@ -52,7 +66,7 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
   };
   const forAll = [
     RouteConfig(config),
-    ApiOperation({ operationId, ...described }),
+    ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...(body ? describeBody(body, takes, bodyMayBeOmitted !== true) : []),
     refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
     refusal(500, 'A fault of ours; repeat it later.'),

@@ -100,6 +100,7 @@ export class InvitationsController {
     description: 'It is good once. What is refused leaves it good.',
     body: LinkUseDto,
     takes: json(STRANGERS_BODY_LIMIT),
+    hasEtag: true,
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
   @NotGood()

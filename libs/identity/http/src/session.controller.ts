@@ -73,6 +73,7 @@ export class SessionController {
     body: SignInDto,
     takes: json(STRANGERS_BODY_LIMIT),
     beginsSession: true,
+    hasEtag: true,
   })
   @ApiResponse({
     status: 200,
@@ -120,7 +121,7 @@ export class SessionController {
   }
 
   @Patch('session')
-  @Operation('changeOwnName', { summary: 'Change what one is called', body: OwnNameDto })
+  @Operation('changeOwnName', { summary: 'Change what one is called', body: OwnNameDto, hasEtag: true })
   @ApiResponse({ status: 200, description: 'The holder, with the new name.', type: SignedInResource })
   @Audited('user.changed')
   async changeName(

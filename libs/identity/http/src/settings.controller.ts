@@ -43,7 +43,7 @@ export class SettingsController {
   @Get('settings')
   @ApiTags('Settings')
   // No 304, because `recheck` changes without the version and the ETag.
-  @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included' })
+  @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included', hasEtag: true })
   @ApiResponse({ status: 200, description: 'The settings, of live and test alike.', type: WorkspaceSettingsResource })
   async get(
     @CurrentScope() { workspace_id }: Scope,

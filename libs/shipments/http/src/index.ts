@@ -3,4 +3,4 @@ export type { EventStreamSettings } from './events/event-streams.ts';
 export { eventFilter, ListEventsDto } from './events/event.resource.ts';
 export { EventsHttpModule, shipmentReading, ShipmentsHttpModule } from './shipments-http.module.ts';
 export { ShipmentReader } from './shipments/shipment-reader.ts';
-export { readShipmentFields, SHIPMENT_ID } from './shipments/shipment.pipes.ts';
+export { ETAG_OF_SHIPMENT, OnShipment, readShipmentFields, SHIPMENT_ID } from './shipments/shipment.pipes.ts';

@@ -136,6 +136,7 @@ export class WebhookEndpointsController {
   @Operation('deleteWebhookEndpoint', {
     summary: 'Delete an endpoint: what is pending is discarded, its log stays',
     conditional: 'write',
+    hasEtag: false,
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
   @Unknown()

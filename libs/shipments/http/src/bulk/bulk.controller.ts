@@ -85,6 +85,7 @@ export class BulkController {
     description: NOT_ATOMIC,
     body: BulkMilestonesDto,
     takes: BULK_BODY,
+    readsYourWrites: true,
   })
   @ApiResponse({ status: 200, description: 'An answer for each item.', type: BulkMilestonesWrittenResource })
   async recordMilestones(

@@ -34,6 +34,7 @@ export class EventsController {
     description:
       'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.',
     query: ListEventsDto,
+    readsYourWrites: true,
   })
   @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
   async list(
@@ -56,7 +57,7 @@ export class EventsController {
   }
 
   @Get(':id')
-  @Operation('getEvent', { summary: 'Get an event', conditional: 'read' })
+  @Operation('getEvent', { summary: 'Get an event', conditional: 'read', readsYourWrites: true })
   @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
   @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
   @refusal(404, 'No such event in this workspace and environment, or none any more.')

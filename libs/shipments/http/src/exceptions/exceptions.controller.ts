@@ -26,7 +26,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { READ_MODELS, SHIPMENTS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import { ETAG_OF_SHIPMENT, OnShipment, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
 import {
   AcknowledgeExceptionDto,
   exceptionListing,
@@ -38,16 +38,7 @@ import {
   ResolveExceptionDto,
 } from './exception.resource.ts';
 
-const ETAG_OF_SHIPMENT = 'If-Match and the ETag of the answer are those of the shipment.';
-
-/** An operation on all exceptions of a shipment. */
-const OnExceptions = (): MethodDecorator =>
-  applyDecorators(
-    ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
-    refusal(404, 'No such shipment in this workspace and environment.'),
-  );
-
-/** An operation on a single exception. */
+/** Describes an operation on a single exception. */
 const OnException = (): MethodDecorator =>
   applyDecorators(
     ApiParam({ name: 'id', description: 'Id of the exception, `exc_…`.' }),
@@ -86,6 +77,7 @@ export class ExceptionsController {
     description:
       'The newest first, unless sort says otherwise. A page may hold fewer exceptions than limit, even none, while has_more is true: go on with next_cursor.',
     query: ListExceptionsDto,
+    readsYourWrites: true,
   })
   @ApiResponse({ status: 200, description: 'A page of exceptions.', type: ExceptionPageResource })
   async list(
@@ -103,8 +95,9 @@ export class ExceptionsController {
   @Operation('listShipmentExceptions', {
     summary: 'List the exceptions of a shipment, the oldest first',
     query: PageDto,
+    readsYourWrites: true,
   })
-  @OnExceptions()
+  @OnShipment()
   @ApiResponse({ status: 200, description: 'A page, whatever became of them.', type: ExceptionPageResource })
   async listOfShipment(
     @Param('id') id: string,
@@ -126,7 +119,7 @@ export class ExceptionsController {
     body: OpenExceptionDto,
     conditional: 'write',
   })
-  @OnExceptions()
+  @OnShipment()
   @ApiResponse({ status: 201, description: 'Opened.', type: ExceptionWrittenResource })
   @ApiResponse({ status: 200, description: 'It was open already: the one there is.', type: ExceptionWrittenResource })
   async open(
@@ -160,6 +153,7 @@ export class ExceptionsController {
     summary: 'Get an exception, resolved or not',
     description: 'The ETag is that of the shipment.',
     conditional: 'read',
+    readsYourWrites: true,
   })
   @OnException()
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionResource })

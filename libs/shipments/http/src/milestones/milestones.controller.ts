@@ -24,7 +24,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SHIPMENTS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import { ETAG_OF_SHIPMENT, OnShipment, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
 import { MILESTONE_IDS, MilestoneFilterPipe, MilestonePatchPipe, MilestonePipe } from './milestone.pipes.ts';
 import type { MilestoneFilter, MilestoneIds, ReadMilestone, ReadMilestonePatch } from './milestone.pipes.ts';
 import {
@@ -38,21 +38,11 @@ import {
   RecordMilestoneDto,
 } from './milestone.resource.ts';
 
-const ETAG_OF_SHIPMENT = 'If-Match and the ETag of the answer are those of the shipment.';
-
-/** An operation on all milestones of a shipment. */
-const OnMilestones = (): MethodDecorator =>
-  applyDecorators(
-    ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
-    refusal(404, 'No such shipment in this workspace and environment.'),
-  );
-
-/** An operation on a single milestone of a shipment. */
+/** Describes an operation on a single milestone of a shipment. */
 const OnMilestone = (): MethodDecorator =>
   applyDecorators(
-    ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
+    OnShipment('No such shipment in this workspace and environment, or no such milestone of it.'),
     ApiParam({ name: 'milestone_id', description: 'Id of the milestone, `mst_…`.' }),
-    refusal(404, 'No such shipment in this workspace and environment, or no such milestone of it.'),
   );
 
 /** Milestones of shipments, and the catalog of their codes. */
@@ -67,8 +57,12 @@ export class MilestonesController {
   ) {}
 
   @Get('shipments/:id/milestones')
-  @Operation('listMilestones', { summary: 'List the milestones of a shipment', query: ListMilestonesDto })
-  @OnMilestones()
+  @Operation('listMilestones', {
+    summary: 'List the milestones of a shipment',
+    query: ListMilestonesDto,
+    readsYourWrites: true,
+  })
+  @OnShipment()
   @ApiResponse({ status: 200, description: 'A page, by time and place in the catalog.', type: MilestonePageResource })
   async list(
     @Param('id') id: string,
@@ -94,7 +88,7 @@ export class MilestonesController {
     body: RecordMilestoneDto,
     conditional: 'write',
   })
-  @OnMilestones()
+  @OnShipment()
   @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
   @ApiResponse({ status: 200, description: 'It was there already, or is corrected.', type: MilestoneWrittenResource })
   async record(
@@ -118,6 +112,7 @@ export class MilestonesController {
     summary: 'Get a milestone, retracted or superseded or not',
     description: 'The ETag is that of the shipment.',
     conditional: 'read',
+    readsYourWrites: true,
   })
   @OnMilestone()
   @ApiResponse({ status: 200, description: 'The milestone.', type: MilestoneResource })

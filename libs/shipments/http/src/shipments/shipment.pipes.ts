@@ -1,7 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { applyDecorators, Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
 import type { FieldError, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
-import { CLOCK, draftBody, invalidRequest, isObject, QueryTime } from '@tracking/http';
+import { CLOCK, draftBody, invalidRequest, isObject, QueryTime, refusal } from '@tracking/http';
 import type { Sent } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import { checkShipmentFields, normaliseCode } from '@tracking/shipments';
@@ -12,6 +13,13 @@ import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './
 
 /** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
 export const SHIPMENT_ID: PipeTransform<string, string> = { transform: readShipmentId };
+
+/** Describes an operation on the shipment that its path names. @param missing description of a 404 */
+export const OnShipment = (missing = 'No such shipment in this workspace and environment.'): MethodDecorator =>
+  applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), refusal(404, missing));
+
+/** Description of an operation on a part of a shipment. */
+export const ETAG_OF_SHIPMENT = 'If-Match and the ETag of the answer are those of the shipment.';
 
 /** The container that a path names, with its number normalised. */
 export interface ContainerOfShipment {

@@ -1,16 +1,4 @@
-import {
-  applyDecorators,
-  Controller,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Patch,
-  Post,
-  Query,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type {
   Container,
@@ -57,7 +45,9 @@ import { foundShipment, ShipmentReader } from './shipment-reader.ts';
 import {
   AsOfPipe,
   CONTAINER,
+  ETAG_OF_SHIPMENT,
   GetShipmentDto,
+  OnShipment,
   SHIPMENT_ID,
   ShipmentFieldsPipe,
   ShipmentPatchPipe,
@@ -73,10 +63,6 @@ import {
   UpsertShipmentDto,
 } from './shipment.resource.ts';
 import { WrittenShipments } from './written-shipments.ts';
-
-/** An operation on a single shipment. */
-const OnShipment = (missing = 'No such shipment in this workspace and environment.'): MethodDecorator =>
-  applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), refusal(404, missing));
 
 @ApiTags('Shipments')
 @Controller('v1/shipments')
@@ -117,6 +103,7 @@ export class ShipmentsController {
     description:
       'The newest first, unless sort says otherwise. A page may hold fewer shipments than limit, even none, while has_more is true: go on with next_cursor.',
     query: ListShipmentsDto,
+    readsYourWrites: true,
   })
   @ApiResponse({ status: 200, description: 'A page of shipments.', type: ShipmentPageResource })
   async list(
@@ -131,7 +118,12 @@ export class ShipmentsController {
   }
 
   @Get(':id')
-  @Operation('getShipment', { summary: 'Get a shipment', query: GetShipmentDto, conditional: 'read' })
+  @Operation('getShipment', {
+    summary: 'Get a shipment',
+    query: GetShipmentDto,
+    conditional: 'read',
+    readsYourWrites: true,
+  })
   @OnShipment()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentResource })
   @refusal(400, 'The Consistency-Token is not valid.')
@@ -170,7 +162,7 @@ export class ShipmentsController {
   @Patch(':id/containers/:number')
   @Operation('changeContainer', {
     summary: 'Change what is known of a container: what is left out stays, null clears',
-    description: 'A JSON merge patch (RFC 7396). If-Match and the ETag of the answer are those of the shipment.',
+    description: `A JSON merge patch (RFC 7396). ${ETAG_OF_SHIPMENT}`,
     body: PatchContainerDto,
     takes: mergePatch(),
     conditional: 'write',
@@ -236,7 +228,11 @@ export class ShipmentsController {
   }
 
   @Get(':id/history')
-  @Operation('listShipmentHistory', { summary: 'List what happened to a shipment, the newest first', query: PageDto })
+  @Operation('listShipmentHistory', {
+    summary: 'List what happened to a shipment, the newest first',
+    query: PageDto,
+    readsYourWrites: true,
+  })
   @OnShipment()
   @ApiResponse({ status: 200, description: 'A page; it may hold fewer than `limit`.', type: HistoryPageResource })
   async history(
@@ -261,7 +257,11 @@ export class ShipmentsController {
   }
 
   @Get(':id/eta_history')
-  @Operation('listEtaHistory', { summary: 'List the changes of a shipment’s eta, the newest first', query: PageDto })
+  @Operation('listEtaHistory', {
+    summary: 'List the changes of a shipment’s eta, the newest first',
+    query: PageDto,
+    readsYourWrites: true,
+  })
   @OnShipment()
   @ApiResponse({ status: 200, description: 'A page; it may hold fewer than `limit`.', type: EtaHistoryPageResource })
   async etaHistory(
@@ -279,7 +279,10 @@ export class ShipmentsController {
 
   @Get(':id/explanation')
   // Not conditional: expected exceptions depend on settings, which change without the shipment's version.
-  @Operation('explainShipment', { summary: 'Explain the status, the times and the exceptions of a shipment' })
+  @Operation('explainShipment', {
+    summary: 'Explain the status, the times and the exceptions of a shipment',
+    readsYourWrites: true,
+  })
   @OnShipment()
   @ApiResponse({ status: 200, description: 'Why it is what it is.', type: ShipmentExplanationResource })
   async explanation(
