@@ -1,42 +1,27 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { run } from '../test/run.ts';
-import type { CommandResult } from '../test/run.ts';
-import { startAdministration } from '../test/stub-administration.ts';
-import type { Asked, StubAdministration } from '../test/stub-administration.ts';
-import { type CliConfig, loadConfig } from './config.ts';
+import { type CommandResult, run } from '../test/run.ts';
+import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
 import { confirmed } from './terminal.ts';
 
 describe('dead letters', () => {
-  let folder: string;
-  let config: CliConfig;
   let service: StubAdministration;
-  let asked: Asked[];
   let answers: Record<string, object | readonly object[]>;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'cli-'));
-    config = loadConfig({ DATA_DIR: folder });
-    service = await startAdministration(config, (each) => {
-      asked.push(each);
+    service = await startAdministration((each) => {
       const answer = answers[each.route] ?? {};
       // One after the other, and the last one from then on.
       return Array.isArray(answer) ? ((answer.length > 1 ? answer.shift() : answer[0]) as object) : (answer as object);
     });
   });
   beforeEach(() => {
-    asked = [];
+    service.asked = [];
     answers = { 'GET /dead_letters/summary': SUMMARY };
   });
-  afterAll(async () => {
-    await service.close();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CommandResult> => run(config, ['dead-letters', ...line]);
-  const posts = () => asked.filter(({ route }) => route.startsWith('POST'));
+  const cli = (...line: readonly string[]): Promise<CommandResult> => run(service.config, ['dead-letters', ...line]);
+  const posts = () => service.asked.filter(({ route }) => route.startsWith('POST'));
   const SUMMARY = {
     count: 20_012,
     is_exact: false,
@@ -91,11 +76,11 @@ describe('dead letters', () => {
         '',
       ],
     ]);
-    expect(asked).toMatchObject([
+    expect(service.asked).toMatchObject([
       { query: { workspace: 'default', reason: 'timeout', since: '2026-11-21T09:30:00Z' } },
     ]);
     expect(JSON.parse((await cli('summary', '--all-workspaces', '--json')).out)).toEqual(SUMMARY);
-    expect(asked[1]?.query).toEqual({});
+    expect(service.asked[1]?.query).toEqual({});
     answers = { 'GET /dead_letters/summary': NONE };
     expect((await cli('summary')).out).toBe('none in workspace default\n');
   });
@@ -107,7 +92,7 @@ describe('dead letters', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^20012\+ dead letters$/m);
     expect(out).toMatch(/^rpl_1 +default +live +whe_a +replay +running +12 +0 +0$/m);
-    expect(asked.map(({ route, query, body }) => [route, query, body])).toEqual([
+    expect(service.asked.map(({ route, query, body }) => [route, query, body])).toEqual([
       [
         'GET /dead_letters/summary',
         {
@@ -186,7 +171,7 @@ describe('dead letters', () => {
     const { code, out, err } = await cli('replay', '--wait');
     expect([code, out]).toEqual([0, expect.stringMatching(/^rpl_1 .* completed +12 +12 +0$/m)]);
     expect(err).toContain('5 of 12 found so far are done, 0 failed; 1 of 1 run\n12 of 12');
-    expect(asked.at(-1)?.query).toEqual({ workspace: 'default', environment: 'live' });
+    expect(service.asked.at(-1)?.query).toEqual({ workspace: 'default', environment: 'live' });
     answers['GET /replays/rpl_1'] = replay('canceled', 5);
     const canceled = await cli('replay', '--wait', '--json');
     expect([canceled.code, JSON.parse(canceled.out)]).toMatchObject([1, { data: [{ status: 'canceled' }] }]);

@@ -1,39 +1,24 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { run } from '../test/run.ts';
-import type { CommandResult } from '../test/run.ts';
-import { startAdministration } from '../test/stub-administration.ts';
-import type { Asked, StubAdministration } from '../test/stub-administration.ts';
-import { type CliConfig, loadConfig } from './config.ts';
+import { type CommandResult, run } from '../test/run.ts';
+import { type Asked, startAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 /** The commands against a service that knows 450 deliveries, the newest first. */
 describe('deliveries and dead letters', () => {
-  let folder: string;
-  let config: CliConfig;
   let service: StubAdministration;
-  let asked: Asked[];
   let answers: Readonly<Record<string, object>>;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'cli-'));
-    config = loadConfig({ DATA_DIR: folder });
-    service = await startAdministration(config, (each) => {
-      asked.push(each);
+    service = await startAdministration((each) => {
       const isList = each.route === 'GET /deliveries' && !(each.route in answers);
       return isList ? page(each.query) : (answers[each.route] ?? {});
     });
   });
   beforeEach(() => {
-    asked = [];
+    service.asked = [];
     answers = {};
   });
-  afterAll(async () => {
-    await service.close();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CommandResult> => run(config, line);
+  const cli = (...line: readonly string[]): Promise<CommandResult> => run(service.config, line);
   const deliveries = Array.from({ length: 450 }, (_, index) => delivery(450 - index));
   function page({ limit, cursor }: Asked['query']): object {
     const start = Number(cursor ?? 0);
@@ -85,7 +70,7 @@ describe('deliveries and dead letters', () => {
       /^dlv_450 +default +live +whe_a +milestone.recorded +dead_lettered +2026\S+ +20 +- +no answer in/,
     );
     expect(lines[51]).toBe('there are more, see --limit');
-    expect(asked.map(({ query }) => query)).toEqual([{ workspace: 'default', limit: '50' }]);
+    expect(service.asked.map(({ query }) => query)).toEqual([{ workspace: 'default', limit: '50' }]);
   });
 
   it('are listed over as many pages as it takes', async () => {
@@ -97,7 +82,7 @@ describe('deliveries and dead letters', () => {
       'dlv_50',
       { workspaces: ['default'] },
     ]);
-    expect(asked.map(({ query }) => [query['limit'], query['cursor'], query['status']])).toEqual([
+    expect(service.asked.map(({ query }) => [query['limit'], query['cursor'], query['status']])).toEqual([
       ['200', undefined, 'dead_lettered'],
       ['200', '200', 'dead_lettered'],
       ['1', '400', 'dead_lettered'],
@@ -110,7 +95,7 @@ describe('deliveries and dead letters', () => {
       '--endpoint whe_a --event-type shipment.created --since 2026-11-21T09:30:00Z --until 2026-11-22T00:00:00Z';
     await cli('dead-letters', 'list', '--all-workspaces', '--environment', 'test', ...filters.split(' '));
     await cli('deliveries', 'list', '--workspace', 'Acme', '--event', 'evt_a', '--status', 'pending,retrying');
-    expect(asked.map(({ query }) => query)).toEqual([
+    expect(service.asked.map(({ query }) => query)).toEqual([
       {
         environment: 'test',
         endpoint_id: 'whe_a',
@@ -145,7 +130,7 @@ describe('deliveries and dead letters', () => {
       expect(out).toMatch(/^1 +2026-11-21T09:30:00.000Z +12 +500 +yes +answered 500 +broken \[2Jx{150,200}$/m);
       expect(JSON.parse((await cli(command, 'show', 'dlv_7', '--json')).out)).toEqual(detail);
     }
-    expect(asked[0]).toMatchObject({ query: { workspace: 'Acme' } });
+    expect(service.asked[0]).toMatchObject({ query: { workspace: 'Acme' } });
   });
 
   it('that succeeded are no dead letters', async () => {
@@ -153,7 +138,7 @@ describe('deliveries and dead letters', () => {
     expect(await cli('dead-letters', 'show', 'dlv_7')).toEqual({
       code: 1,
       out: '',
-      err: `data folder: ${folder}\nerror: dlv_7 is no dead letter: succeeded\n`,
+      err: `data folder: ${service.folder}\nerror: dlv_7 is no dead letter: succeeded\n`,
     });
   });
 
@@ -163,7 +148,7 @@ describe('deliveries and dead letters', () => {
     expect(JSON.parse((await cli('deliveries', 'retry', 'dlv_7', '--all-workspaces', '--json')).out)).toEqual(
       delivery(7),
     );
-    expect(asked.map(({ body }) => body)).toEqual([{ workspace: 'default' }, {}]);
+    expect(service.asked.map(({ body }) => body)).toEqual([{ workspace: 'default' }, {}]);
   });
 
   it('are told apart from shipments among what is parked', async () => {

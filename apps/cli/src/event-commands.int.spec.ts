@@ -1,26 +1,16 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../test/run.ts';
-import type { CommandResult } from '../test/run.ts';
-import { startAdministration } from '../test/stub-administration.ts';
-import type { Asked, StubAdministration } from '../test/stub-administration.ts';
-import { type CliConfig, loadConfig } from './config.ts';
+import { type CommandResult, run } from '../test/run.ts';
+import { type Asked, startAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 type Handler = (query: Asked['query']) => object | undefined;
 
 /** The commands against a service that answers as it is told. */
 describe('events', () => {
-  let folder: string;
-  let config: CliConfig;
   let service: StubAdministration;
-  let asked: Asked[];
   let routes: Record<string, Handler>;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'cli-'));
-    config = loadConfig({ DATA_DIR: folder });
-    asked = [];
     routes = {
       'GET /workspaces': () => ({ data: WORKSPACES }),
       'POST /events/workspaces': () => ({}),
@@ -30,15 +20,11 @@ describe('events', () => {
           ? { events: EVENTS.slice(0, 2), position: 'a', complete: false }
           : { events: EVENTS.slice(2), position: 'b', complete: true },
     };
-    service = await startAdministration(config, (each) => {
-      asked.push(each);
+    service = await startAdministration((each) => {
       return routes[each.route] ? routes[each.route]?.(each.query) : {};
     });
   });
-  afterEach(async () => {
-    await service.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => service.close());
 
   const WORKSPACES = [{ id: 'wsp_a', name: 'default', created_at: '2026-11-01T00:00:00.000Z' }];
   const EVENTS = [0, 1, 2].map((revision) => ({ stream: 'shipment-a', revision, id: `e${revision}` }));
@@ -48,14 +34,16 @@ describe('events', () => {
     { end: { events: 3 } },
   ];
   const TEXT = LINES.map((line) => `${JSON.stringify(line)}\n`).join('');
-  const cli = (line: readonly string[], input?: string): Promise<CommandResult> => run(config, line, undefined, input);
-  const stored = () => asked.filter(({ route }) => route === 'POST /events').flatMap(({ body }) => Object.values(body));
+  const cli = (line: readonly string[], input?: string): Promise<CommandResult> =>
+    run(service.config, line, undefined, input);
+  const stored = () =>
+    service.asked.filter(({ route }) => route === 'POST /events').flatMap(({ body }) => Object.values(body));
 
   it('are exported to standard output, where nothing else stands', async () => {
     expect(await cli(['events', 'export', '-'])).toEqual({
       code: 0,
       out: TEXT,
-      err: `data folder: ${folder}\n3 events\n`,
+      err: `data folder: ${service.folder}\n3 events\n`,
     });
     expect(await cli(['events', 'export', '-', '--json'])).toEqual({ code: 0, out: TEXT, err: '' });
   });
@@ -64,21 +52,22 @@ describe('events', () => {
     const { code, out } = await cli(['events', 'import', '-', '--json'], TEXT);
     expect([code, JSON.parse(out)]).toEqual([0, { events: 3 }]);
     expect(stored()).toEqual([EVENTS]);
-    expect(asked.filter(({ route }) => route === 'POST /events/workspaces').map(({ body }) => body)).toEqual(
+    expect(service.asked.filter(({ route }) => route === 'POST /events/workspaces').map(({ body }) => body)).toEqual(
       WORKSPACES,
     );
   });
 
   it('are imported, and the shipments of their workspaces checked once all of them are stored', async () => {
-    const ends = () => asked.flatMap(({ route, body }, place) => (route === 'POST /events/end' ? [[place, body]] : []));
+    const ends = () =>
+      service.asked.flatMap(({ route, body }, place) => (route === 'POST /events/end' ? [[place, body]] : []));
     expect((await cli(['events', 'import', '-'], TEXT.slice(0, TEXT.lastIndexOf('{"end"')))).code).toBe(1);
     expect(ends()).toEqual([]);
     expect((await cli(['events', 'import', '-'], TEXT)).code).toBe(0);
-    expect(ends()).toEqual([[asked.length - 1, { workspaces: ['wsp_a'] }]]);
+    expect(ends()).toEqual([[service.asked.length - 1, { workspaces: ['wsp_a'] }]]);
   });
 
   it('are exported to a file of its own, and imported from it', async () => {
-    const file = join(folder, 'events.jsonl');
+    const file = join(service.folder, 'events.jsonl');
     expect((await cli(['events', 'export', file])).out).toBe('3 events\n');
     expect(await readFile(file, 'utf8')).toBe(TEXT);
     expect((await cli(['events', 'export', file])).code).toBe(1);
@@ -105,7 +94,7 @@ describe('events', () => {
   });
 
   it('are exported again to the same file after an attempt that failed', async () => {
-    const file = join(folder, 'events.jsonl');
+    const file = join(service.folder, 'events.jsonl');
     routes['GET /workspaces'] = () => ({ error: { code: 'unavailable', message: 'No answer.' } });
     expect((await cli(['events', 'export', file])).code).not.toBe(0);
     await expect(stat(file)).rejects.toThrow('ENOENT');
@@ -119,12 +108,12 @@ describe('events', () => {
       'error: standard input is not whole: 3 events were stored, the last ones are missing',
     ]);
     expect((await cli(['events', 'import', '-'], 'PO-1\n')).err).toContain('a line of the file is not JSON');
-    const looks = asked.length;
-    expect(await cli(['events', 'import', join(folder, 'none')])).toMatchObject({
+    const looks = service.asked.length;
+    expect(await cli(['events', 'import', join(service.folder, 'none')])).toMatchObject({
       code: 1,
       err: expect.stringContaining('ENOENT'),
     });
-    expect(asked.length).toBe(looks);
+    expect(service.asked.length).toBe(looks);
   });
 
   it.each([
@@ -207,7 +196,7 @@ describe('events', () => {
     it('passes its filters on', async () => {
       const filters = '--event-type shipment.created --since 2026-11-21T09:30:00Z --until 2026-11-22T00:00:00+01:00';
       await cli(['events', 'list', '--workspace', 'Acme', '--environment', 'test', ...filters.split(' ')]);
-      expect(asked.map(({ query }) => query)).toEqual([
+      expect(service.asked.map(({ query }) => query)).toEqual([
         {
           workspace: 'Acme',
           environment: 'test',
@@ -227,7 +216,7 @@ describe('events', () => {
   });
 
   it('are not kept from whoever writes a file by hand', async () => {
-    const file = join(folder, 'by-hand.jsonl');
+    const file = join(service.folder, 'by-hand.jsonl');
     await writeFile(file, TEXT.replaceAll('\n', '\r\n'));
     expect((await cli(['events', 'import', file])).code).toBe(0);
     expect(stored()).toEqual([EVENTS]);

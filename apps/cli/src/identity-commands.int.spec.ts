@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { run } from '../test/run.ts';
-import { type Asked, startAdministration, type StubAdministration } from '../test/stub-administration.ts';
-import { type CliConfig, loadConfig } from './config.ts';
+import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 const EMAIL = 'ann@example.com';
 const PASSWORD = ' a quiet harbour ';
@@ -11,22 +7,16 @@ const LINK = 'http://127.0.0.1:3000/invitation#secret';
 
 /** The commands against a service that knows one user. */
 describe('users, and keys of theirs', () => {
-  let folder: string;
-  let config: CliConfig;
   let service: StubAdministration;
-  let asked: Asked[];
   let answers: Readonly<Record<string, object>>;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'cli-'));
-    config = loadConfig({ DATA_DIR: folder });
-    service = await startAdministration(config, (each) => {
-      asked.push(each);
+    service = await startAdministration((each) => {
       return answers[each.route] ?? {};
     });
   });
   beforeEach(() => {
-    asked = [];
+    service.asked = [];
     answers = {
       'POST /users': { ...user, invitation_url: LINK },
       'GET /users': { data: [user] },
@@ -36,10 +26,7 @@ describe('users, and keys of theirs', () => {
       'POST /keys': { id: 'key_1', key: 'sk_test_1' },
     };
   });
-  afterAll(async () => {
-    await service.close();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => service.close());
 
   const user = {
     id: 'usr_1',
@@ -53,8 +40,8 @@ describe('users, and keys of theirs', () => {
     last_seen_at: null,
     version: 1,
   };
-  const note = () => `data folder: ${folder}\n`;
-  const cli = (line: string, input = '') => run(config, line.split(' '), undefined, input);
+  const note = () => `data folder: ${service.folder}\n`;
+  const cli = (line: string, input = '') => run(service.config, line.split(' '), undefined, input);
 
   it.each([
     ['users create --email ann@example.com --role operator', `${LINK}\n`, { email: EMAIL, role: 'operator' }],
@@ -69,12 +56,12 @@ describe('users, and keys of theirs', () => {
   ])('%s prints the one thing that matters', async (line, out, body) => {
     expect(await cli(line)).toEqual({ code: 0, out, err: note() });
     expect(await cli(`${line} --workspace Acme`)).toMatchObject({ code: 0, out });
-    expect(asked.map(({ body }) => body)).toEqual([
+    expect(service.asked.map(({ body }) => body)).toEqual([
       { ...body, workspace: 'default' },
       { ...body, workspace: 'Acme' },
     ]);
     const json = await cli(`${line} --json`);
-    const [answer] = asked.slice(-1).map(({ route }) => answers[route]);
+    const [answer] = service.asked.slice(-1).map(({ route }) => answers[route]);
     expect([JSON.parse(json.out), json.err, json.code]).toEqual([answer, '', 0]);
   });
 
@@ -82,7 +69,7 @@ describe('users, and keys of theirs', () => {
     const { out } = await cli('users list');
     expect(out.split('\n')[0]).toMatch(/^ID +E-MAIL +NAME +ROLE +STATUS +CREATED +LAST SEEN$/);
     expect(out.split('\n')[1]).toMatch(/^usr_1 +ann@example.com +- +operator +invited +2026\S+Z +-$/);
-    expect(asked.map(({ query }) => query)).toEqual([{ workspace: 'default' }]);
+    expect(service.asked.map(({ query }) => query)).toEqual([{ workspace: 'default' }]);
     expect(JSON.parse((await cli('users list --json')).out)).toEqual({ data: [user] });
     answers = { 'GET /users': { data: [] } };
     expect((await cli('users list --workspace Acme')).out).toBe('none in workspace Acme\n');
@@ -97,7 +84,7 @@ describe('users, and keys of theirs', () => {
     const line = 'users create --email ann@example.com --role admin --password-stdin';
     const plain = await cli(line, input);
     expect(plain).toEqual({ code: 0, out: 'usr_1\n', err: note() });
-    expect(asked.map(({ body }) => body)).toEqual([
+    expect(service.asked.map(({ body }) => body)).toEqual([
       { workspace: 'default', email: EMAIL, role: 'admin', password: PASSWORD },
     ]);
     const json = await cli(`${line} --json`, input);
@@ -106,19 +93,18 @@ describe('users, and keys of theirs', () => {
 
   it('a password is asked for before any service is, and read once where that stops meanwhile', async () => {
     let isThere = false;
-    const other = loadConfig({ DATA_DIR: await mkdtemp(join(folder, 'other-')) });
-    const bodies: object[] = [];
-    const stopping = await startAdministration(other, ({ body }) => {
-      bodies.push(body);
+    const stopping = await startAdministration(() => {
       if (isThere) return { ...user, invitation_url: null };
       isThere = true;
       return undefined;
     });
     const line = ['users', 'create', '--email', EMAIL, '--role', 'admin', '--password-stdin'];
-    expect(await run(other, line, undefined, `${PASSWORD}\n`)).toMatchObject({ code: 0, out: 'usr_1\n' });
+    expect(await run(stopping.config, line, undefined, `${PASSWORD}\n`)).toMatchObject({ code: 0, out: 'usr_1\n' });
     await stopping.close();
-    expect(bodies).toEqual(Array(2).fill(expect.objectContaining({ password: PASSWORD })));
-    expect(await run(other, line, undefined, '\n')).toEqual({
+    expect(stopping.asked.map(({ body }) => body)).toEqual(
+      Array(2).fill(expect.objectContaining({ password: PASSWORD })),
+    );
+    expect(await run(stopping.config, line, undefined, '\n')).toEqual({
       code: 2,
       out: '',
       err: 'error: no password on standard input\n',

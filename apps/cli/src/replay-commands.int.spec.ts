@@ -1,16 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { run } from '../test/run.ts';
-import { startAdministration } from '../test/stub-administration.ts';
-import type { Asked, StubAdministration } from '../test/stub-administration.ts';
-import { type CliConfig, loadConfig } from './config.ts';
+import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 describe('replays', () => {
-  let folder: string;
-  let config: CliConfig;
   let service: StubAdministration;
-  let asked: Asked[];
   let statuses: string[];
   const replay = (status: string) => ({
     ...{ id: 'rpl_1', workspace: 'default', environment: 'live', endpoint_id: 'whe_a', action: 'replay', status },
@@ -18,24 +10,19 @@ describe('replays', () => {
   });
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'cli-'));
-    config = loadConfig({ DATA_DIR: folder });
-    service = await startAdministration(config, (each) => {
-      asked.push(each);
+    service = await startAdministration((each) => {
       if (each.route === 'GET /replays')
         return { data: [replay('running')], workspaces: ['default'], next_cursor: null };
       return replay(statuses.shift() ?? 'completed');
     });
   });
   beforeEach(() => {
-    [asked, statuses] = [[], []];
+    service.asked = [];
+    statuses = [];
   });
-  afterAll(async () => {
-    await service.close();
-    await rm(folder, { recursive: true });
-  });
-  const cli = (...line: readonly string[]) => run(config, ['replays', ...line]);
-  const routes = () => asked.map(({ route }) => route);
+  afterAll(() => service.close());
+  const cli = (...line: readonly string[]) => run(service.config, ['replays', ...line]);
+  const routes = () => service.asked.map(({ route }) => route);
 
   it('are listed, shown, canceled and resumed', async () => {
     const listed = await cli('list', '--endpoint', 'whe_a');
@@ -56,7 +43,11 @@ describe('replays', () => {
     const made = await cli('create', 'whe_a', '--status', 'missed', '--since', '2026-11-21T09:30:00Z', '--wait');
     expect([made.code, made.out]).toEqual([0, expect.stringContaining('completed')]);
     expect(routes()).toEqual(['POST /webhook_endpoints/whe_a/replay', 'GET /replays/rpl_1', 'GET /replays/rpl_1']);
-    expect(asked[0]?.body).toMatchObject({ statuses: ['missed'], since: '2026-11-21T09:30:00Z', workspace: 'default' });
+    expect(service.asked[0]?.body).toMatchObject({
+      statuses: ['missed'],
+      since: '2026-11-21T09:30:00Z',
+      workspace: 'default',
+    });
     statuses = ['running', 'canceled'];
     expect((await cli('create', 'whe_a', '--wait')).code).toBe(1);
   });
@@ -65,6 +56,6 @@ describe('replays', () => {
     expect((await cli('create', 'whe_a', '--status', 'pending')).code).toBe(2);
     expect((await cli('create', 'whe_a', '--reason', 'nope')).code).toBe(2);
     expect((await cli('create')).code).toBe(2);
-    expect(asked).toEqual([]);
+    expect(service.asked).toEqual([]);
   });
 });

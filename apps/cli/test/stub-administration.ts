@@ -1,24 +1,31 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { CliConfig } from '../src/config.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CliConfig, loadConfig } from '../src/config.ts';
 
-/** What the service was asked, but for whether it is there. */
+/** A request to the administration API. */
 export interface Asked {
   readonly route: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
 }
 export interface StubAdministration {
+  readonly config: CliConfig;
+  readonly folder: string;
+  /** All requests in order, except those that only check that the service runs. */
+  asked: Asked[];
+  /** Stops it and deletes the data folder. */
   close(): Promise<void>;
 }
 
 /**
- * A service on the administration socket of a data folder.
- * @param answer with status 400 where it holds an error; undefined: it goes away instead
+ * Starts a service on the administration socket of a new data folder.
+ * @param answer the body of a response; the status is 400 if it has `error`; undefined closes the connection instead
  */
-export async function startAdministration(
-  { socketPath }: CliConfig,
-  answer: (asked: Asked) => object | undefined,
-): Promise<StubAdministration> {
+export async function startAdministration(answer: (asked: Asked) => object | undefined): Promise<StubAdministration> {
+  const folder = await mkdtemp(join(tmpdir(), 'cli-'));
+  const config = loadConfig({ DATA_DIR: folder });
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://administration');
     let text = '';
@@ -26,17 +33,24 @@ export async function startAdministration(
     request.on('end', () => {
       const route = `${request.method} ${pathname.replace('/administration', '')}`;
       const asked = { route, query: Object.fromEntries(searchParams), body: text === '' ? {} : JSON.parse(text) };
-      const body = route === 'GET ' ? {} : answer(asked);
+      const isStatus = route === 'GET ';
+      if (!isStatus) service.asked.push(asked);
+      const body = isStatus ? {} : answer(asked);
       if (body === undefined) return void request.socket.destroy();
       response.statusCode = 'error' in body ? 400 : 200;
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     });
   });
-  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-  return {
-    close: () => {
+  await new Promise<void>((resolve) => server.listen(config.socketPath, resolve));
+  const service: StubAdministration = {
+    config,
+    folder,
+    asked: [],
+    close: async () => {
       server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
+      await new Promise((resolve) => server.close(resolve));
+      await rm(folder, { recursive: true });
     },
   };
+  return service;
 }
