@@ -10,7 +10,7 @@ import { type CliConfig, CliError, RefusedError } from './config.ts';
 /** Longer than anything that the service does while a client waits. */
 const TIMEOUT_MS = 30_000;
 /** Error codes of a request when no service listens: no socket, one that a crash left behind, or one that is closing. */
-const GONE: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+const NOT_LISTENING: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** The administration API, over its socket or a gateway's management port. */
 export class AdministrationClient {
@@ -33,7 +33,7 @@ export class AdministrationClient {
     });
   }
 
-  /** The service that answers; undefined where nothing listens. */
+  /** Returns the status of the running service; undefined if none listens. */
   async status(): Promise<AdministrationStatus | undefined> {
     if (!(await exists(this.config.socketPath))) return undefined;
     await this.refuseForeignSocket();
@@ -49,7 +49,7 @@ export class AdministrationClient {
     return accepted(await this.http.get<T>(path, { params }));
   }
 
-  /** The first of a list, page by page. @returns the last page asked for, with the data of all of them */
+  /** Reads up to `most` items of a list, page by page. @returns the last page, with the items of all pages */
   async list<P extends Page<unknown>>(
     path: string,
     params: Readonly<Record<string, string>>,
@@ -69,7 +69,7 @@ export class AdministrationClient {
     return accepted(await this.http.post<T>(path, body));
   }
 
-  /** Outside the data folder, anybody could have put a socket where ours would be. */
+  /** Outside the data folder, another user could have created a socket at our path. */
   private async refuseForeignSocket(): Promise<void> {
     const folder = dirname(this.config.socketPath);
     if (folder === this.config.dataDir) return;
@@ -80,9 +80,9 @@ export class AdministrationClient {
   }
 }
 
-/** Holds for requests only: a missing file has the same code. */
+/** Returns true if the request failed because no service listens. Not for file errors, which share these codes. */
 export function isGone(error: unknown): boolean {
-  return axios.isAxiosError(error) && GONE.has(error.code);
+  return axios.isAxiosError(error) && NOT_LISTENING.has(error.code);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -103,14 +103,14 @@ const POLL_MS = 50;
 /** Longest time from a starting server's lock to its socket, or for other runs of this tool to finish. */
 const START_TIMEOUT_MS = 30_000;
 
-/** @param isServing whether it does what takes longer too: one that was started for this only answers */
+/** @param isServing true if the service also delivers webhooks; one that was started for this command only responds */
 type Use<T> = (client: AdministrationClient, isServing: boolean) => Promise<T>;
 
 /**
- * Hands out a client of the service elsewhere where one is named, else of the one on the data folder: of the one that
- * runs, else of one that is started without HTTP for as long as `use` takes, and stopped whatever happens. Where the one
- * that ran stops meanwhile, everything begins again, `use` too.
- * @param note told which data folder that is
+ * Calls `use` with a client of the configured remote service, or else of the service on the data folder. If none runs
+ * there, starts one without HTTP and stops it afterwards. If the running service stops meanwhile, starts over, and calls
+ * `use` again.
+ * @param note receives the path of the data folder
  */
 export async function withService<T>(
   config: CliConfig,
@@ -122,9 +122,9 @@ export async function withService<T>(
   if (config.remote) return use(client, true);
   note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (made now)'}`);
   for (const deadline = performance.now() + START_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
-    const isLate = performance.now() > deadline;
+    const isLast = performance.now() > deadline;
     const attempt = (await client.status()) ? withRunning : withOwn;
-    const done = await attempt({ config, client, signal, isLate, use });
+    const done = await attempt({ config, client, signal, isLast, use });
     if (done) return done.result;
   }
 }
@@ -133,28 +133,28 @@ interface Attempt<T> {
   readonly config: CliConfig;
   readonly client: AdministrationClient;
   readonly signal: AbortSignal;
-  /** Whether it is the last one: what fails then is thrown. */
-  readonly isLate: boolean;
+  /** True for the last attempt, whose failure is thrown. */
+  readonly isLast: boolean;
   readonly use: Use<T>;
 }
 
-/** @returns undefined where the service stopped meanwhile */
-async function withRunning<T>({ client, isLate, use }: Attempt<T>): Promise<{ readonly result: T } | undefined> {
+/** @returns undefined if the service stopped meanwhile */
+async function withRunning<T>({ client, isLast, use }: Attempt<T>): Promise<{ readonly result: T } | undefined> {
   try {
     return { result: await use(client, true) };
   } catch (error) {
-    if (isLate || !isGone(error)) throw error;
+    if (isLast || !isGone(error)) throw error;
     return undefined;
   }
 }
 
-/** @returns undefined where another process took the data folder */
+/** @returns undefined if another process locked the data folder first */
 async function withOwn<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | undefined> {
-  const { config, client, signal, isLate, use } = attempt;
+  const { config, client, signal, isLast, use } = attempt;
   const own = new OwnService(config);
   try {
     if (await own.isReady(client, signal)) return { result: await use(client, false) };
-    if (isLate) throw own.failure();
+    if (isLast) throw own.failure();
     return undefined;
   } finally {
     await own.stop();
@@ -162,9 +162,9 @@ async function withOwn<T>(attempt: Attempt<T>): Promise<{ readonly result: T } |
 }
 
 const OWN_SERVICE_POLL_MS = 20;
-/** A large data folder that was not closed in order takes its time to open. */
+/** Opening a large data folder after a crash is slow. */
 const START_WITHIN_MS = 60_000;
-/** The service itself gives up finishing its work after 20 s. */
+/** The service itself stops waiting for its work after 20 s. */
 const STOP_WITHIN_MS = 25_000;
 
 /** A service without HTTP that this process started, and has to stop. */
@@ -172,22 +172,22 @@ class OwnService {
   private readonly child: ChildProcess;
   private readonly ended: Promise<void>;
   private isOver = false;
-  private lastWords = '';
+  private errorOutput = '';
 
-  /** @throws CliError where there is nothing to start */
+  /** @throws CliError if the service is not built */
   constructor({ serviceMain, serviceEnvironment }: CliConfig) {
     if (!existsSync(serviceMain))
       throw new CliError('the service is not built: run npm run build first', 'unavailable');
     this.child = spawn(process.execPath, [serviceMain, '--administration'], {
       env: serviceEnvironment,
-      // Its input ends with us, however we end: then it stops by itself.
+      // When this process ends, for whatever reason, the pipe closes, and the service stops by itself.
       stdio: ['pipe', 'ignore', 'pipe'],
-      // Ctrl-C reaches us alone: we ask it to stop when what it does is done.
+      // Ctrl-C must not reach it: `stop` ends it once its request is done.
       detached: true,
     });
     this.child.stdin?.on('error', () => undefined);
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.lastWords = (this.lastWords + text).slice(-4_000);
+      this.errorOutput = (this.errorOutput + text).slice(-4_000);
     });
     this.ended = new Promise((resolve) => {
       const over = () => {
@@ -199,8 +199,8 @@ class OwnService {
   }
 
   /**
-   * Waits until it answers; false where another process holds the data folder.
-   * @throws CliError when it cannot start for any other reason
+   * Waits until the service responds. Returns false if another process holds the data folder.
+   * @throws CliError if it cannot start for any other reason
    */
   async isReady(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + START_WITHIN_MS;
@@ -212,20 +212,20 @@ class OwnService {
     throw this.failure();
   }
 
-  /** Asks it to end, and waits until it has; makes it end where it does not. */
+  /** Terminates the service and waits until it has ended; kills it after a timeout. */
   async stop(): Promise<void> {
     if (this.isOver) return;
     this.child.kill('SIGTERM');
-    const patience = setTimeout(() => this.child.kill('SIGKILL'), STOP_WITHIN_MS);
+    const killTimer = setTimeout(() => this.child.kill('SIGKILL'), STOP_WITHIN_MS);
     await this.ended;
-    clearTimeout(patience);
+    clearTimeout(killTimer);
   }
 
-  /** The line that tells most of what it wrote: an error's first one, else the last. */
+  /** An error with the most informative line that the service wrote: the first of its last error, or else the last. */
   failure(): CliError {
-    const lines = this.lastWords.split('\n').filter((line) => line.trim() !== '');
-    const telling = lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1);
+    const lines = this.errorOutput.split('\n').filter((line) => line.trim() !== '');
+    const reason = lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1);
     const end = this.child.signalCode ?? `exit code ${String(this.child.exitCode)}`;
-    return new CliError(telling ?? `the service could not be started (${end})`, 'unavailable');
+    return new CliError(reason ?? `the service could not be started (${end})`, 'unavailable');
   }
 }

@@ -10,16 +10,16 @@ import {
   type FieldError,
 } from '@tracking/contracts';
 
-/** Where the service is, and how it is started where none runs. */
+/** How to reach the service, and how to start one if none runs. */
 export interface CliConfig {
   readonly dataDir: string;
   readonly socketPath: string;
-  /** The standalone server; with `--administration` it serves the administration socket alone. */
+  /** Path of the standalone server's main module; with `--administration` it serves the administration socket only. */
   readonly serviceMain: string;
   readonly serviceEnvironment: NodeJS.ProcessEnv;
-  /** A service elsewhere, on a gateway's management port: then the data folder does not matter. */
+  /** A gateway's management port. If it is set, the data folder is not used. */
   readonly remote: RemoteService | undefined;
-  /** For what goes through the public API. */
+  /** For commands that use the public API. */
   readonly apiKey: string | undefined;
 }
 
@@ -28,7 +28,7 @@ interface RemoteService {
   readonly token: string;
 }
 
-/** Settings of the command line tool: those of the server that it looks for. */
+/** Reads the settings of the command line tool, which it shares with the server. */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   const dataDir = resolve(env['DATA_DIR'] || './data');
   return {
@@ -89,12 +89,12 @@ export class RefusedError extends CliError {
   private constructor(
     message: string,
     readonly status: number,
-    private readonly answered: Partial<ErrorBody['error']>,
+    private readonly received: Partial<ErrorBody['error']>,
   ) {
-    super(message, answered.code, answered.details);
+    super(message, received.code, received.details);
   }
 
-  /** @param body what it answered; whatever that is where it was no service of ours */
+  /** @param body of the response; may have any form if something else than the service responded */
   static of(status: number, body: unknown, line: (error: Partial<ErrorBody['error']>) => string): RefusedError {
     const { error = {} } = Object(body) as Partial<{ readonly error: Partial<ErrorBody['error']> }>;
     return new RefusedError(
@@ -104,13 +104,13 @@ export class RefusedError extends CliError {
     );
   }
 
-  /** Whether it is what the command was given that was wrong. */
+  /** True if the input of the command is the reason. */
   get isAboutInput(): boolean {
     return this.status === 400;
   }
 
   override get body() {
     const { error } = super.body;
-    return { error: { ...error, ...this.answered } };
+    return { error: { ...error, ...this.received } };
   }
 }

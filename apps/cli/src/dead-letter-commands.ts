@@ -11,11 +11,17 @@ import {
   whereOf,
 } from './delivery-commands.ts';
 import { addDeadLetterFilters, addLimit, type Invocation, type Runner } from './invocation.ts';
-import { ended, REPLAY_COLUMNS, type ReplaySummary, requireCompleted, requireServing } from './replay-commands.ts';
+import {
+  REPLAY_COLUMNS,
+  type ReplaySummary,
+  requireCompleted,
+  requireServing,
+  waitUntilEnded,
+} from './replay-commands.ts';
 import { type Column, noneIn, type Printer } from './terminal.ts';
 
 const DEAD = { status: 'dead_lettered' };
-/** Most that one command names. */
+/** Maximum number of ids in one command. */
 const MAX_NAMED = 200;
 const COUNT: Column<Count> = ['COUNT', counted];
 const REASONS: readonly Column<Summary['by_reason'][number]>[] = [['REASON', ({ reason }) => reason], COUNT];
@@ -28,7 +34,7 @@ const ENDPOINTS: readonly Column<Summary['by_endpoint'][number]>[] = [
   ['URL', ({ url }) => url],
   COUNT,
 ];
-/** Result of `counted` when there are certainly none. */
+/** Result of `counted` if there are none, exactly. */
 const NONE = '0';
 
 type How = 'replay' | 'discard';
@@ -95,26 +101,26 @@ function addSettling(command: Command): Command {
     .option('--wait', 'wait until it is done, and tell how far it is');
 }
 
-type Given = Pick<Invocation, 'operands' | 'options'>;
-const hasFilters = (invocation: Given) => Object.keys(filtersOf(invocation)).length > 0;
+type Input = Pick<Invocation, 'operands' | 'options'>;
+const hasFilters = (invocation: Input) => Object.keys(filtersOf(invocation)).length > 0;
 
-function refuseUnclear(invocation: Given): void {
+function refuseUnclear(invocation: Input): void {
   const { operands } = invocation;
   if (operands.length > MAX_NAMED) throw new UsageError(`name at most ${MAX_NAMED} dead letters`);
   if (operands.length > 0 && hasFilters(invocation)) throw new UsageError('name either dead letters or filters');
 }
 
-/** Shows what it will touch, asks, and has the service begin. */
+/** Shows the affected dead letters, asks for confirmation, and starts the replays or discards them. */
 async function settle(invocation: Invocation, how: How): Promise<void> {
   const { client, print, operands, options } = invocation;
   const isWaiting = options['wait'] === true;
   if (isWaiting) requireServing(invocation);
-  const [count, workspaces] = operands.length > 0 ? await lookAtNamed(invocation) : await lookAtMatching(invocation);
+  const [count, workspaces] = operands.length > 0 ? await findNamed(invocation) : await findMatching(invocation);
   if (count === NONE) return print.one({ data: [], refused: [], workspaces }, () => noneIn(workspaces));
   await requireConfirmed(invocation, how === 'replay' ? `Deliver ${count} again?` : `Give ${count} up for good?`);
-  const asked = { ...whereOf(invocation), ...which(invocation) };
+  const asked = { ...whereOf(invocation), ...selectionOf(invocation) };
   const settled = await client.post<Settled>(`/dead_letters/${how}`, asked);
-  const data = isWaiting ? await ended(invocation, settled.data) : settled.data;
+  const data = isWaiting ? await waitUntilEnded(invocation, settled.data) : settled.data;
   printSettled(invocation, { ...settled, data });
   if (isWaiting) requireCompleted(data);
   const { refused } = settled;
@@ -134,24 +140,24 @@ function printSettled({ print, options, note }: Invocation, settled: Settled): v
   for (const { endpoint_id, workspace, message } of refused) note(`${endpoint_id} of ${workspace}: ${message}`);
 }
 
-/** How many there are, and where it was looked. */
-type Look = readonly [count: string, workspaces: readonly string[]];
+/** The number of dead letters, and the names of the searched workspaces. */
+type Affected = readonly [count: string, workspaces: readonly string[]];
 
-async function lookAtMatching(invocation: Invocation): Promise<Look> {
+async function findMatching(invocation: Invocation): Promise<Affected> {
   const summary = await summaryOf(invocation);
   const count = counted(summary);
   if (count !== NONE && invocation.options['json'] !== true) printSummary(invocation.print, summary);
   return [count, summary.workspaces];
 }
 
-async function lookAtNamed(invocation: Invocation): Promise<Look> {
+async function findNamed(invocation: Invocation): Promise<Affected> {
   const named = [...new Set(invocation.operands)];
   for (const operand of named) requireDead(await deliveryOf({ ...invocation, operand }));
   return [String(named.length), []];
 }
 
-/** In the service's terms. */
-function which({ operands, options }: Given): object {
+/** The selection of dead letters in the body of a request. */
+function selectionOf({ operands, options }: Input): object {
   if (operands.length > 0) return { delivery_ids: [...new Set(operands)] };
   const { endpoint, eventType, reason, since, until } = options;
   return {
@@ -181,7 +187,7 @@ interface Summary extends Count {
     readonly environment: string;
   })[];
   readonly by_event_type: readonly (Count & { readonly event_type: string })[];
-  /** Names of those looked at. */
+  /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
 }
 
@@ -202,7 +208,7 @@ function printSummary(print: Printer, summary: Summary): void {
   print.list(by_event_type, TYPES);
 }
 
-/** With a plus where there are more. */
+/** The count, with a plus if there are more. */
 function counted({ count, is_exact }: Count): string {
   return `${count}${is_exact ? '' : '+'}`;
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Environment, JsonValue, Page, Timestamp } from '@tracking/contracts';
-import type { AdministrationClient } from './administration-client.ts';
 import {
   addDeliveryFilters,
   addEnvironment,
@@ -12,8 +11,8 @@ import {
 } from './invocation.ts';
 import { type Column, noneIn } from './terminal.ts';
 
-/** Characters of an answer's body that a line has room for; `--json` has all of it. */
-const SHOWN_BODY = 200;
+/** Characters of a response body in a table; `--json` shows all of it. */
+const SHOWN_BODY_LENGTH = 200;
 const FIELD_COLUMNS: readonly Column<readonly [string, string | number | boolean | null]>[] = [
   ['FIELD', ([name]) => name],
   ['VALUE', ([, value]) => value],
@@ -25,7 +24,7 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   ['STATUS', ({ status_code }) => status_code],
   ['BY HAND', ({ manual }) => (manual ? 'yes' : 'no')],
   ['ERROR', ({ error }) => error && error.message],
-  ['ANSWER', ({ response }) => response && response.body.slice(0, SHOWN_BODY)],
+  ['ANSWER', ({ response }) => response && response.body.slice(0, SHOWN_BODY_LENGTH)],
 ];
 const COLUMNS: readonly Column<DeliverySummary>[] = [
   ['ID', ({ id }) => id],
@@ -76,7 +75,7 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
     );
 }
 
-/** The delivery that the command names. */
+/** Reads the delivery that the command names. */
 export async function deliveryOf(invocation: Invocation): Promise<DeliveryDetail> {
   const { client, operand } = invocation;
   return client.get(`/deliveries/${encodeURIComponent(operand)}`, whereOf(invocation));
@@ -100,7 +99,7 @@ export function printDelivery({ print, options }: Invocation, delivery: Delivery
   print.list(attempts, ATTEMPT_COLUMNS);
 }
 
-/** A delivery as the service lists it, as far as it is looked at here. */
+/** The fields of a listed delivery that the commands use. */
 interface DeliverySummary {
   readonly id: string;
   readonly workspace: string;
@@ -116,17 +115,12 @@ interface DeliverySummary {
   readonly attempts_count: number;
   readonly last_error: { readonly code: string; readonly message: string } | null;
 }
-interface DeliveryPage extends Page<DeliverySummary> {
-  /** Names of those looked at. */
-  readonly workspaces: readonly string[];
-}
-
-/** Options that say where to look. */
+/** Adds the options for workspace and environment. */
 export function addWhere(command: Command): Command {
   return addEnvironment(command.option('--all-workspaces', 'look into every workspace'));
 }
 
-/** Where to look, in the service's terms: without a workspace it looks into all. */
+/** The query parameters for workspace and environment; without a workspace, the service searches all. */
 export function whereOf({ workspace, options }: Invocation): Readonly<Record<string, string>> {
   return queryOf({
     workspace: options['allWorkspaces'] === true ? undefined : workspace,
@@ -139,21 +133,20 @@ export function filtersOf({ options }: Pick<Invocation, 'options'>): Readonly<Re
   return queryOf({ endpoint_id: endpoint, event_id: event, event_type: eventType, status, reason, since, until });
 }
 
-/** The newest deliveries that match, and the names of the workspaces looked at. */
-function findDeliveries(
-  client: AdministrationClient,
-  params: Readonly<Record<string, string>>,
-  most: number,
-): Promise<DeliveryPage> {
-  return client.list<DeliveryPage>('/deliveries', params, most);
+export function printDeliveries(invocation: Invocation, params: Readonly<Record<string, string>>): Promise<void> {
+  return printFirst(invocation, '/deliveries', params, COLUMNS);
 }
 
-export async function printDeliveries(
+/** Prints the first items of a list over one or all workspaces, up to `--limit`. */
+export async function printFirst<T>(
   { client, print, options }: Invocation,
+  path: string,
   params: Readonly<Record<string, string>>,
+  columns: readonly Column<T>[],
 ): Promise<void> {
-  const { data, workspaces, next_cursor } = await findDeliveries(client, params, Number(options['limit']));
+  const page = await client.list<Page<T> & { readonly workspaces: string[] }>(path, params, Number(options['limit']));
+  const { data, workspaces, next_cursor } = page;
   if (data.length === 0 || options['json'] === true) print.one({ data, workspaces }, () => noneIn(workspaces));
-  else print.list(data, COLUMNS);
+  else print.list(data, columns);
   if (next_cursor !== null) print.hint('there are more, see --limit');
 }

@@ -24,9 +24,9 @@ const COLUMNS: readonly Column<EventEnvelope>[] = [
   ['EXTERNAL ID', textOf('external_id')],
 ];
 const EVENTS_PER_REQUEST = 500;
-/** Size of the events as JSON in one request, which may have 8 MiB. */
+/** Maximum size of the events of one request as JSON. The service accepts bodies of up to 8 MiB. */
 const BYTES_PER_REQUEST = 4_000_000;
-/** In the place of a file. */
+/** Stands for standard input or output instead of a file. */
 const STREAM = '-';
 
 export function addEventCommands(events: Command, run: Runner): void {
@@ -39,9 +39,9 @@ export function addEventCommands(events: Command, run: Runner): void {
     .description('write the events of all shipments to a file, with the workspaces that they name')
     .action(
       run(async (invocation) => {
-        const count = await exported(invocation);
+        const count = await exportEvents(invocation);
         // Standard output holds the events, and their count at the end.
-        if (invocation.operand === '-') invocation.note(`${count} events`);
+        if (invocation.operand === STREAM) invocation.note(`${count} events`);
         else invocation.print.one({ events: count }, () => `${count} events`);
       }),
     );
@@ -51,7 +51,7 @@ export function addEventCommands(events: Command, run: Runner): void {
     .description('store the events of a file that are not there yet; may be repeated')
     .action(
       run(async (invocation) => {
-        const count = await imported(invocation);
+        const count = await importEvents(invocation);
         invocation.print.one({ events: count }, () => `${count} events`);
       }),
     );
@@ -64,7 +64,7 @@ function textOf(name: string): (event: EventEnvelope) => string | null {
   };
 }
 
-/** The oldest events that match, of one environment or both. */
+/** Prints the oldest events that match, of one environment or both. */
 async function printEvents({ client, print, workspace, options }: Invocation): Promise<void> {
   const { environment, eventType, since, until } = options;
   const limit = Number(options['limit']);
@@ -79,22 +79,22 @@ async function printEvents({ client, print, workspace, options }: Invocation): P
     print.hint('there are more, see --limit and --since');
 }
 
-/** Stable, so that events of one time stay in the order in which they were published. */
+/** Compares by time only, so that sorting keeps the order of publication among events of the same time. */
 function oldestFirst(one: EventEnvelope, other: EventEnvelope): number {
   return one.created_at < other.created_at ? -1 : one.created_at > other.created_at ? 1 : 0;
 }
 
-/** Each line of a file is one of these, as JSON: first the workspaces, then the events, last how many those were. */
+/** A line of an export, as JSON: first all workspaces, then all events, last the number of events. */
 type TransferLine =
   { readonly workspace: Workspace } | { readonly event: ExportedEvent } | { readonly end: { readonly events: number } };
 type WriteLines = (lines: readonly TransferLine[]) => Promise<unknown>;
 
-/** Writes everything to the file that is named, or to standard output. @returns how many events there were */
-async function exported({ client, operand: path, out, beginStream }: Invocation): Promise<number> {
+/** Writes all events to the named file or to standard output. @returns their number */
+async function exportEvents({ client, operand: path, out, beginStream }: Invocation): Promise<number> {
   const text = (lines: readonly TransferLine[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   if (path === STREAM) {
     beginStream();
-    return writeEvents(client, (lines) => written(out, text(lines)));
+    return writeEvents(client, (lines) => writeTo(out, text(lines)));
   }
   const file = await open(path, 'wx', 0o600);
   try {
@@ -125,8 +125,8 @@ async function writeEvents(client: AdministrationClient, write: WriteLines): Pro
   return count;
 }
 
-/** Waits until it is taken: whoever reads it may be slower than we are, or go. */
-function written(out: Output, text: string): Promise<void> {
+/** Writes to a stream and waits until it accepts more. @throws CliError if its reader closed it */
+function writeTo(out: Output, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     out.write(text, (error) => {
       if (error) reject(new CliError(`standard output is closed: ${error.message}`));
@@ -135,8 +135,8 @@ function written(out: Output, text: string): Promise<void> {
   });
 }
 
-/** Stores what is in the file that is named, or in standard input. @returns how many events there were */
-async function imported(invocation: Invocation): Promise<number> {
+/** Stores the events of the named file or of standard input. @returns their number */
+async function importEvents(invocation: Invocation): Promise<number> {
   const { client, operand: path, input, signal, beginStream } = invocation;
   if (path === STREAM) beginStream();
   let waiting: ExportedEvent[] = [];
@@ -152,7 +152,7 @@ async function imported(invocation: Invocation): Promise<number> {
   };
   const source = path === STREAM ? addAbortSignal(signal, input as Readable) : createReadStream(path);
   for await (const text of linesOf(source)) {
-    const line = parsed(text);
+    const line = parseLine(text);
     if ('workspace' in line) {
       await store(client, '/events/workspaces', line.workspace);
       workspaces.push(line.workspace.id);
@@ -176,7 +176,7 @@ async function imported(invocation: Invocation): Promise<number> {
   );
 }
 
-/** By line feeds alone: to `readline` a line ends at U+2028 too, which stands in JSON as it is. */
+/** Splits text at line feeds only. `readline` would also split at U+2028, which JSON does not escape. */
 async function* linesOf(source: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -190,7 +190,7 @@ async function* linesOf(source: AsyncIterable<string | Uint8Array>): AsyncGenera
   if (rest !== '') yield rest;
 }
 
-/** The refusal concerns the content of the file, not how the command was called. */
+/** Sends lines of the file. A refusal concerns the file, not the usage of the command, so it is no `RefusedError`. */
 async function store(client: AdministrationClient, path: string, body: object): Promise<void> {
   try {
     await client.post(path, body);
@@ -199,12 +199,12 @@ async function store(client: AdministrationClient, path: string, body: object): 
   }
 }
 
-function parsed(text: string): TransferLine {
+function parseLine(text: string): TransferLine {
   try {
     const line: unknown = JSON.parse(text);
     if (typeof line === 'object' && line !== null) return line as TransferLine;
   } catch {
-    // Told below.
+    // Reported below, as other values that are no objects.
   }
   throw new CliError('a line of the file is not JSON: is it one that export made?', 'validation_failed');
 }

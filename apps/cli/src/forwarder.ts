@@ -5,12 +5,12 @@ import axios from 'axios';
 import type { AxiosResponse, RawAxiosRequestHeaders } from 'axios';
 import { InvalidArgumentError } from 'commander';
 
-/** Headers that are about one connection (RFC 9110, 7.6.1), or are made anew with the message. */
+/** Headers of a single connection (RFC 9110, 7.6.1), and headers that the next request sets itself. */
 const CONNECTION_HEADERS = [
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
   ...['host', 'content-length', 'expect'],
 ];
-/** Headers that axios would add on its own. */
+/** Prevents headers that axios would add. */
 const NOT_ADDED = { accept: false, 'accept-encoding': false, 'user-agent': false };
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -21,15 +21,15 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Result of a delivery at the developer's own server. */
 export interface Forwarded {
-  /** Null where nothing was answered. */
+  /** Null without a response. */
   readonly status_code: number | null;
-  /** From the request to the end of the answer. */
+  /** From the request to the end of the response. */
   readonly duration_ms: number;
-  /** Why nothing was answered. */
+  /** The reason if there is no response. */
   readonly error: string | null;
 }
 
-/** The developer's server, as `--forward-to` names it: `http://` may be left out. */
+/** Parses the URL of the developer's server in `--forward-to`; `http://` may be left out. */
 export function forwardAddress(text: string): string {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null) throw new InvalidArgumentError('Expected an address, as http://localhost:8080/hooks.');
@@ -41,19 +41,19 @@ export function signingSecret(text: string): string {
   throw new InvalidArgumentError('Expected whsec_ and at least 16 characters of base64.');
 }
 
-/** Hands deliveries on, body and headers as they came. */
+/** Forwards deliveries with unchanged bodies and headers. */
 export class Forwarder {
-  /** @param secret what is handed on is signed with it anew, where one is given */
+  /** @param secret if given, replaces the signatures with signatures by this secret */
   constructor(
     readonly url: string,
     private readonly secret: string | undefined,
   ) {}
 
-  get signsAnew(): boolean {
+  get hasOwnSecret(): boolean {
     return this.secret !== undefined;
   }
 
-  /** Never throws: where the developer's server does not answer, the answer is 502 with the reason. */
+  /** Never throws. Without a response of the developer's server, the answer is 502 with the reason. */
   async forward(request: DeliveryRequest): Promise<{ readonly answer: DeliveryAnswer; readonly forwarded: Forwarded }> {
     const start = performance.now();
     const since = () => Math.round(performance.now() - start);
@@ -93,7 +93,7 @@ function endToEnd<H extends IncomingHttpHeaders | OutgoingHttpHeaders>(headers: 
   return Object.fromEntries(kept) as H;
 }
 
-/** As the service signs: docs/reference/delivery.md#signature. */
+/** Signs as the service does: docs/reference/delivery.md#signature. */
 function signatures(secret: string, id: string, body: Buffer): Readonly<Record<string, string>> {
   const t = Math.floor(Date.now() / 1_000);
   const hmac = (key: string | Buffer, prefix: string) => createHmac('sha256', key).update(prefix).update(body);

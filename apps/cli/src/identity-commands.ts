@@ -10,7 +10,7 @@ import {
   type Workspace,
 } from '@tracking/contracts';
 import { UsageError } from './config.ts';
-import type { Runner } from './invocation.ts';
+import type { Invocation, Runner } from './invocation.ts';
 import { type Column, noneIn } from './terminal.ts';
 
 const WORKSPACE_COLUMNS: readonly Column<Workspace>[] = [
@@ -49,7 +49,7 @@ const USER_COLUMNS: readonly Column<User>[] = [
   ['LAST SEEN', ({ last_seen_at }) => last_seen_at],
 ];
 
-/** Users are named by their e-mail: in bodies, since a path shows up where bodies do not. */
+/** Requests name users by e-mail in their bodies, because paths appear in logs. */
 export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('create')
@@ -73,12 +73,7 @@ export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('list')
     .description('list the users of the workspace, deactivated ones too')
-    .action(
-      run(async ({ client, print, workspace }) => {
-        const { data } = await client.get<{ data: User[] }>('/users', { workspace });
-        print.list(data, USER_COLUMNS, noneIn([workspace]));
-      }),
-    );
+    .action(run((invocation) => printAll(invocation, '/users', USER_COLUMNS)));
   users
     .command('set-role')
     .argument('<email>', 'e-mail of the user')
@@ -152,12 +147,7 @@ export function addKeyCommands(keys: Command, run: Runner): void {
   keys
     .command('list')
     .description('list the API keys of the workspace, revoked ones too')
-    .action(
-      run(async ({ client, print, workspace }) => {
-        const { data } = await client.get<{ data: ApiKey[] }>('/keys', { workspace });
-        print.list(data, KEY_COLUMNS, noneIn([workspace]));
-      }),
-    );
+    .action(run((invocation) => printAll(invocation, '/keys', KEY_COLUMNS)));
   keys
     .command('revoke')
     .argument('<id>', 'id of the key, key_…')
@@ -168,4 +158,13 @@ export function addKeyCommands(keys: Command, run: Runner): void {
         print.one(revoked, ({ id, revoked_at }) => `${id} revoked at ${String(revoked_at)}`);
       }),
     );
+}
+
+async function printAll<T>(
+  { client, print, workspace }: Invocation,
+  path: string,
+  columns: readonly Column<T>[],
+): Promise<void> {
+  const { data } = await client.get<{ data: T[] }>(path, { workspace });
+  print.list(data, columns, noneIn([workspace]));
 }

@@ -17,9 +17,9 @@ import { CliError, RefusedError, UsageError } from './config.ts';
 import { forwardAddress, type Forwarded, Forwarder, signingSecret } from './forwarder.ts';
 import type { Invocation, LoneRunner } from './invocation.ts';
 
-/** Why a service does not send to an address: by its settings, not because nobody answers there. */
+/** Errors of a verification that the settings of the service cause, not the receiver. */
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
-const GONE = 410;
+const HTTP_GONE = 410;
 
 export function addListenCommand(listen: Command, run: LoneRunner, apiKey: string | undefined): void {
   addPublicApi(listen)
@@ -60,7 +60,7 @@ interface ListenOptions {
   readonly forwarder: Forwarder | undefined;
 }
 
-/** An endpoint that lives as long as this does, and the receiver behind it. */
+/** A receiver on this machine, and its endpoint, which is deleted in the end. */
 class Listening {
   private lastEvent: string | undefined;
 
@@ -81,10 +81,10 @@ class Listening {
           const deleted = { endpoint_id: left, deleted: true };
           print.one(deleted, () => `${left} is deleted: the listen that it was of ended without doing so`);
         }
-        this.tell(id, receiver.url, secret);
-        await this.obeyUntilAborted(id);
+        this.printStart(id, receiver.url, secret);
+        await this.runTypedCommands(id);
       } finally {
-        // Said, not thrown: what made this end is worth more.
+        // Printed and not thrown, because it would replace the error that ended the command.
         await this.api.answered(this.api.client.webhookEndpoints.delete(id)).catch(({ message }: Error) => {
           const left = { endpoint_id: id, error: message };
           print.one(left, () => `${id} could not be deleted, do it by hand: ${message}`);
@@ -132,7 +132,7 @@ class Listening {
     await answered(client.webhookEndpoints.enable(id));
   }
 
-  private tell(endpoint_id: string, url: string, secret: string): void {
+  private printStart(endpoint_id: string, url: string, secret: string): void {
     const { forwarder, event_types } = this.options;
     const { print, input, out } = this.invocation;
     const about = { endpoint_id, url, event_types };
@@ -141,10 +141,10 @@ class Listening {
       print.one(about, () => `${endpoint_id} listens at ${url} for ${types}; Ctrl-C ends it`);
     } else {
       const text = `${endpoint_id} forwards to ${forwarder.url} what comes for ${types}; Ctrl-C ends it`;
-      // With a secret of its own the server needs none of ours.
-      const needed = forwarder.signsAnew ? {} : { secret };
+      // A server with its own secret does not need that of the endpoint.
+      const needed = forwarder.hasOwnSecret ? {} : { secret };
       print.one({ ...about, forward_to: forwarder.url, ...needed }, () => text);
-      if (!forwarder.signsAnew) print.hint(`Your server checks signatures with ${secret}`);
+      if (!forwarder.hasOwnSecret) print.hint(`Your server checks signatures with ${secret}`);
     }
     if (isTerminal(input) && isTerminal(out))
       print.hint(
@@ -152,7 +152,7 @@ class Listening {
       );
   }
 
-  private async obeyUntilAborted(id: string): Promise<void> {
+  private async runTypedCommands(id: string): Promise<void> {
     const { print, note, input, out, signal } = this.invocation;
     const { client, answered } = this.api;
     const commands = new Map([
@@ -175,7 +175,7 @@ class Listening {
     const report = (message: string) => note(`error: ${message}`);
     // A shell stops a background job that reads from the terminal, even if its output goes elsewhere.
     if (isTerminal(out) || !isTerminal(input))
-      void obey(input, commands, signal, report).catch(({ message }: Error) => report(message));
+      void runLines(input, commands, signal, report).catch(({ message }: Error) => report(message));
     await aborted(signal);
   }
 }
@@ -198,7 +198,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 /** The line for a delivery that is not forwarded. */
 function receivedLine({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
   const at = receivedAt.toISOString();
-  // Anybody could have sent it: nothing is known of what is in it.
+  // Without a valid signature, the content may be forged, so it is not shown.
   if (verdict !== 'valid') return `${at}  refused  (signature ${verdict})`;
   return `${at}  ${what(event)}  (signature valid${repeated ? ', repeated' : ''})`;
 }
@@ -216,8 +216,8 @@ function outcome(
   if (status === null) return `no answer from ${url} after ${duration_ms} ms: ${error}`;
   const answered = `${status} in ${duration_ms} ms`;
   if (status >= 200 && status < 300) return answered;
-  // A sandbox event disables nothing.
-  if (status === GONE && !sandbox)
+  // A 410 response to a sandbox event does not disable the endpoint.
+  if (status === HTTP_GONE && !sandbox)
     return `${answered}: for the service you are gone, it sends nothing more; start listen again`;
   return `${answered}: failed${status >= 300 && status < 400 ? ', redirects are not followed' : ''}`;
 }
@@ -226,7 +226,7 @@ function what(event: EventEnvelope): string {
   return `${event.type.padEnd(20)}  ${event.id}  ${about(event)}`;
 }
 
-/** A short text that tells one event from the next. */
+/** A short text about the subject of an event. */
 function about({ data }: EventEnvelope): string {
   const { shipment_id, external_id, milestone, exception, changes } = data as Readonly<
     Record<string, Readonly<Record<string, JsonValue>> | string | null | undefined>
@@ -236,14 +236,14 @@ function about({ data }: EventEnvelope): string {
   return [external_id ?? shipment_id, subject].filter((part) => part !== undefined && part !== '').join(' ');
 }
 
-/** Commands that may be typed during a run, by their first word; each receives the second word. */
+/** Commands that a user may type, by their first word; each receives the second word. */
 type TypedCommands = ReadonlyMap<string, (argument: string | undefined) => Promise<void>>;
 
 /**
- * Carries out what is typed, line by line in its order, until the input or `signal` ends it.
- * @param report receives what is wrong with a line
+ * Runs typed commands, one after the other, until the input ends or `signal` aborts.
+ * @param report receives the error of a line
  */
-async function obey(
+async function runLines(
   input: NodeJS.ReadableStream,
   commands: TypedCommands,
   signal: AbortSignal,
@@ -251,7 +251,7 @@ async function obey(
 ): Promise<void> {
   const lines = createInterface({ input, terminal: false });
   const failed = ({ message }: Error) => {
-    // An attempt that ends with the command needs no line.
+    // An attempt that the end of the command interrupted is not an error.
     if (!signal.aborted) report(message);
   };
   const close = () => lines.close();

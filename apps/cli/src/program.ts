@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { type CliConfig, CliError, UsageError } from './config.ts';
-import { confirmed, type Output, Printer, readPassword, Report } from './terminal.ts';
+import { confirmed, type Output, Printer, readPassword, Report, USAGE_EXIT_CODE } from './terminal.ts';
 import type { LoneInvocation, LoneRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
@@ -12,9 +12,8 @@ import { addParkedCommands, addReadModelCommands } from './read-model-commands.t
 import { addResendCommand } from './public-api.ts';
 import { withService } from './administration-client.ts';
 
-const MISUSED = 2;
-/** As shells tell of a process that SIGINT ended. */
-const INTERRUPTED = 130;
+/** Exit code that shells report for a process ended by SIGINT. */
+const INTERRUPTED_EXIT_CODE = 130;
 
 interface CliStreams {
   readonly out: Output;
@@ -23,9 +22,9 @@ interface CliStreams {
 }
 
 /**
- * Runs one command line and answers its exit code. Results go to `out`; a failure is one line on `err`, or the API's
+ * Runs one command line and returns its exit code. Results go to `out`; a failure is one line on `err`, or the API's
  * error form under `--json`.
- * @param signal aborts when the user gives up; whatever was started for the command is stopped then too
+ * @param signal aborts if the user interrupts; a service that was started for the command stops then too
  */
 export async function runCli(
   args: readonly string[],
@@ -55,7 +54,6 @@ export async function runCli(
     (command) =>
     (...parameters) =>
       command(invoked(parameters));
-  /** As commander tells it. */
   const misused = (message: string) => report.failed(new UsageError(message.trim().replace(/^error: /, '')));
   try {
     const root = program({ run, runAlone }, config, out, misused);
@@ -64,11 +62,11 @@ export async function runCli(
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      // commander has told all faults but this one
+      // Commander reports all errors except this one.
       if (error.code === 'commander.help') misused('no command given, see --help');
-      return MISUSED;
+      return USAGE_EXIT_CODE;
     }
-    if (signal.aborted || isAbort(error)) return INTERRUPTED;
+    if (signal.aborted || isAbort(error)) return INTERRUPTED_EXIT_CODE;
     return report.failed(error);
   }
 }
@@ -92,7 +90,7 @@ function program(
   addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed for good'), run);
   addReplayCommands(root.command('replays').description('deliveries sent again, or given up, by jobs'), run);
   addListenCommand(root.command('listen'), runAlone, apiKey);
-  for (const command of allOf(root)) {
+  for (const command of withSubcommands(root)) {
     command
       .exitOverride()
       .allowExcessArguments(false)
@@ -103,11 +101,11 @@ function program(
   return root;
 }
 
-function allOf(command: Command): readonly Command[] {
-  return [command, ...command.commands.flatMap(allOf)];
+function withSubcommands(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
-/** Ctrl-C where a terminal is asked for a password is no signal. */
+/** Ctrl-C during a password prompt throws an AbortError instead of sending a signal. */
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
@@ -120,7 +118,7 @@ function onlyOnce(): () => void {
   };
 }
 
-/** Commander hands over the operands, each or in a list, then the options, then the command. */
+/** Commander passes the operands, one by one or as a list, then the options, then the command. */
 function parametersOf(parameters: readonly unknown[]): Pick<LoneInvocation, 'operands' | 'options'> {
   const [options] = parameters.slice(-2) as [Readonly<Record<string, unknown>>];
   const operands = parameters.slice(0, -2).flat();

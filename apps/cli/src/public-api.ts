@@ -5,8 +5,8 @@ import { ApiError, ConnectionError, TrackingClient } from '@tracking/client';
 import { CliError, RefusedError, UsageError } from './config.ts';
 import type { Invocation, LoneRunner } from './invocation.ts';
 
-/** Milliseconds: longer than the service waits for an endpoint that is being verified. */
-const TIMEOUT = 60_000;
+/** Longer than the service waits for an endpoint during verification. */
+const TIMEOUT_MS = 60_000;
 
 /** The public API of a service, asked with a key as any client asks it. */
 export interface PublicApi {
@@ -15,14 +15,14 @@ export interface PublicApi {
   answered<T>(call: PromiseLike<T>): Promise<T>;
 }
 
-/** Options that say where it is and who asks. */
+/** Adds the options for address and API key. */
 export function addPublicApi(command: Command): Command {
   return command
     .option('--key <key>', 'API key with webhooks:manage; better given as API_KEY, which no list of processes shows')
     .option('--url <url>', 'where the API is', 'http://127.0.0.1:3000');
 }
 
-/** @param apiKey what is taken where no `--key` is given */
+/** @param apiKey used without `--key` */
 export function publicApiOf({ options }: Pick<Invocation, 'options'>, apiKey: string | undefined): PublicApi {
   const { url, key = apiKey } = options;
   if (key === undefined) throw new UsageError('give an API key with --key or API_KEY: see keys create');
@@ -31,7 +31,7 @@ export function publicApiOf({ options }: Pick<Invocation, 'options'>, apiKey: st
 
 function clientOf(baseUrl: string, apiKey: string): TrackingClient {
   try {
-    return new TrackingClient({ baseUrl, apiKey, timeout: TIMEOUT, transport: { proxy: false } });
+    return new TrackingClient({ baseUrl, apiKey, timeout: TIMEOUT_MS, transport: { proxy: false } });
   } catch {
     throw new UsageError(`not the address of an API: ${baseUrl}`);
   }
@@ -47,7 +47,7 @@ async function answered<T>(url: string, call: PromiseLike<T>): Promise<T> {
     const { status, type, code, message, param, details, request_id } = error;
     const known = code === 'unexpected_answer' ? {} : { type, code };
     const body = { error: { ...known, message, param, details, request_id } };
-    throw RefusedError.of(status, body, (told) => (told.details ?? []).map((each) => each.message).join(' '));
+    throw RefusedError.of(status, body, ({ details: all = [] }) => all.map((each) => each.message).join(' '));
   }
 }
 
@@ -55,11 +55,11 @@ function reasonOf({ cause, message }: ConnectionError): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-/** Description of the endpoints of `listen`, by which they are found again. */
+/** Description of the endpoints of `listen`, which identifies them. */
 export const LISTENING = 'cli listen';
-/** Milliseconds between looks at a replay, and for how long. */
-const POLL = 100;
-const DELIVERY_TIMEOUT_MS = 10_000;
+const POLL_MS = 100;
+/** Maximum time until a replay finds its event. */
+const REPLAY_TIMEOUT_MS = 10_000;
 
 interface Resent {
   readonly endpoint_id: string;
@@ -95,8 +95,8 @@ export function addResendCommand(resend: Command, run: LoneRunner, apiKey: strin
 }
 
 /**
- * Has the service send an event to an endpoint again, or for the first time what is from before it was enabled.
- * @returns undefined where the endpoint does not ask for such events
+ * Has the service send an event to an endpoint again, or for the first time if the event is older than the endpoint.
+ * @returns undefined if the endpoint is not subscribed to the event type
  * @throws CliError
  */
 export async function resent(
@@ -109,7 +109,7 @@ export async function resent(
   const { data } = await answered(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).page());
   const [delivery] = data;
   if (delivery === undefined) {
-    const replay_id = await missed(api, endpoint_id, event_id, signal);
+    const replay_id = await replayMissed(api, endpoint_id, event_id, signal);
     return replay_id === undefined ? undefined : { endpoint_id, event_id, delivery_id: null, replay_id };
   }
   await answered(client.webhookDeliveries.retry(delivery.id));
@@ -124,22 +124,22 @@ export function notAskedFor(event_id: string, endpoints: readonly string[]): Cli
   return new CliError(`${event_id} is of a type that ${endpoints.join(', ')} did not ask for`, 'not_found');
 }
 
-/** A replay of the one moment in which the event was made. @returns its id, once it has found something; else undefined */
-async function missed(
+/** Starts a replay of the event's millisecond. @returns its id once it has found an event; undefined if it finds none */
+async function replayMissed(
   { client, answered }: PublicApi,
   endpoint_id: string,
   event_id: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { type, created_at } = await answered(client.events.get(event_id));
-  const moment = { since: created_at, until: created_at, event_types: [type], statuses: ['missed' as const] };
-  const { id } = await answered(client.webhookReplays.create(endpoint_id, moment));
-  const deadline = performance.now() + DELIVERY_TIMEOUT_MS;
+  const filter = { since: created_at, until: created_at, event_types: [type], statuses: ['missed' as const] };
+  const { id } = await answered(client.webhookReplays.create(endpoint_id, filter));
+  const deadline = performance.now() + REPLAY_TIMEOUT_MS;
   for (;;) {
     const { matched, status } = await answered(client.webhookReplays.get(id));
     if (matched > 0 || performance.now() > deadline) return id;
     if (status !== 'running') return undefined;
-    await pause(POLL, undefined, { signal });
+    await pause(POLL_MS, undefined, { signal });
   }
 }
 
@@ -155,15 +155,16 @@ async function listening({ client, answered }: PublicApi): Promise<readonly stri
   );
 }
 
-/** Milliseconds for an answer of this machine; one that gives none counts as there. */
-const REACH_TIMEOUT_MS = 1_000;
+/** Timeout for a connection to a port of this machine. A port that does not respond in time counts as in use. */
+const CONNECT_TIMEOUT_MS = 1_000;
 
 /**
- * Deletes endpoints of a `listen` that was killed: nothing listens at their port any more, and whatever takes it next would
- * get their deliveries. A `listen` that runs has its port before its endpoint, and its endpoint goes before its port.
- * @param own of this one: whoever was at its address before is gone. It is verified, so the service means this machine by
- *   127.0.0.1 too
- * @returns the ids of those that are deleted
+ * Deletes endpoints of killed `listen` commands, because the next process on their port would receive their deliveries.
+ * Nothing listens on the port of such an endpoint: a running `listen` opens its port before it creates its endpoint, and
+ * deletes the endpoint before it closes the port.
+ * @param own the endpoint of this command. Other endpoints with its URL are abandoned. Its verification proved that
+ *   127.0.0.1 is this machine for the service too
+ * @returns the ids of the deleted endpoints
  */
 export async function clearAbandoned(
   { client, answered }: PublicApi,
@@ -174,19 +175,19 @@ export async function clearAbandoned(
   for (const { id, url, description } of endpoints) {
     if (description !== LISTENING || id === own.id) continue;
     if (url !== own.url && !(await isDeserted(url))) continue;
-    // It is cleanliness alone: whatever is in the way is told by what comes next.
+    // This cleanup is optional, so errors are ignored. If they persist, the next request reports them.
     const isDeleted = await answered(client.webhookEndpoints.delete(id)).catch(() => undefined);
     if (isDeleted) cleared.push(id);
   }
   return cleared;
 }
 
-/** Whether this machine says that nothing listens there. */
+/** Returns true if this machine refuses connections to the address. */
 function isDeserted(address: string): Promise<boolean> {
   const url = URL.parse(address);
   if (url?.hostname !== '127.0.0.1') return Promise.resolve(false);
   return new Promise((resolve) => {
-    const socket = connect({ host: url.hostname, port: Number(url.port) || 80, timeout: REACH_TIMEOUT_MS });
+    const socket = connect({ host: url.hostname, port: Number(url.port) || 80, timeout: CONNECT_TIMEOUT_MS });
     const end = (isRefused: boolean) => {
       socket.destroy();
       resolve(isRefused);

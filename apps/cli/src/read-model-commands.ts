@@ -14,7 +14,7 @@ const READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
   ['CAUGHT UP', ({ caught_up }) => (caught_up ? 'yes' : 'no')],
   ['PARKED', ({ parked }) => parked],
 ];
-const COLUMNS: readonly Column<ParkedItem>[] = [
+const PARKED_COLUMNS: readonly Column<ParkedItem>[] = [
   ['ID', ({ id }) => id],
   ['BY', (parked) => ('read_model' in parked ? parked.read_model : 'webhooks')],
   ['REVISION', (parked) => ('revision' in parked ? parked.revision : null)],
@@ -39,7 +39,7 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
         const wanted = new Map<string, number>();
         for (const name of names) {
           const path = `/read_models/${encodeURIComponent(name)}/rebuild`;
-          const { generation } = await client.post<{ generation: number }>(path).catch(asWrongCall);
+          const { generation } = await client.post<{ generation: number }>(path).catch(asUsageError);
           wanted.set(name, generation);
         }
         print.list(await rebuilt(client, wanted, signal), READ_MODEL_COLUMNS);
@@ -47,8 +47,8 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
     );
 }
 
-/** A name that no read model has is a fault of the call, as one of an option is. */
-function asWrongCall(error: unknown): never {
+/** An unknown name of a read model is an error of usage, as an invalid option is. */
+function asUsageError(error: unknown): never {
   throw error instanceof RefusedError && error.status === 404 ? new UsageError(error.message) : error;
 }
 
@@ -56,7 +56,7 @@ async function statuses(client: AdministrationClient): Promise<readonly ReadMode
   return (await client.get<{ data: ReadModelStatus[] }>('/read_models')).data;
 }
 
-/** Waits until each read model is queried in the wanted generation or a later one. */
+/** Waits until queries use the wanted generation of each read model, or a later one. */
 async function rebuilt(
   client: AdministrationClient,
   wanted: ReadonlyMap<string, number>,
@@ -79,7 +79,7 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     )
     .action(
       run(async ({ client, print }) => {
-        print.list((await client.get<{ data: ParkedItem[] }>('/parked')).data, COLUMNS);
+        print.list((await client.get<{ data: ParkedItem[] }>('/parked')).data, PARKED_COLUMNS);
       }),
     );
   parked

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DELIVERY_ERROR_CODES, type Page } from '@tracking/contracts';
+import { DELIVERY_ERROR_CODES } from '@tracking/contracts';
 import { type AdministrationClient, isGone } from './administration-client.ts';
 import { CliError } from './config.ts';
-import { addWhere, whereOf } from './delivery-commands.ts';
+import { addWhere, printFirst, whereOf } from './delivery-commands.ts';
 import { addEventFilters, addLimit, type Invocation, queryOf, type Runner } from './invocation.ts';
-import { type Column, noneIn } from './terminal.ts';
+import type { Column } from './terminal.ts';
 
 const STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
 const POLL_MS = 1_000;
@@ -21,16 +21,16 @@ export const REPLAY_COLUMNS: readonly Column<ReplaySummary>[] = [
   ['FAILED', ({ failed }) => failed],
 ];
 
-interface ReplayPage extends Page<ReplaySummary> {
-  /** Names of those looked at. */
-  readonly workspaces: readonly string[];
-}
-
 export function addReplayCommands(replays: Command, run: Runner): void {
   addLimit(addWhere(replays.command('list')), 'the newest first')
     .description('list what is sent again, or given up, and how far that is; the newest first')
     .option('--endpoint <id>', 'only those of this endpoint, whe_…')
-    .action(run(list));
+    .action(
+      run((invocation) => {
+        const params = { ...whereOf(invocation), ...queryOf({ endpoint_id: invocation.options['endpoint'] }) };
+        return printFirst(invocation, '/replays', params, REPLAY_COLUMNS);
+      }),
+    );
   addWhere(replays.command('show'))
     .argument('<id>', 'id of the replay, rpl_…')
     .description('show how far a replay is')
@@ -69,15 +69,6 @@ export function addReplayCommands(replays: Command, run: Runner): void {
   }
 }
 
-async function list(invocation: Invocation): Promise<void> {
-  const { client, print, options } = invocation;
-  const params = { ...whereOf(invocation), ...queryOf({ endpoint_id: options['endpoint'] }) };
-  const { data, workspaces, next_cursor } = await client.list<ReplayPage>('/replays', params, Number(options['limit']));
-  if (data.length === 0 || options['json'] === true) print.one({ data, workspaces }, () => noneIn(workspaces));
-  else print.list(data, REPLAY_COLUMNS);
-  if (next_cursor !== null) print.hint('there are more, see --limit');
-}
-
 async function create(invocation: Invocation): Promise<void> {
   const { client, operand, options } = invocation;
   const { since, until, eventType, reason, status } = options;
@@ -96,7 +87,7 @@ async function show(invocation: Invocation, replay: ReplaySummary): Promise<void
   const { print, options } = invocation;
   const isWaiting = options['wait'] === true;
   if (isWaiting && replay.status === 'running') requireServing(invocation);
-  const [now = replay] = isWaiting ? await ended(invocation, [replay]) : [];
+  const [now = replay] = isWaiting ? await waitUntilEnded(invocation, [replay]) : [];
   if (options['json'] === true) print.one(now, () => '');
   else print.list([now], REPLAY_COLUMNS);
   if (isWaiting) requireCompleted([now]);
@@ -108,7 +99,7 @@ function statuses(text: string): readonly string[] {
   throw new InvalidArgumentError(`Allowed are ${STATUSES.join(', ')}.`);
 }
 
-/** A replay as the service lists it, as far as it is looked at here. */
+/** The fields of a listed replay that the commands use. */
 export interface ReplaySummary {
   readonly id: string;
   readonly workspace: string;
@@ -122,24 +113,24 @@ export interface ReplaySummary {
 }
 
 /**
- * Waits until they have ended, and tells meanwhile how far they are. Who gives up waiting ends none of them.
- * @throws CliError where one was canceled
+ * Waits until the replays have ended, and reports their progress meanwhile. If the user stops waiting, they continue.
+ * @returns their last state
  */
-export async function ended(
+export async function waitUntilEnded(
   { client, note, signal }: Pick<Invocation, 'client' | 'note' | 'signal'>,
   replays: readonly ReplaySummary[],
 ): Promise<readonly ReplaySummary[]> {
   let now = replays;
-  let told = '';
+  let reported = '';
   for (;;) {
-    // Its service may be started anew meanwhile: the jobs go on with it.
+    // The service may restart meanwhile. It then continues the replays.
     now = await latest(client, now).catch((error: unknown) => {
       if (!isGone(error)) throw error;
       return now;
     });
     const progress = progressOf(now);
-    if (progress !== told) note(progress);
-    told = progress;
+    if (progress !== reported) note(progress);
+    reported = progress;
     if (now.every(({ status }) => status !== 'running')) return now;
     await pause(POLL_MS, undefined, { signal });
   }
@@ -154,13 +145,13 @@ function latest(client: AdministrationClient, replays: readonly ReplaySummary[])
   );
 }
 
-/** Where nothing runs, nobody would end what is waited for. @throws CliError */
+/** Refuses `--wait` if no service runs that would complete the job. @throws CliError */
 export function requireServing({ isServing }: Pick<Invocation, 'isServing'>): void {
   const message = 'nothing runs that would do it: start the service, or leave out --wait';
   if (!isServing) throw new CliError(message, 'unavailable');
 }
 
-/** @throws CliError */
+/** @throws CliError if one was canceled */
 export function requireCompleted(replays: readonly ReplaySummary[]): void {
   const canceled = replays.filter(({ status }) => status !== 'completed').length;
   if (canceled > 0) throw new CliError(`${canceled} of ${replays.length} were canceled: see replays resume`);

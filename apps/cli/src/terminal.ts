@@ -3,32 +3,32 @@ import { addAbortSignal, type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { CliError, RefusedError, UsageError } from './config.ts';
 
-const FAILED = 1;
-const USAGE = 2;
+const FAILURE_EXIT_CODE = 1;
+export const USAGE_EXIT_CODE = 2;
 
-/** A column of a table: its heading, and what stands in it. */
+/** A column of a table: its heading, and its text for a row. */
 export type Column<T> = readonly [heading: string, cell: (row: T) => string | number | boolean | null];
 
-/** Where results go; messages and errors go elsewhere. */
+/** A stream for results, or for messages and errors. */
 export interface Output {
-  /** @param done told when the text is taken, or why it never will be */
+  /** @param done called when the stream has accepted the text, or with the error if it cannot */
   write(text: string, done?: (error?: Error | null) => void): unknown;
 }
 
-/** Prints what a command found: as JSON in the API's form, or for people. */
+/** Prints results as JSON in the API's form, or as text. */
 export class Printer {
   constructor(
     private readonly out: Output,
     private readonly asJson: boolean,
   ) {}
 
-  /** @param none what is said of an empty list */
+  /** @param none text for an empty list */
   list<T>(rows: readonly T[], columns: readonly Column<T>[], none = 'none'): void {
     if (this.asJson) this.json({ data: rows });
     else this.out.write(rows.length === 0 ? `${printable(none)}\n` : table(rows, columns));
   }
 
-  /** A line for people, below what was printed. */
+  /** Prints a line of text; nothing under `--json`. */
   hint(text: string): void {
     if (!this.asJson) this.out.write(`${printable(text)}\n`);
   }
@@ -60,28 +60,28 @@ function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
     .join('');
 }
 
-/** Nothing that is only shown may command the terminal. */
+/** Replaces control characters, so that data cannot control the terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
 
-/** The text of an empty list: names where nothing was found. */
+/** The text for an empty list, with the searched workspaces. */
 export function noneIn(workspaces: readonly string[]): string {
   return `none in ${workspaces.length === 1 ? 'workspace' : 'the workspaces'} ${workspaces.join(', ')}`;
 }
 
-interface Person {
+interface Prompt {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** Where they are asked. */
+  /** The questions go here. */
   readonly err: Output;
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks whoever is at the terminal, and takes anything but yes for no; a script is not asked, and means what it says.
- * @throws AbortError when the user gives up
+ * Asks the user at the terminal; anything but yes means no. Returns true without a terminal, because a script means yes.
+ * @throws AbortError if `signal` aborts
  */
-export async function confirmed({ input, err, signal }: Person, question: string): Promise<boolean> {
+export async function confirmed({ input, err, signal }: Prompt, question: string): Promise<boolean> {
   if (input.isTTY !== true) return true;
   const lines = createInterface({ input, signal });
   try {
@@ -94,36 +94,29 @@ export async function confirmed({ input, err, signal }: Person, question: string
   }
 }
 
-interface PasswordSource {
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** Where a person is asked. */
-  readonly err: Output;
-  readonly signal: AbortSignal;
-}
-
 /**
- * A password: all that comes through a pipe, with or without a newline behind it; at a terminal a line, twice, that is
- * not shown.
- * @throws UsageError where there is none; AbortError when the user gives up
+ * Reads a password: the whole input of a pipe without its final newline; at a terminal, a line that is entered twice
+ * and not shown.
+ * @throws UsageError if there is none; AbortError if the user interrupts
  */
-export async function readPassword(source: PasswordSource): Promise<string> {
-  const password = source.input.isTTY ? await askTwice(source) : (await piped(source)).replace(/\r?\n$/, '');
+export async function readPassword(prompt: Prompt): Promise<string> {
+  const password = prompt.input.isTTY ? await askTwice(prompt) : (await piped(prompt)).replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('no password on standard input');
   if (/[\r\n]/.test(password)) throw new UsageError('a password is one line');
   return password;
 }
 
-function piped({ input, signal }: PasswordSource): Promise<string> {
+function piped({ input, signal }: Prompt): Promise<string> {
   return text(addAbortSignal(signal, input as Readable));
 }
 
-async function askTwice({ input, err, signal }: PasswordSource): Promise<string> {
-  // Readline is in charge of the terminal here, and shows what is typed nowhere.
+async function askTwice({ input, err, signal }: Prompt): Promise<string> {
+  // As a terminal, readline echoes the input itself, to an output that discards it.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input, output, terminal: true, historySize: 0, signal });
-  let isGivenUp = false;
+  let isInterrupted = false;
   terminal.on('SIGINT', () => {
-    isGivenUp = true;
+    isInterrupted = true;
     terminal.close();
   });
   const lines = terminal[Symbol.asyncIterator]();
@@ -131,7 +124,7 @@ async function askTwice({ input, err, signal }: PasswordSource): Promise<string>
     err.write(prompt);
     const line = await lines.next();
     err.write('\n');
-    if (isGivenUp || signal.aborted) throw new DOMException('given up', 'AbortError');
+    if (isInterrupted || signal.aborted) throw new DOMException('given up', 'AbortError');
     if (line.done === true) throw new UsageError('no password given');
     return line.value;
   };
@@ -144,11 +137,11 @@ async function askTwice({ input, err, signal }: PasswordSource): Promise<string>
   }
 }
 
-/** Messages beside the results: lines for people, or only failures, in the API's error form. */
+/** Prints messages and errors: as lines of text, or only errors, in the API's form, under `--json`. */
 export class Report {
   readonly asJson: boolean;
 
-  /** @param args the command line; asked before it is parsed, for what is told of how it was written */
+  /** @param args the command line, not parsed yet, so that errors of parsing have the right form too */
   constructor(
     private readonly err: Output,
     args: readonly string[],
@@ -161,12 +154,14 @@ export class Report {
     if (!this.asJson) this.err.write(`${printable(line)}\n`);
   }
 
-  /** Tells why the command failed. @returns its exit code: 2 where it was called wrongly, else 1 */
+  /** Prints why the command failed. @returns the exit code: 2 for wrong usage or input, otherwise 1 */
   failed(error: unknown): number {
-    const told =
+    const failure =
       error instanceof CliError ? error : new CliError(error instanceof Error ? error.message : String(error));
-    if (this.asJson) this.err.write(`${JSON.stringify(told.body, null, 2)}\n`);
-    else this.err.write(`error: ${printable(told.message)}\n`);
-    return told instanceof UsageError || (told instanceof RefusedError && told.isAboutInput) ? USAGE : FAILED;
+    if (this.asJson) this.err.write(`${JSON.stringify(failure.body, null, 2)}\n`);
+    else this.err.write(`error: ${printable(failure.message)}\n`);
+    return failure instanceof UsageError || (failure instanceof RefusedError && failure.isAboutInput)
+      ? USAGE_EXIT_CODE
+      : FAILURE_EXIT_CODE;
   }
 }
