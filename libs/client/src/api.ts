@@ -15,7 +15,7 @@ interface Input<Id extends OperationId> {
   readonly endsOwnSession?: boolean;
 }
 
-/** The operations of the API by their ids, which the groups of methods give names and forms. */
+/** Calls operations of the API by their ids. */
 export class Api {
   constructor(readonly requester: Requester) {}
 
@@ -42,7 +42,7 @@ export class Api {
     });
   }
 
-  /** For what is more than JSON to and fro. */
+  /** Sends a request that is more than JSON in both directions. */
   send<T>(
     id: OperationId,
     path: Readonly<Record<string, string>> | undefined,
@@ -56,20 +56,20 @@ export class Api {
 function filled(template: string, values: Readonly<Record<string, string>> = {}): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    // These would make the path of another operation.
+    // An empty segment or dots would result in the path of another operation.
     if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} is not an id: ${value}`);
     return encodeURIComponent(value);
   });
 }
 
-/** An operation of the API, as its description calls it. */
+/** The `operationId` of an operation in the API's OpenAPI description. */
 export type OperationId = keyof typeof OPERATIONS & keyof operations;
 
 type Parameters<Id extends OperationId> = operations[Id]['parameters'];
 type Given<T> = Exclude<T, undefined>;
 type AnswersOf<Id extends OperationId> = operations[Id]['responses'];
 type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Json } } ? Json : never;
-/** Filters of several values take an array, too: it is sent separated by commas. */
+/** A filter with several values also accepts an array, which is sent separated by commas. */
 type OneOrMore<Value> = Value extends readonly (infer One)[]
   ? One | readonly One[]
   : Value extends string
@@ -108,18 +108,18 @@ export type WorkspaceSettings = Schemas['WorkspaceSettings'];
 export type Warning = Schemas['Warning'];
 export type FieldError = Schemas['FieldError'];
 
-/** An event of a shipment, whose `type` says what its `data` is. A newer service may tell types that are not in here: have a `default`. */
+/** An event of a shipment; its `type` determines its `data`. Handle unknown types, which a newer service may send. */
 export type TrackingEvent = components['schemas']['Event'];
 
 export type EventType = TrackingEvent['type'];
 
-/** The event of a type. */
+/** The events of one type. */
 export type EventOf<Type extends EventType> = Extract<TrackingEvent, { type: Type }>;
-/** An event of a webhook: of a shipment, or of another endpoint of the workspace. Have a `default` here, too. */
+/** An event of a webhook: of a shipment, or of another endpoint of the workspace. Handle unknown types. */
 export type WebhookEvent =
   TrackingEvent | Schemas['WebhookEndpointFailingEvent'] | Schemas['WebhookDeliveryDeadLetteredEvent'];
 
-/** The request of `webhookEndpoints.verify`: answer it 2xx with the challenge as the body. */
+/** The request that `webhookEndpoints.verify` sends. Respond with 2xx and the challenge as the body. */
 export interface EndpointVerification {
   readonly id: string;
   readonly type: 'endpoint.verification';

@@ -1,29 +1,29 @@
 import type { AxiosRequestConfig } from 'axios';
 
-/** An answer with what came beside its body. */
+/** A response with its body, status and headers. */
 export interface Answered<T> {
   readonly data: T;
-  /** 200, or 201 where something was made. */
+  /** 200, or 201 if the request created a resource. */
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** To be named when you ask about a request. */
+  /** Give it when you ask the operator about the request. */
   readonly requestId: string | undefined;
-  /** Version of the resource: for `ifMatch`. */
+  /** Version of the resource, for `ifMatch`. */
   readonly etag: string | undefined;
-  /** Place of the write. */
+  /** Position of the write, for reads that must include it. */
   readonly consistencyToken: string | undefined;
-  /** Whether it is the answer to an earlier request under the same `Idempotency-Key`. */
+  /** True if this is the stored response to an earlier request with the same `Idempotency-Key`. */
   readonly replayed: boolean;
 }
 
-/** A request under way. Awaited, it is what the API answered; `withResponse` tells status and headers too. */
+/** A request in progress. It resolves to the response body; `withResponse` also returns status and headers. */
 export class Call<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Call';
 
   constructor(private readonly answered: Promise<Answered<T>>) {}
 
-  /** The answer with its status, headers and ids. */
+  /** Returns the response with its status, headers and ids. */
   withResponse(): Promise<Answered<T>> {
     return this.answered;
   }
@@ -46,7 +46,7 @@ export class Call<T> implements Promise<T> {
   }
 }
 
-/** A page as the API answers it. */
+/** A page of a list. */
 export interface Page<Item> {
   readonly data: Item[];
   /** The `cursor` of the next page; null on the last one. */
@@ -55,13 +55,13 @@ export interface Page<Item> {
 }
 
 /**
- * A list. Iterated, it is all items, and each page is asked for when it is needed; a page may hold fewer items than asked
- * for, even none, while others follow. Nothing is asked for before.
+ * A list. Iteration yields all items and requests each page when it is needed, the first one at the start. A page may
+ * hold fewer items than `limit`, even none, although others follow.
  */
 export class List<Item> implements AsyncIterable<Item> {
   constructor(private readonly ask: (cursor: string | undefined) => Call<Page<Item>>) {}
 
-  /** One page: the first, or the one of this cursor. */
+  /** Reads one page: the first one, or that of the cursor. */
   page(cursor?: string): Call<Page<Item>> {
     return this.ask(cursor);
   }
@@ -79,7 +79,7 @@ export class List<Item> implements AsyncIterable<Item> {
     for await (const { data } of this.pages()) yield* data;
   }
 
-  /** All items at once, held in memory. */
+  /** Reads all items into memory. */
   async toArray(): Promise<Item[]> {
     const items: Item[] = [];
     for await (const { data } of this.pages()) items.push(...data);
@@ -87,32 +87,34 @@ export class List<Item> implements AsyncIterable<Item> {
   }
 }
 
-/** How a client reaches the API, and as whom. */
+/** Address, credentials and defaults of a client. */
 export interface ClientOptions {
-  /** Address of the API, as `https://tracking.example.com`. */
+  /** Address of the API, for example `https://tracking.example.com`. */
   readonly baseUrl: string;
   /** `sk_live_…` or `sk_test_…`. Never give one to a browser. */
   readonly apiKey?: string;
   /**
-   * Instead of a key, the session of somebody who signs in: in a browser the cookie is the browser's matter; elsewhere the
-   * client keeps the one of its own `session.signIn`, or the one given here.
+   * Uses the session of a signed-in user instead of a key. In a browser, the browser keeps the cookie. Elsewhere the
+   * client keeps the cookie that `session.signIn` returns, or the given one.
    */
   readonly session?: boolean | { readonly cookie: string };
   /** Environment of a session, `live` by default. A key has an environment of its own. */
   readonly environment?: 'live' | 'test';
-  /** Milliseconds for one attempt, 30,000 unless told. Uploads, downloads and event streams have none. */
+  /** Milliseconds for one attempt, 30,000 by default. Uploads, downloads and event streams have no limit. */
   readonly timeout?: number;
-  /** Milliseconds for a call with all its attempts and waits, 120,000 unless told; of uploads and downloads none. */
+  /** Milliseconds for a call with all attempts and waits, 120,000 by default. Uploads and downloads have no limit. */
   readonly deadline?: number;
-  /** How often a request that may be repeated is, at most; 4 unless told. */
+  /** Maximum number of retries of a request that may be repeated, 4 by default. */
   readonly retries?: number;
-  /** Milliseconds before the first repetition and the most before a later one, where the API names no time: 250, 10,000. */
+  /**
+   * Milliseconds before the first retry, and at most before a later one, unless the API sets a time: 250 and 10,000.
+   */
   readonly backoff?: { readonly first: number; readonly most: number };
-  /** The `consistencyToken` of another client, whose writes this client must see. */
+  /** The `consistencyToken` of another client. Reads of this client include the writes of that one. */
   readonly consistencyToken?: string;
-  /** Headers for every request, as a `User-Agent`. */
+  /** Headers of every request, for example `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Handed to axios: a proxy, agents with certificates, an adapter. */
+  /** Options of axios: a proxy, agents with certificates, an adapter. */
   readonly transport?: Pick<AxiosRequestConfig, 'proxy' | 'httpAgent' | 'httpsAgent' | 'adapter'>;
 }
 
@@ -120,29 +122,31 @@ export interface ClientOptions {
 export interface RequestOptions extends Pick<ClientOptions, 'timeout' | 'deadline' | 'retries' | 'headers'> {
   /** Ends the call, its attempts and its waits; the call throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Read nothing older than this. Unless told, what the client wrote itself. */
+  /** Reads include the writes up to this token; by default the writes of this client. */
   readonly consistencyToken?: string;
 }
 
 export interface ReadOptions extends RequestOptions {
-  /** ETag of what you have: throws `NotModifiedError` where that is still so. */
+  /** ETag of your copy. Throws `NotModifiedError` if the resource still has it. */
   readonly ifNoneMatch?: string;
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** Write only if the resource still has this ETag: else `ConflictError`, `precondition_failed`. */
+  /** Writes only if the resource still has this ETag. Otherwise throws `ConflictError`, `precondition_failed`. */
   readonly ifMatch?: string;
-  /** Refuse unknown fields and wrong check digits, instead of warning. */
+  /** Refuses unknown fields and wrong check digits instead of returning warnings. */
   readonly strict?: boolean;
 }
 
 /** Options of a POST. */
 export interface PostOptions extends WriteOptions {
-  /** Names what you want done, so that it is done once though another process asks again. Made anew unless told. */
+  /**
+   * Identifies the operation, so that it happens once even if another process repeats the request. Random by default.
+   */
   readonly idempotencyKey?: string;
 }
 
 export interface UpsertOptions extends PostOptions {
-  /** `*`: only if there is none yet; else `ConflictError`, `precondition_failed`. */
+  /** `*` writes only if the resource does not exist. Otherwise throws `ConflictError`, `precondition_failed`. */
   readonly ifNoneMatch?: '*';
 }

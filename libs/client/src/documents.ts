@@ -5,21 +5,22 @@ import type { components } from './generated/api.ts';
 import type { Progress } from './http/request.ts';
 import { newKey } from './http/requester.ts';
 
-/** Bytes take as long as they take. */
-const UNHURRIED = { timeout: 0, deadline: 0 };
-/** Largest document that goes in one request. */
+/** Transfers of bytes have no time limit. */
+const NO_TIME_LIMITS = { timeout: 0, deadline: 0 };
+/** Maximum size of a document in a single request. */
 const MULTIPART_LIMIT = 25 * 1_024 * 1_024;
 
 type DocumentWritten = AnswerOf<'addDocument'>;
-/** How the bytes of a document are sent. */
+/** The request that uploads the bytes of a document. */
 export type PresignedUpload = AnswerOf<'requestUpload'>['upload'];
 
 export class Documents {
   constructor(private readonly api: Api) {}
 
   /**
-   * Uploads a file: in one request, or above 25 MiB by a presigned URL, in three. It is sent again from its beginning where
-   * that breaks. @throws InvalidRequestError `unsupported_document_type` for what is judged to be something else
+   * Uploads a file in one request, or above 25 MiB in three with a presigned URL. A broken upload restarts from the
+   * beginning.
+   * @throws InvalidRequestError `unsupported_document_type` if the content has another type
    */
   async upload(shipmentId: string, upload: DocumentUpload, options: UploadOptions = {}): Promise<DocumentWritten> {
     const { onProgress, presignedAbove = MULTIPART_LIMIT, ...rest } = options;
@@ -29,7 +30,7 @@ export class Documents {
       'addDocument',
       { id: shipmentId },
       {
-        ...UNHURRIED,
+        ...NO_TIME_LIMITS,
         ...rest,
         body: formOf(whole),
         ...(onProgress && { onUpload: onProgress }),
@@ -38,16 +39,19 @@ export class Documents {
     return data;
   }
 
-  /** Asks for the URL by which somebody else, as a browser, sends the bytes without a key. Then `complete` it. */
+  /**
+   * Requests a URL to which another party, such as a browser, sends the bytes without a key. Call `complete`
+   * afterwards.
+   */
   requestUpload(shipmentId: string, upload: BodyOf<'requestUpload'>, options?: PostOptions) {
     return this.api.call('requestUpload', { path: { id: shipmentId }, body: upload }, options);
   }
 
-  /** Sends the bytes to a presigned URL. It needs no credentials, so that any client can do it. */
+  /** Sends the bytes to a presigned URL. Works with any client, as the URL needs no credentials. */
   async put(upload: PresignedUpload, file: Blob, options: Omit<UploadOptions, 'presignedAbove'> = {}): Promise<void> {
     const { onProgress, headers, ...rest } = options;
     await this.api.requester.request({
-      ...UNHURRIED,
+      ...NO_TIME_LIMITS,
       ...rest,
       method: 'PUT',
       path: upload.url,
@@ -57,7 +61,7 @@ export class Documents {
     });
   }
 
-  /** @throws InvalidRequestError where size or hash are not what was told: it may be put again */
+  /** @throws InvalidRequestError if the size or hash differs from the announced one; the bytes may be sent again */
   complete(id: string, options?: PostOptions) {
     return this.api.call('completeUpload', { path: { id } }, options);
   }
@@ -70,7 +74,7 @@ export class Documents {
     return this.api.call('getDocument', { path: { id } }, options);
   }
 
-  /** The bytes as a stream, all or a range of them. */
+  /** Downloads the bytes as a stream, all or a range of them. */
   async download(id: string, options: DownloadOptions = {}): Promise<Download> {
     const { range, ifRange, onProgress, ...rest } = options;
     const answered: Answered<ReadableStream<Uint8Array<ArrayBuffer>>> = await this.api.send(
@@ -93,12 +97,12 @@ export class Documents {
     return this.api.call('rejectDocument', { path: { id }, body: { reason } }, options);
   }
 
-  /** Destroys the bytes; what is known of the document stays, as `deleted`. */
+  /** Destroys the bytes. The document itself remains, with the status `deleted`. */
   delete(id: string, options?: WriteOptions) {
     return this.api.call('deleteDocument', { path: { id } }, options);
   }
 
-  /** Which types a shipment of each mode needs. */
+  /** Returns the document types that shipments of each mode require. */
   required(options?: ReadOptions) {
     return this.api.call('getRequiredDocuments', {}, options);
   }
@@ -130,7 +134,7 @@ export class Documents {
     try {
       await this.put(presigned, file, putOptions);
     } catch (error) {
-      // Expired while attempts failed: under the same key the same document gets another URL.
+      // The URL expired during failed attempts. The same key returns another URL for the same document.
       if (isCode(error, 'invalid_upload_url')) await this.put((await request()).upload, file, putOptions);
       // Completed by a concurrent call.
       else if (!isCode(error, 'document_not_pending')) throw error;
@@ -147,27 +151,27 @@ export type ShipmentDocument = components['schemas']['Document'];
 export type DocumentType = components['schemas']['DocumentType'];
 export type DocumentContentType = components['schemas']['DocumentContentType'];
 
-/** A file that becomes a document. */
+/** A file and the fields of its document. */
 export interface DocumentUpload {
   readonly type: DocumentType;
   readonly file: Blob | Uint8Array<ArrayBuffer> | ArrayBuffer;
-  /** The name of a `File` unless told. */
+  /** The name of the `File` by default. */
   readonly file_name?: string;
-  /** The type of a `Blob` or `File` unless told. The service judges by content, and refuses another type. */
+  /** The type of the `Blob` or `File` by default. The service refuses content of another type. */
   readonly content_type?: DocumentContentType;
-  /** The document that this one takes the place of. */
+  /** The document that this one replaces. */
   readonly replaces_document_id?: string;
-  /** SHA-256 in hex, where it is known: else a file above 25 MiB is read once more for it, in memory as a whole. */
+  /** SHA-256 in hex. Without it, a file above 25 MiB is read into memory to compute it. */
   readonly checksum_sha256?: string;
 }
 
 export interface UploadOptions extends Omit<PostOptions, 'strict'> {
   readonly onProgress?: (progress: Progress) => void;
-  /** Above so many bytes by a presigned URL: 25 MiB unless told, which is the most that goes otherwise. */
+  /** Size in bytes above which a presigned URL is used: 25 MiB by default, which is also the maximum. */
   readonly presignedAbove?: number;
 }
 
-/** The upload with all that follows from its file. @throws TypeError where something is missing */
+/** Adds the fields that follow from the file. @throws TypeError if one is missing */
 function described(upload: DocumentUpload): DocumentUpload & { readonly file: Blob; readonly file_name: string } {
   const given = upload.file;
   const isBlob = typeof (given as Blob).stream === 'function';
@@ -179,7 +183,7 @@ function described(upload: DocumentUpload): DocumentUpload & { readonly file: Bl
   return { ...upload, file, file_name: name };
 }
 
-/** Fields first: the service looks at them before the file arrives. */
+/** The fields come first, because the service checks them before the file arrives. */
 function formOf({ type, file, file_name, replaces_document_id }: ReturnType<typeof described>): FormData {
   const form = new FormData();
   form.append('type', type);
@@ -190,30 +194,30 @@ function formOf({ type, file, file_name, replaces_document_id }: ReturnType<type
 
 /** In hex. */
 async function sha256(file: Blob): Promise<string> {
-  // Pages without TLS have none.
+  // Browsers offer it only on pages with TLS.
   if (!globalThis.crypto?.subtle) throw new TypeError('checksum_sha256 is needed: there is no Web Crypto here.');
   const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer());
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 export interface DownloadOptions extends ReadOptions {
-  /** Bytes, the last one included; without `end` to the last of all. */
+  /** Bytes from `start` to `end` inclusive, or to the last one. */
   readonly range?: { readonly start: number; readonly end?: number };
-  /** ETag: only where it is still that file, the range of it, else all of the present one. */
+  /** Returns the range only if the file still has this ETag, otherwise the whole current file. */
   readonly ifRange?: string;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** A file on its way. Read `stream`, or all at once; what is not read is to be cancelled: `stream.cancel()`. */
+/** A download in progress. Read `stream`, or everything at once. To stop early, call `stream.cancel()`. */
 export class Download {
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Bytes to come. */
+  /** Number of bytes. */
   readonly size: number | undefined;
   readonly contentType: string;
-  /** As it was uploaded; never use it as a path as it is. */
+  /** Name given at the upload. Never use it as a path unchecked. */
   readonly fileName: string | undefined;
   readonly etag: string | undefined;
-  /** Where a range was answered: which bytes, of how many. */
+  /** The bytes of a range, and the size of the whole file; undefined for a whole file. */
   readonly range: { readonly start: number; readonly end: number; readonly total: number } | undefined;
 
   constructor(
@@ -258,14 +262,14 @@ function counting(total: number | undefined, onProgress: (progress: Progress) =>
   });
 }
 
-/** The name in any script, or else the plain one (RFC 6266). */
+/** The extended file name, or else the plain one (RFC 6266). */
 function nameIn(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^;\s]+)/i.exec(disposition) ?? [];
   const [, quoted] = /filename="((?:[^"\\]|\\.)*)"/i.exec(disposition) ?? [];
   try {
     if (encoded !== undefined) return decodeURIComponent(encoded);
   } catch {
-    // Then the plain one.
+    // Use the plain one.
   }
   return quoted?.replaceAll(/\\(.)/g, '$1');
 }

@@ -1,7 +1,7 @@
 import type { components } from './generated/api.ts';
 
 type ErrorDetail = components['schemas']['Error']['error'];
-/** `type` of an error: the class follows it. */
+/** `type` of an error; it determines the class. */
 export type ErrorType = ErrorDetail['type'];
 /** Stable: never renamed, never reused. Explained at `/docs/errors` of the API. */
 export type ErrorCode = ErrorDetail['code'];
@@ -17,7 +17,7 @@ export abstract class TrackingError extends Error {
   }
 }
 
-/** Where an error came from. */
+/** The response that caused an error. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,16 +27,16 @@ export interface ErrorAnswer {
 /** The API refused the request, or failed. */
 export class ApiError extends TrackingError {
   readonly type: ErrorType;
-  /** `unexpected_answer` where the answer was not the API's, but of something before it. */
+  /** `unexpected_answer` if the response is not from the API, but for example from a proxy. */
   readonly code: ErrorCode | 'unexpected_answer';
   readonly status: number;
-  /** Every faulty field at once. */
+  /** All invalid fields. */
   readonly details: NonNullable<ErrorDetail['details']>;
-  /** The first faulty field or parameter. */
+  /** The first invalid field or parameter. */
   readonly param: string | null;
-  /** To be named when you ask about it. */
+  /** Give it when you ask the operator about the request. */
   readonly request_id: string | undefined;
-  /** Seconds to wait before another try; undefined where the API names none. */
+  /** Seconds to wait before the next attempt; undefined if the API sets none. */
   readonly retryAfter: number | undefined;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -54,31 +54,31 @@ export class ApiError extends TrackingError {
   }
 }
 
-/** The request is at fault: 400, 405, 408, 413, 415, 417, 431. */
+/** The request is invalid: 400, 405, 408, 413, 415, 417, 431. */
 export class InvalidRequestError extends ApiError {}
-/** 401: no key or session, or not a valid one. */
+/** 401: the key or session is missing or invalid. */
 export class AuthenticationError extends ApiError {}
-/** 403: the key or user may not. */
+/** 403: the key or user lacks the permission. */
 export class PermissionError extends ApiError {}
-/** 404: there is no such resource here. */
+/** 404: the resource does not exist in this workspace and environment. */
 export class NotFoundError extends ApiError {}
-/** 409: the state of the resource forbids it. 412: it is not as `ifMatch` asks. */
+/** 409: the state of the resource forbids the request. 412: a precondition such as `ifMatch` failed. */
 export class ConflictError extends ApiError {}
 /** 429: too many requests. */
 export class RateLimitError extends ApiError {}
-/** 500, 503: a fault of the service, or an engine of it is away. */
+/** 500, 503: an error of the service, or one of its engines is unavailable. */
 export class InternalError extends ApiError {}
 
-/** 304: the resource still has the tag of `ifNoneMatch`. */
+/** 304: the resource still has the ETag of `ifNoneMatch`. */
 export class NotModifiedError extends TrackingError {
   constructor(readonly etag: string | undefined) {
     super('The resource has not changed.');
   }
 }
 
-/** No answer came, or not all of it. */
+/** There was no complete response. */
 export class ConnectionError extends TrackingError {
-  /** Whether the request may have been carried out all the same. */
+  /** True if the request may have been carried out nevertheless. */
   readonly outcomeUnknown: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly outcomeUnknown: boolean }) {
@@ -87,7 +87,7 @@ export class ConnectionError extends TrackingError {
   }
 }
 
-/** No answer came in time. */
+/** There was no response in time. */
 export class TimeoutError extends ConnectionError {}
 
 const CLASSES: Readonly<Record<ErrorType, new (answer: ErrorAnswer) => ApiError>> = {
@@ -100,7 +100,7 @@ const CLASSES: Readonly<Record<ErrorType, new (answer: ErrorAnswer) => ApiError>
   internal: InternalError,
 };
 
-/** @param body what was answered; anything where it was not the API that answered */
+/** @param body of the response; may have any form if it is not from the API */
 export function apiError(status: number, headers: Readonly<Record<string, string>>, body: unknown): ApiError {
   const { error } = Object(body) as { readonly error?: unknown };
   const told = Object(error) as Partial<ErrorDetail>;

@@ -3,9 +3,9 @@ import type { ReadOptions, RequestOptions } from './call.ts';
 import { pause } from './http/requester.ts';
 
 const IDLE_MS = 45_000;
-/** Before it comes again, where the API does not say. */
+/** Time before reconnecting, unless the API sets one. */
 const RETRY_MS = 2_000;
-/** How often in a row it tries to come again: with the longest waits, some minutes. */
+/** Maximum number of consecutive attempts to reconnect. With the longest waits they take some minutes. */
 const RETRIES = 20;
 
 export class Events {
@@ -29,21 +29,21 @@ export class Events {
 type Piece = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
 export interface StreamOptions extends Omit<RequestOptions, 'deadline'> {
-  /** Goes on after this event. Without it, it begins now. */
+  /** Continues after this event. Without it, the stream starts with the next event. */
   readonly lastEventId?: string;
-  /** Milliseconds without a sign of life after which it comes again; 45,000 unless told: the API gives one every 15 s. */
+  /** Milliseconds without data before reconnecting, 45,000 by default. The API sends a heartbeat every 15 s. */
   readonly idle?: number;
-  /** Told when a connection is open, and when it has ended and is to come again. */
+  /** Called when a connection opens, and when it ends before a reconnection. */
   readonly onConnection?: (isOpen: boolean) => void;
 }
 
 /**
- * Events as they happen. Iterated, it connects, and comes again by itself after the last event where the connection ends:
- * nothing is missed and nothing told twice. It ends when the loop is left; it throws what the API refuses, the signal's
- * reason, and `ConnectionError` when the API is away for minutes.
+ * Events as they happen. Iteration connects, and reconnects after the last event, so that no event is missed or
+ * repeated. It ends when you leave the loop. It throws the errors of the API, the signal's reason, and
+ * `ConnectionError` if the API is unavailable for minutes.
  */
 export class EventStream implements AsyncIterable<TrackingEvent> {
-  /** Where it has got to. To go on another time, keep the `id` of the last event that you are done with. */
+  /** Current position. To continue in another process, store the `id` of the last event that you have processed. */
   lastEventId: string | undefined;
   private retryMs = RETRY_MS;
 
@@ -64,7 +64,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     }
   }
 
-  /** One connection, until it ends, breaks or falls silent. */
+  /** Reads one connection until it ends, breaks or times out. */
   private async *connection(signal: AbortSignal): AsyncGenerator<TrackingEvent, void, undefined> {
     const over = new AbortController();
     let isOpen = false;
@@ -108,7 +108,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     return data;
   }
 
-  /** The next bytes; the end where the connection broke, or gave no sign of life. */
+  /** Returns the next bytes, or the end if the connection broke or timed out. */
   private async piece(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal): Promise<Piece> {
     const over = { done: true, value: undefined } as const;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -126,24 +126,24 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
   }
 }
 
-/** One dispatch of a stream: an event with its data, or only a place. */
+/** One dispatch of a stream: an event with its data, or only a position. */
 interface ServerSentEvent {
-  /** Empty where it has none. */
+  /** Empty without data. */
   readonly data: string;
-  /** Where the stream has got to. */
+  /** Position in the stream. */
   readonly id: string;
 }
 
-/** Reads server-sent events, however they are cut into pieces (WHATWG HTML, 9.2.6). */
+/** Parses server-sent events from pieces of any size (WHATWG HTML, 9.2.6). */
 export class ServerSentEvents {
-  /** Milliseconds that the server asks to wait before coming again. */
+  /** Milliseconds before reconnecting, as the server requests. */
   retry: number | undefined;
   private rest = '';
   private data: string[] = [];
   private id = '';
   private hasPlace = false;
 
-  /** @returns what this piece completed */
+  /** @returns the events that this piece completes */
   read(text: string): ServerSentEvent[] {
     // A CR at the end may be the first half of a CRLF.
     const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);

@@ -1,7 +1,7 @@
 import type { Api, BodyOf, QueryOf } from './api.ts';
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
 
-/** The session of a signed-in user, mostly in a browser: for a client that was made with `session`. */
+/** The session of a signed-in user, usually in a browser. Requires a client with the option `session`. */
 export class SessionOperations {
   constructor(private readonly api: Api) {}
 
@@ -24,12 +24,12 @@ export class SessionOperations {
     return this.api.call('signOut', { gone: { id: '', deleted: true, warnings: [] }, endsOwnSession: true }, options);
   }
 
-  /** Ends every other session of theirs. */
+  /** Changes the caller's password, and ends their other sessions. */
   changePassword(passwords: BodyOf<'changePassword'>, options?: PostOptions) {
     return this.api.call('changePassword', { body: passwords }, options);
   }
 
-  /** One's own, on all devices. */
+  /** Lists the caller's sessions on all devices. */
   list(query: QueryOf<'listSessions'> = {}, options?: RequestOptions) {
     return this.api.list('listSessions', { query }, options);
   }
@@ -39,7 +39,7 @@ export class SessionOperations {
   }
 }
 
-/** One-time links: who holds the token needs nothing else. */
+/** One-time links. The token is the only credential. */
 export class Invitations {
   constructor(private readonly api: Api) {}
 
@@ -56,7 +56,7 @@ export class Invitations {
 export class Users {
   constructor(private readonly api: Api) {}
 
-  /** The answer holds the one-time `invitation_url`, and no other one does. */
+  /** Invites a user. Only this response contains the one-time `invitation_url`. */
   invite(user: BodyOf<'inviteUser'>, options?: PostOptions) {
     return this.api.call('inviteUser', { body: user }, options);
   }
@@ -81,7 +81,7 @@ export class Users {
     return this.api.call('reactivateUser', { path: { id } }, options);
   }
 
-  /** The answer holds the one-time `reset_url`. */
+  /** Returns the one-time `reset_url`. */
   resetPassword(id: string, options?: PostOptions) {
     return this.api.call('resetUserPassword', { path: { id } }, options);
   }
@@ -131,7 +131,7 @@ export class Keys {
     return this.api.call('getApiKey', { path: { id } }, options);
   }
 
-  /** Makes its successor; the old one is valid for as long as the grace says. */
+  /** Creates a new key. The old one remains valid for the grace period. */
   rotate(id: string, rotation: BodyOf<'rotateApiKey'> = {}, options?: PostOptions) {
     return this.api.call('rotateApiKey', { path: { id }, body: rotation }, options);
   }
@@ -168,7 +168,7 @@ export class Health {
     return this.api.call('live', {}, options);
   }
 
-  /** @throws InternalError where it takes no requests */
+  /** @throws InternalError if the service does not accept requests */
   ready(options?: RequestOptions) {
     return this.api.call('ready', {}, options);
   }

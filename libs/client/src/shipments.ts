@@ -4,12 +4,12 @@ import type { PostOptions, ReadOptions, RequestOptions, UpsertOptions, WriteOpti
 export class Shipments {
   constructor(private readonly api: Api) {}
 
-  /** Creates the shipment of an `external_id`, or changes what is sent of it; without one it is a new shipment. */
+  /** Creates the shipment with this `external_id`, or changes the given fields. Without `external_id`, creates one. */
   upsert(shipment: BodyOf<'upsertShipment'>, options?: UpsertOptions) {
     return this.api.call('upsertShipment', { body: shipment }, options);
   }
 
-  /** Up to 500 at once, each answered as `upsert` would. Not atomic. */
+  /** Upserts up to 500 shipments, each with its own result. Not atomic. */
   upsertMany(shipments: BodyOf<'upsertShipments'>['shipments'], options?: Omit<PostOptions, 'ifMatch'>) {
     return this.api.call('upsertShipments', { body: { shipments } }, options);
   }
@@ -23,7 +23,7 @@ export class Shipments {
     return this.api.call('getShipment', { path: { id }, ...(as_of !== undefined && { query: { as_of } }) }, rest);
   }
 
-  /** JSON merge patch: what is left out stays, null clears. */
+  /** Applies a JSON merge patch: omitted fields stay, null clears a field. */
   patch(id: string, changes: BodyOf<'changeShipment'>, options?: WriteOptions) {
     return this.api.call('changeShipment', { path: { id }, body: changes }, options);
   }
@@ -45,12 +45,12 @@ export class Shipments {
     return this.api.list('listShipmentHistory', { path: { id }, query }, options);
   }
 
-  /** Every estimate of the arrival, and where it came from. */
+  /** Lists all estimates of the arrival, with their sources. */
   etaHistory(id: string, query: QueryOf<'listEtaHistory'> = {}, options?: RequestOptions) {
     return this.api.list('listEtaHistory', { path: { id }, query }, options);
   }
 
-  /** Why status, times and exceptions are what they are. */
+  /** Explains the status, times and exceptions of a shipment. */
   explain(id: string, options?: ReadOptions) {
     return this.api.call('explainShipment', { path: { id } }, options);
   }
@@ -67,7 +67,7 @@ export class Milestones {
     return this.api.call('recordMilestone', { path: { id: shipmentId }, body: milestone }, options);
   }
 
-  /** Up to 500 at once, of shipments named by any reference, each answered as `record` would. Not atomic. */
+  /** Records up to 500 milestones of shipments named by any reference, each with its own result. Not atomic. */
   recordMany(milestones: BodyOf<'recordMilestones'>['milestones'], options?: Omit<PostOptions, 'ifMatch'>) {
     return this.api.call('recordMilestones', { body: { milestones } }, options);
   }
@@ -81,12 +81,12 @@ export class Milestones {
     return this.api.call('correctMilestone', { path, body: changes }, options);
   }
 
-  /** Takes it back: it stays on the timeline, and counts no more. */
+  /** Retracts a milestone. It stays on the timeline and has no effect. */
   retract(shipmentId: string, milestoneId: string, options?: WriteOptions) {
     return this.api.call('retractMilestone', { path: { id: shipmentId, milestone_id: milestoneId } }, options);
   }
 
-  /** The catalog, in one answer. */
+  /** Returns the whole catalog of codes. */
   codes(options?: RequestOptions) {
     return this.api.call('listMilestoneCodes', {}, options);
   }
@@ -125,7 +125,7 @@ export class Exceptions {
 export class Places {
   constructor(private readonly api: Api) {}
 
-  /** By words of their names, or by their codes. */
+  /** Finds places by words of their names or by codes. */
   find(query: QueryOf<'listPlaces'> = {}, options?: RequestOptions) {
     return this.api.call('listPlaces', { query }, options);
   }

@@ -8,8 +8,8 @@ import { AuditLog, Health, Invitations, Keys, ServiceAccounts, SessionOperations
 import { WebhookDeadLetters, WebhookDeliveries, WebhookEndpoints, WebhookReplays } from './webhooks.ts';
 
 /**
- * The shipment tracking API. Sends again what may be sent again, reads what it wrote, and throws errors by their type. One
- * client serves any number of calls side by side.
+ * Client of the shipment tracking API. It retries requests that are safe to repeat, its reads include its own writes,
+ * and it throws a class of error for each type. One client can make any number of concurrent calls.
  */
 export class TrackingClient {
   readonly shipments: Shipments;
@@ -32,7 +32,7 @@ export class TrackingClient {
   readonly health: Health;
   private readonly requester: Requester;
 
-  /** @throws TypeError for options that cannot be */
+  /** @throws TypeError for invalid options */
   constructor(options: ClientOptions) {
     this.requester = new Requester(options);
     const api = new Api(this.requester);
@@ -56,12 +56,12 @@ export class TrackingClient {
     this.health = new Health(api);
   }
 
-  /** The place of this client's last writes, for another client that is to see them; undefined where it wrote nothing. */
+  /** The position of this client's last writes, for another client; undefined before the first write. */
   get consistencyToken(): string | undefined {
     return this.requester.tokens.header;
   }
 
-  /** From now on reads see what another client wrote, whose `consistencyToken` this is. */
+  /** From now on, reads include the writes of the client that this `consistencyToken` is from. */
   see(consistencyToken: string): void {
     this.requester.tokens.add(consistencyToken);
   }

@@ -7,7 +7,7 @@ const PREFIX = 'whsec_';
 export class WebhookEndpoints {
   constructor(private readonly api: Api) {}
 
-  /** The answer holds the signing `secret`, which no read does. */
+  /** Creates an endpoint. The response contains the signing `secret`, which reads do not. */
   create(endpoint: BodyOf<'createWebhookEndpoint'>, options?: PostOptions) {
     return this.api.call('createWebhookEndpoint', { body: endpoint }, options);
   }
@@ -34,12 +34,12 @@ export class WebhookEndpoints {
     return this.api.call('deleteWebhookEndpoint', { path: { id }, gone: { id, deleted: true, warnings: [] } }, options);
   }
 
-  /** Sends it the challenge; `last_verification` tells how it answered. */
+  /** Sends the endpoint a challenge. `last_verification` holds the result. */
   verify(id: string, options?: PostOptions) {
     return this.api.call('verifyWebhookEndpoint', { path: { id } }, options);
   }
 
-  /** Lets live events through. */
+  /** Starts the delivery of live events. */
   enable(id: string, options?: PostOptions) {
     return this.api.call('enableWebhookEndpoint', { path: { id } }, options);
   }
@@ -48,17 +48,19 @@ export class WebhookEndpoints {
     return this.api.call('disableWebhookEndpoint', { path: { id } }, options);
   }
 
-  /** Answers a new `secret`; the old one signs beside it for `expires_in_seconds`, a day unless told. */
+  /**
+   * Returns a new `secret`. Deliveries are also signed with the old one for `expires_in_seconds`, one day by default.
+   */
   rotateSecret(id: string, rotation: BodyOf<'rotateWebhookSecret'> = {}, options?: PostOptions) {
     return this.api.call('rotateWebhookSecret', { path: { id }, body: rotation }, options);
   }
 
-  /** The secrets that are valid now, for admins; each time is in the audit log. */
+  /** Returns the valid secrets. Only for admins; each call is recorded in the audit log. */
   revealSecret(id: string, options?: PostOptions) {
     return this.api.call('revealWebhookSecret', { path: { id } }, options);
   }
 
-  /** Sends it an invented event of the type. */
+  /** Sends the endpoint an example event of the type. */
   test(id: string, type: BodyOf<'testWebhookEndpoint'>['type'], options?: PostOptions) {
     return this.api.call('testWebhookEndpoint', { path: { id }, body: { type } }, options);
   }
@@ -71,12 +73,12 @@ export class WebhookDeliveries {
     return this.api.list('listWebhookDeliveries', { query }, options);
   }
 
-  /** With its payload and attempts. */
+  /** Returns a delivery with its payload and attempts. */
   get(id: string, options?: ReadOptions) {
     return this.api.call('getWebhookDelivery', { path: { id } }, options);
   }
 
-  /** Attempts it once more, as soon as possible. */
+  /** Makes an additional attempt as soon as possible. */
   retry(id: string, options?: PostOptions) {
     return this.api.call('retryWebhookDelivery', { path: { id } }, options);
   }
@@ -86,21 +88,23 @@ export class WebhookDeliveries {
   }
 }
 
-/** Deliveries that failed for good, many at once; `webhookDeliveries.list({ status: 'dead_lettered' })` lists them. */
+/**
+ * Bulk operations on deliveries that failed for good. `webhookDeliveries.list({ status: 'dead_lettered' })` lists them.
+ */
 export class WebhookDeadLetters {
   constructor(private readonly api: Api) {}
 
-  /** How many, by reason, endpoint and event type. */
+  /** Counts dead letters by reason, endpoint and event type. */
   summary(query: QueryOf<'summarizeWebhookDeadLetters'> = {}, options?: RequestOptions) {
     return this.api.call('summarizeWebhookDeadLetters', { query }, options);
   }
 
-  /** Delivers them again: a replay for each endpoint. */
+  /** Delivers them again, with one replay for each endpoint. */
   replay(which: BodyOf<'replayWebhookDeadLetters'> = {}, options?: PostOptions) {
     return this.api.call('replayWebhookDeadLetters', { body: which }, options);
   }
 
-  /** Gives them up. */
+  /** Discards them. */
   discard(which: BodyOf<'discardWebhookDeadLetters'> = {}, options?: PostOptions) {
     return this.api.call('discardWebhookDeadLetters', { body: which }, options);
   }
@@ -109,7 +113,7 @@ export class WebhookDeadLetters {
 export class WebhookReplays {
   constructor(private readonly api: Api) {}
 
-  /** Sends an endpoint again what failed or was missed; `get` tells how far it is. */
+  /** Sends an endpoint failed or missed events again. `get` returns the progress. */
   create(endpointId: string, filter: BodyOf<'createWebhookReplay'> = {}, options?: PostOptions) {
     return this.api.call('createWebhookReplay', { path: { id: endpointId }, body: filter }, options);
   }
@@ -122,12 +126,12 @@ export class WebhookReplays {
     return this.api.call('getWebhookReplay', { path: { id } }, options);
   }
 
-  /** No more is begun; what was begun goes on. */
+  /** Stops the replay from starting deliveries. Deliveries that it started continue. */
   cancel(id: string, options?: PostOptions) {
     return this.api.call('cancelWebhookReplay', { path: { id } }, options);
   }
 
-  /** Goes on where it was canceled. */
+  /** Continues a canceled replay. */
   resume(id: string, options?: PostOptions) {
     return this.api.call('resumeWebhookReplay', { path: { id } }, options);
   }
@@ -136,30 +140,30 @@ export class WebhookReplays {
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface WebhookToVerify {
-  /** The body, byte for byte as it came: parsed and written again it is another one. */
+  /** The unchanged body, byte for byte. A body that was parsed and serialized again has another signature. */
   readonly rawBody: string | Uint8Array | ArrayBuffer;
-  /** Headers of the request, in any case: those of fetch or of Node. */
+  /** Headers of the request from fetch or Node; their names may have any case. */
   readonly headers: Headers | HeaderRecord;
-  /** The `whsec_…` of the endpoint; several while it is changed. */
+  /** The `whsec_…` of the endpoint; several during a rotation. */
   readonly secret: string | readonly string[];
-  /** Seconds that the clocks may differ and the request be under way: 300 unless told. */
+  /** Maximum age in seconds, including differences of clocks, 300 by default. */
   readonly tolerance?: number;
-  /** The present time, for tests. */
+  /** Current time, for tests. */
   readonly now?: Date;
 }
 
 /**
- * Makes sure that a delivery is from the service and new, and answers its event. Looks at `Service-Signature`, or at the
- * headers of Standard Webhooks where that is not there; compares in constant time. Deliveries come at least once: drop the
- * ids that you know.
- * @throws WebhookFormError for what is no delivery, WebhookSignatureError for what the secret did not sign,
- * WebhookTimestampError for what it signed too long ago
+ * Verifies that a delivery is from the service and recent, and returns its event. Checks `Service-Signature`, or else
+ * the headers of Standard Webhooks, in constant time. Events are delivered at least once: ignore ids that you have
+ * processed.
+ * @throws WebhookFormError if the request is not a delivery, WebhookSignatureError for a wrong signature,
+ * WebhookTimestampError if it was signed too long ago
  */
 export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEvent | EndpointVerification> {
   const body = bytesOf(webhook.rawBody);
   const header = headerReader(webhook.headers);
   const secrets = [webhook.secret].flat().filter((secret) => typeof secret === 'string' && secret !== '');
-  // An empty one would sign whatever anybody sends.
+  // Anybody could forge signatures with an empty secret.
   if (secrets.length === 0) throw new TypeError('verifyWebhook needs the secret of the endpoint.');
   const scheme = schemes.find(({ names }) => names.some((name) => header(name) !== undefined));
   if (scheme === undefined) throw new WebhookFormError('The request has no signature.');
@@ -228,18 +232,18 @@ interface SignedRequest {
   /** The text that was signed before the body. */
   readonly prefix: string;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
-  /** Undefined where no key can be made of the secret. */
+  /** Undefined if the secret has the wrong form. */
   readonly keyOf: (secret: string) => Uint8Array<ArrayBuffer> | undefined;
 }
 
 interface Scheme {
-  /** Any of these headers, in lower case, shows it. */
+  /** Headers of the scheme, in lower case. Any of them selects it. */
   readonly names: readonly string[];
   /** @throws WebhookFormError */
   readonly read: (header: (name: string) => string | undefined) => SignedRequest;
 }
 
-/** `Service-Signature: t=<unix seconds>,v1=<hex>`, several `v1` while a secret is changed; the key is the whole secret. */
+/** `Service-Signature: t=<unix seconds>,v1=<hex>`, several `v1` during a rotation; the key is the whole secret. */
 const service: Scheme = {
   names: ['service-signature'],
   read: (header) => {
@@ -250,7 +254,10 @@ const service: Scheme = {
   },
 };
 
-/** Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature: v1,<base64> …`; the key is what `whsec_` heads. */
+/**
+ * Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature: v1,<base64> …`; the key is the part after
+ * `whsec_`.
+ */
 const standard: Scheme = {
   names: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
   read: (header) => {
@@ -287,7 +294,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** A request to a receiver that is not to be heeded: answer 400. */
+/** The request must be ignored. Respond with 400. */
 export abstract class WebhookVerificationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -295,9 +302,9 @@ export abstract class WebhookVerificationError extends Error {
   }
 }
 
-/** It has no signature, or one that cannot be read; or its body is no event. */
+/** The signature is missing or malformed, or the body is not an event. */
 export class WebhookFormError extends WebhookVerificationError {}
-/** None of the secrets made the signature: anybody could have sent it. */
+/** The signature matches none of the secrets, so the sender is unknown. */
 export class WebhookSignatureError extends WebhookVerificationError {}
-/** It was signed, but at another time than is tolerated: somebody who saw it may be sending it again. */
+/** The signature is too old or in the future. The request may be a repetition by a third party. */
 export class WebhookTimestampError extends WebhookVerificationError {}

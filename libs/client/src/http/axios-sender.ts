@@ -17,7 +17,7 @@ export function axiosSender(transport: ClientOptions['transport']): Send {
       headers: { ...headers },
       ...(body !== undefined && { data: body }),
       ...(onUpload && { onUploadProgress: ({ loaded, total }: Sent) => onUpload({ loaded, total }) }),
-      // Only fetch hands the bytes on as they come; only the others tell of uploads.
+      // Only the fetch adapter streams responses, and only the other adapters report the progress of uploads.
       ...(isStream && { adapter: 'fetch' as const, responseType: 'stream' as const }),
     };
     try {

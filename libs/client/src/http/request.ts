@@ -2,63 +2,65 @@ import type { RequestOptions } from '../call.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** How far an upload or download is. */
+/** Progress of an upload or download. */
 export interface Progress {
   readonly loaded: number;
-  /** Undefined where nobody told. */
+  /** Undefined if unknown. */
   readonly total: number | undefined;
 }
 
-/** One request of the API, as it is sent each time. */
+/** A request to the API, equal for all attempts. */
 export interface ApiRequest extends RequestOptions {
   readonly method: Method;
-  /** Below the address of the API; or a whole URL, which is asked without credentials. */
+  /** Path below the address of the API, or a whole URL, which is requested without credentials. */
   readonly path: string;
   readonly query?: Readonly<Record<string, unknown>>;
-  /** JSON, or what is uploaded. */
+  /** A JSON value or an upload. */
   readonly body?: unknown;
   readonly ifMatch?: string;
   readonly ifNoneMatch?: string;
   readonly strict?: boolean;
   readonly idempotencyKey?: string;
-  /** The answer of a DELETE whose repeat finds nothing, because an attempt whose outcome is unknown may have deleted it. */
+  /**
+   * Result of a DELETE whose retry finds nothing, because an earlier attempt with unknown outcome may have deleted it.
+   */
   readonly gone?: unknown;
-  /** The repeat of a sign-out finds no session: it is answered 401 instead of 404. */
+  /** The retry of a sign-out finds no session, so it gets 401 instead of 404. */
   readonly endsOwnSession?: boolean;
   /** `stream`: a `ReadableStream` of the bytes. */
   readonly answer?: 'json' | 'stream';
   readonly onUpload?: (progress: Progress) => void;
 }
 
-/** A request as it is sent once. */
+/** One attempt of a request. */
 export interface Outgoing {
   readonly method: Method;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether a browser sends its cookies to another origin too. */
+  /** True if a browser also sends its cookies to another origin. */
   readonly withCredentials: boolean;
   readonly signal: AbortSignal;
-  /** An object is sent as JSON; undefined: no body. */
+  /** An object is sent as JSON; undefined sends no body. */
   readonly body: unknown;
   readonly onUpload: ((progress: Progress) => void) | undefined;
-  /** Whether the answer is taken as a `ReadableStream` of its bytes, as they come. */
+  /** True if the response is a `ReadableStream` of its bytes. */
   readonly isStream: boolean;
 }
 
 export interface Answered {
-  /** Whatever it is: none is an error here. */
+  /** Any status. None is an error at this level. */
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** JSON as what it says, anything else as text; null where a stream has no body. */
+  /** A parsed JSON value, or text; null for a stream without a body. */
   readonly data: unknown;
 }
 
 /** @throws Unanswered */
 export type Send = (request: Outgoing) => Promise<Answered>;
 
-/** No answer came, or the signal ended it. */
+/** There was no response, or the signal aborted the request. */
 export class Unanswered extends Error {
-  /** @param code of Node, as `ECONNREFUSED`; undefined where nobody tells */
+  /** @param code of Node, for example `ECONNREFUSED`; undefined if unknown */
   constructor(
     message: string,
     readonly code: string | undefined,

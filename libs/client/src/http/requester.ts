@@ -14,12 +14,14 @@ import { type RawAnswer, Transport } from './transport.ts';
 const DEFAULTS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
 /** Statuses that a proxy returns for a broken connection. */
 const BROKEN: ReadonlySet<number> = new Set([502, 504]);
-/** 503 of these codes: nothing was begun. */
-const UNTOUCHED: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
-/** More would not fit into a header: what was written longest ago is shown everywhere by then. */
+/** Codes of 503 responses that mean that the service did not start the request. */
+const NOT_STARTED: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
+/**
+ * Maximum number of tokens in a header. The oldest are dropped, because all read models include their writes by then.
+ */
 const MAX_TOKENS = 16;
 
-/** Sends requests until they are answered: again where that is safe, within bounds, and with what the client wrote. */
+/** Sends requests, retries them where that is safe, and adds idempotency keys and consistency tokens. */
 export class Requester {
   readonly tokens: ConsistencyTokens;
   readonly settings: typeof DEFAULTS;
@@ -72,7 +74,7 @@ export class Requester {
         const conditional = request.ifMatch !== undefined;
         if (attempt > retries || !mayRepeat({ method: request.method, conditional }, error)) throw error;
         const wait = waitBefore(attempt, error, this.settings.backoff, Math.random());
-        // Told now, rather than when there is no time left.
+        // Fail now if the next attempt would be after the deadline.
         if (Date.now() + wait >= dueAt) throw error;
         await pause(wait, signal);
       }
@@ -90,7 +92,7 @@ export class Requester {
     } catch (error) {
       const isForeign = error instanceof ApiError && error.code === 'invalid_consistency_token';
       if (!isForeign || token === undefined || request.consistencyToken !== undefined) throw error;
-      // A service that was set up again does not know those writes.
+      // A service that lost or replaced its data does not know these writes.
       this.tokens.forget(token);
       return this.attempt<T>(request, key, signal);
     }
@@ -103,7 +105,7 @@ export class Requester {
   }
 }
 
-/** Whether a DELETE finds nothing: if an earlier attempt may have been carried out, the resource is gone. */
+/** Returns true if a DELETE finds nothing and an earlier attempt may have deleted the resource. */
 function isGone({ gone, endsOwnSession }: ApiRequest, error: TrackingError, mayBeDone: boolean): error is ApiError {
   const isMissing = error instanceof (endsOwnSession ? AuthenticationError : NotFoundError);
   return mayBeDone && gone !== undefined && isMissing;
@@ -139,7 +141,7 @@ function headersOf(request: ApiRequest, key: string | undefined, token: string |
   };
 }
 
-/** A new `Idempotency-Key`; `crypto.randomUUID` is not there on pages without TLS. */
+/** A random `Idempotency-Key`. Pages without TLS do not have `crypto.randomUUID`. */
 export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -147,7 +149,7 @@ export function newKey(): string {
 /** The parts of a request that decide whether it may be sent again. */
 interface Repeatable {
   readonly method: Method;
-  /** Whether it goes with `If-Match`. */
+  /** True with `If-Match`. */
   readonly conditional: boolean;
 }
 
@@ -158,16 +160,16 @@ interface Backoff {
 }
 
 /**
- * Whether sending the request again can help and does no harm. A POST goes under an `Idempotency-Key`, so it may always be
- * repeated; GET, PUT, PATCH and DELETE come to the same the second time. A conditional one does not: carried out before, it
- * would be refused for what it changed itself. So where its outcome is unknown, it is left to the caller.
+ * Returns true if a retry may help and is safe. A POST has an `Idempotency-Key`, and GET, PUT, PATCH and DELETE are
+ * idempotent. A conditional request is not: if an attempt changed the resource, its retry would fail the precondition.
+ * So it is not retried if the outcome is unknown.
  */
 function mayRepeat({ method, conditional }: Repeatable, error: TrackingError): boolean {
   const safe = method === 'GET' || method === 'POST' || !conditional;
   if (error instanceof ConnectionError) return safe || !error.outcomeUnknown;
   if (!(error instanceof ApiError)) return false;
   if (error.status === 429 || error.code === 'idempotency_in_progress') return true;
-  if (error.status === 503) return safe || UNTOUCHED.has(error.code);
+  if (error.status === 503) return safe || NOT_STARTED.has(error.code);
   return BROKEN.has(error.status) && safe;
 }
 
@@ -175,13 +177,13 @@ function mayRepeat({ method, conditional }: Repeatable, error: TrackingError): b
 function isOutcomeUnknown(error: TrackingError): boolean {
   if (error instanceof ConnectionError) return error.outcomeUnknown;
   if (!(error instanceof ApiError)) return false;
-  return BROKEN.has(error.status) || (error.status === 503 && !UNTOUCHED.has(error.code));
+  return BROKEN.has(error.status) || (error.status === 503 && !NOT_STARTED.has(error.code));
 }
 
 /**
- * Milliseconds before the next attempt: what the API asks for and up to a tenth more, or else a growing time, of which the
- * upper half is left to chance, so that clients that failed together do not come again together.
- * @param attempt how many there were
+ * Milliseconds before the next attempt: the time that the API requests and up to 10 % more, or else an exponentially
+ * growing time, of which up to half is random, so that clients that failed together do not retry together.
+ * @param attempt number of attempts so far
  * @param random from 0 to 1
  */
 export function waitBefore(attempt: number, error: TrackingError, { first, most }: Backoff, random: number): number {
@@ -208,8 +210,8 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The places of a client's writes that its reads must see. A write that was sent with places answers one that is not less,
- * which takes their place: so there is one, and several only while writes are sent side by side.
+ * The tokens of a client's writes, which its reads must include. The response to a write has a token that includes
+ * those sent with it and replaces them. So there are several tokens only during concurrent writes.
  */
 export class ConsistencyTokens {
   private tokens: readonly string[];
@@ -218,23 +220,23 @@ export class ConsistencyTokens {
     this.tokens = split(first);
   }
 
-  /** For the header; undefined where nothing was written. */
+  /** Value of the header; undefined before the first write. */
   get header(): string | undefined {
     return this.tokens.length === 0 ? undefined : this.tokens.join(', ');
   }
 
-  /** @param sent the header that the write went with */
+  /** @param sent the header of the write's request */
   wrote(token: string, sent: string | undefined): void {
     const superseded = new Set([token, ...split(sent)]);
     this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_TOKENS);
   }
 
-  /** From now on reads see this, too. */
+  /** From now on, reads also include these writes. */
   add(header: string): void {
     for (const token of split(header)) this.wrote(token, undefined);
   }
 
-  /** Another system does not know them. */
+  /** Removes tokens that the service does not know. */
   forget(header: string | undefined): void {
     const refused = new Set(split(header));
     this.tokens = this.tokens.filter((token) => !refused.has(token));

@@ -1,2 +1,2 @@
-/** How requests are sent: in browsers package.json puts {@link ./sender.browser.ts} in its place. */
+/** Sends requests. For browsers, package.json replaces this module by {@link ./sender.browser.ts}. */
 export { axiosSender as sender } from './axios-sender.ts';

@@ -3,7 +3,7 @@ import { apiError, ConnectionError, TimeoutError } from '../errors.ts';
 import { type Answered, type ApiRequest, type Send, Unanswered } from './request.ts';
 import { sender } from './sender.ts';
 
-/** Nothing was sent: the connection was never there. */
+/** Error codes of failed connections, over which nothing was sent. */
 const NEVER_SENT: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -18,7 +18,7 @@ export interface RawAnswer {
   readonly data: unknown;
 }
 
-/** Sends a request once. */
+/** Makes one attempt of a request. */
 export class Transport {
   private readonly sendOnce: Send;
   private readonly credentials: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export class Transport {
     this.credentials = {
       ...headers,
       ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
-      // No page of another site can send it: that is what it is for.
+      // Pages of other sites cannot send this header, which protects against cross-site requests.
       ...(session && { 'X-Requested-With': '@tracking/client', Environment: environment ?? 'live' }),
     };
     this.sendOnce = sender(transport);
@@ -41,8 +41,8 @@ export class Transport {
 
   /**
    * @param headers of this request
-   * @param timeout milliseconds until the answer is there, or has begun where it is a stream; 0: none
-   * @throws ApiError for a status of 4xx and 5xx, ConnectionError, TimeoutError, and the signal's reason
+   * @param timeout milliseconds until the response is complete, or until a stream starts; 0 for no limit
+   * @throws ApiError for a status of 4xx or 5xx, ConnectionError, TimeoutError, and the signal's reason
    */
   async send(request: ApiRequest, headers: Record<string, string>, limits: Limits): Promise<RawAnswer> {
     const { status, headers: answered, data } = await this.inTime(request, headers, limits);
@@ -53,7 +53,7 @@ export class Transport {
     }
     const isOurs = status === 204 || status === 304 || (status >= 200 && status < 300 && typeof data === 'object');
     if (isOurs) {
-      this.cookie?.heed(answered['set-cookie'] as readonly string[] | undefined);
+      this.cookie?.update(answered['set-cookie'] as readonly string[] | undefined);
       return { status, headers: told, data };
     }
     throw apiError(status, told, data);
@@ -108,7 +108,7 @@ interface Limits {
 function queryString(query: ApiRequest['query'] = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   if (given.length === 0) return '';
-  // An array becomes its values, separated by commas.
+  // String() joins the values of an array with commas.
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString()}`;
 }
 
@@ -129,7 +129,7 @@ async function bodyOf(stream: ReadableStream<Uint8Array> | null): Promise<unknow
   }
 }
 
-/** The cookie of a session where no browser keeps it. In a browser it is never seen here, and none is sent from here. */
+/** Keeps the session cookie outside browsers. Browsers keep it themselves, and scripts cannot read it. */
 class SessionCookie {
   constructor(private cookie: string | undefined) {}
 
@@ -137,8 +137,8 @@ class SessionCookie {
     return this.cookie === undefined ? undefined : { Cookie: this.cookie };
   }
 
-  /** @param lines `Set-Cookie` of an answer; an empty value takes the cookie away */
-  heed(lines: readonly string[] | undefined): void {
+  /** @param lines `Set-Cookie` headers of a response; an empty value deletes the cookie */
+  update(lines: readonly string[] | undefined): void {
     for (const line of lines ?? []) {
       const [, pair = '', value = ''] = /^\s*((?:__Host-)?session=([^;]*))/.exec(line) ?? [];
       if (pair !== '') this.cookie = value === '' ? undefined : pair;
