@@ -17,13 +17,13 @@ import {
 } from './log-reads.ts';
 
 const DEFAULT_BATCH = 500;
-/** Entries that the node looks at before it tells how far it is, where nothing matches. */
+/** Number of entries without a match after which the node reports its position. */
 const SEARCH_WINDOW = 500;
-/** A slice ends once its events have so many bytes. */
+/** A slice ends when its events exceed this size. */
 const MAX_SLICE_BYTES = 16 * 1_048_576;
-/** Entries that are held in memory before they are asked for. */
+/** Maximum number of entries that are read ahead. */
 const MAX_AHEAD = 64;
-/** After so long without news a subscription has probably handed over all that was stored: it does not say so. */
+/** After this time without events, a subscription has probably sent all stored ones. It does not report that. */
 const QUIET_MS = 200;
 
 interface CatchUpSource extends RetryTelemetry {
@@ -32,7 +32,7 @@ interface CatchUpSource extends RetryTelemetry {
   readonly timeoutMs: number;
 }
 
-/** One reader: its filter and its sources. */
+/** The filter and the sources of one reader. */
 interface LogReader {
   readonly source: CatchUpSource;
   readonly pages: LogPages;
@@ -43,14 +43,14 @@ interface LogReader {
 }
 
 /**
- * From the buffer of the newest events where that reaches back far enough, else from the node, until it does. A reader
- * that is slow falls out of the buffer and comes back by itself.
+ * Reads the log after a position: from the buffer of the newest events if it reaches back far enough, otherwise from
+ * the node until it does. A slow reader falls out of the buffer and returns to it by itself.
  */
 export async function* catchUp(source: CatchUpSource, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
   const { after = BEGINNING, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH } = options;
   const buffer = await unlessAborted(stop, live.open());
-  // The live subscription may lack what was acknowledged just now.
+  // The live subscription may not have the latest acknowledged events yet.
   const head = (await retryUntilStopped(stop, source, () => readHead(node, timeoutMs))) ?? BEGINNING;
   if (buffer === undefined) return;
   const wake = () => buffer.notify();
@@ -72,7 +72,7 @@ async function* batchesAfter(start: Position, head: Position, reader: LogReader)
     const isLive = buffer.covers(at);
     for await (const { events, position } of isLive ? bufferedSlices(reader, at) : storedSlices(reader, at)) {
       const caughtUp = position >= later(head, buffer.last);
-      // The first batch tells a reader that it has caught up, though there is nothing for it.
+      // The first batch reports that the reader has caught up, even if it is empty.
       if (position > at || (isFirst && caughtUp)) {
         yield { events, position, caughtUp };
         at = position;
@@ -83,7 +83,7 @@ async function* batchesAfter(start: Position, head: Position, reader: LogReader)
   }
 }
 
-/** The newest events as they come, for as long as the buffer holds what comes next. */
+/** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
 async function* bufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, after: Position) {
   for (let at = after; !stop.aborted && buffer.covers(at);) {
     const { changed } = buffer;
@@ -95,8 +95,8 @@ async function* bufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, 
 }
 
 /**
- * The next that is stored: a page of the log as it is, which is all of it after a short absence, then what the node finds
- * of what matches. It does not say when that was all: the next page will.
+ * Yields stored events: first a page of the whole log, which is sufficient after a short absence, then the matching
+ * events that the node finds. The node does not report the end; the next page does.
  */
 async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
   const { source, pages, buffer, prefixes, maxBatch, stop } = reader;
@@ -123,14 +123,14 @@ async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator
 interface Search {
   readonly after: Position;
   readonly prefixes: readonly string[];
-  /** Most events of a slice. */
+  /** Maximum number of events of a slice. */
   readonly limit: number;
   readonly stop: AbortSignal;
 }
 
 /**
- * Reads what is stored after a position, as the node finds it, until nothing comes for a while. A reader that the node
- * drops for being too slow keeps what was sent before.
+ * Reads matching stored events after a position until none arrives for a while. If the node drops the reader for being
+ * too slow, the events received before are kept.
  * @throws the client's error when the subscription is lost
  */
 async function* findStored(
@@ -161,11 +161,12 @@ async function* findStored(
   try {
     for (let position = after; !stop.aborted;) {
       const slice = new GrowingSlice(limit);
-      // Each turn brings a few; together they make a batch worth handing over.
+      // Each turn of the event loop brings a few events. Collect a batch of them.
       while (slice.takeFrom(subscription) && !slice.isFull) await setImmediate();
       const { events } = slice;
       let reached = later(position, events.at(-1)?.position ?? position);
-      // All that came before the checkpoint was taken in this very turn. Its second half may be zero: before the last event.
+      // All events before the checkpoint were taken in this turn. Its prepare position may be 0, that is, before the
+      // last event.
       if (!slice.isFull) reached = later(reached, checkpoint);
       const quietAt = newsAt + QUIET_MS;
       if (reached > position) {
@@ -181,7 +182,7 @@ async function* findStored(
   }
 }
 
-/** Events of a slice as they come. */
+/** Collects the events of a slice. */
 class GrowingSlice {
   readonly events: StoredEvent[] = [];
   private bytes = 0;
@@ -192,7 +193,7 @@ class GrowingSlice {
     return this.events.length >= this.limit || this.bytes >= MAX_SLICE_BYTES;
   }
 
-  /** Takes what is there; answers whether there was anything. */
+  /** Takes the received events. Returns false if there were none. */
   takeFrom(subscription: AllStreamSubscription): boolean {
     const before = this.events.length;
     while (!this.isFull) {

@@ -52,9 +52,9 @@ import {
   toStoredEvent,
 } from './log-reads.ts';
 
-/** As the client reads and writes them: it fails on any other, in a way that ends the process. */
+/** The form of ids that the client supports. Others cause an uncaught error that ends the process. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Events of a stream read in one go; fewer after a timeout. */
+/** Events per read of a stream; fewer after a timeout. */
 const READ_BATCH_SIZE = 1_000;
 
 export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
@@ -62,7 +62,7 @@ export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
   readonly metrics: Metrics;
 }
 
-/** The streams of an EventStoreDB node or cluster. Any number of stores in a process do not disturb each other; one will do. */
+/** The streams of an EventStoreDB node or cluster. One store per process is sufficient; several are independent. */
 export class EventStoreDbEventStore implements EventStore {
   private readonly limits: EventStoreDbLimits;
   private readonly node: NodeClient;
@@ -72,7 +72,7 @@ export class EventStoreDbEventStore implements EventStore {
   private readonly closing = new AbortController();
   private closed: Promise<void> | undefined;
 
-  /** Connects with the first operation. @throws TypeError where the URL is none */
+  /** Connects with the first operation. @throws TypeError if the URL is invalid */
   constructor(private readonly options: EventStoreDbEventStoreOptions) {
     const { logger, metrics, limits } = options;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
@@ -119,7 +119,7 @@ export class EventStoreDbEventStore implements EventStore {
       for (const event of read.found) events.push(event);
       if (read.isWhole && read.found.length < count) break;
       most = read.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : half(most);
-      // Not counted on: of a stream that was deleted and begun again the first ones are gone.
+      // Revisions may start above 0, because a deleted stream can be started again without its first events.
       at = (read.found.at(-1)?.revision ?? at) + 1;
     }
     return events;
@@ -132,7 +132,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
-    // Before anything is waited for: a position of another store.
+    // Fail immediately for a position of another store.
     fromPosition(options.after ?? BEGINNING);
     const { operationTimeoutMs: timeoutMs } = this.limits;
     const { node, live, countRetry } = this;
@@ -161,7 +161,7 @@ export class EventStoreDbEventStore implements EventStore {
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
     try {
       const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
-      // The client's own deadline begins when it is connected.
+      // The client's own deadline starts only when it is connected.
       const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, timedOut);
       const revision = Number(nextExpectedRevision);
       if (position !== undefined) return { revision, position: toPosition(position) };
@@ -197,7 +197,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 }
 
-/** Refuses events on which the client fails where nobody can catch the error. */
+/** Refuses events that cause uncaught errors in the client. */
 function refuseUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
   for (const event of events) {
@@ -207,7 +207,7 @@ function refuseUnwritable(events: readonly NewEvent[]): void {
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
 }
 
-/** None where there is no such stream. */
+/** Returns no events if the stream does not exist. */
 async function eventsIn(read: StreamingRead<ResolvedEvent>, silenceMs: number): Promise<Collected<StoredEvent>> {
   try {
     const { found, ...end } = await collect(read, silenceMs);

@@ -35,7 +35,7 @@ function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Fills streams with events, 100 in an append, and answers all of them in order. */
+/** Fills streams with events, 100 per append, and returns all of them in order. */
 async function fill(store: EventStore, prefix: string, streams: readonly string[], hundreds: number) {
   const appended: string[] = [];
   for (let hundred = 0; hundred < hundreds; hundred += 1) {
@@ -48,7 +48,7 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
   return appended;
 }
 
-/** Each fact about EventStoreDB and its client, and that the adapter holds under it. */
+/** Tests each fact about EventStoreDB and its client, and how the adapter handles it. */
 describe(`facts of EventStoreDB, on ${NODE}`, () => {
   const subject = eventStoreDbSubject();
   let store: EventStore;
@@ -67,7 +67,7 @@ describe(`facts of EventStoreDB, on ${NODE}`, () => {
         await fill(store, other, [part], 8);
       }
       const before = (await store.append(`${other}x`, 'no_stream', newEvents(1))).position;
-      // One that begins now has nothing of it in memory.
+      // A new store has no events in its buffer.
       store = await subject.reopen();
       const whole = await follow(
         store,
@@ -157,7 +157,7 @@ describe(`facts of EventStoreDB, on ${NODE}`, () => {
     }
     expect(await store.read(stream)).toEqual([]);
     await store.append(stream, 'no_stream', [text(900_000)]);
-    // The node counts the data alone.
+    // The node limits the size of the data only.
     await store.append(stream, 0, [{ ...text(1_000), type: 'x'.repeat(600_000) }]);
     expect(await store.read(stream)).toHaveLength(2);
   });
@@ -209,7 +209,7 @@ describe(`facts of EventStoreDB, on ${NODE}`, () => {
     const { events, position = '' } = await follow(store, { prefixes: [newPrefix()] }, reached);
     expect(events).toEqual([]);
     expect(position >= head).toBe(true);
-    // Live: what others write moves it too, without waiting for a checkpoint.
+    // A live reader also advances by events of others, without waiting for a checkpoint.
     const seen: string[] = [];
     const stop = new AbortController();
     const following = (async () => {
@@ -243,7 +243,7 @@ function factsOfFaults(): void {
   it('a subscription that the node ends is taken up again, for as long as the process lives', async () => {
     const store = fixture.open();
     const appended = await fill(store, a, ['x'], 8);
-    // Each fault finds the reader in the middle of what is stored.
+    // Each fault occurs while the reader is in the middle of stored events.
     const faults = [0, 1, 2].map(() => Promise.withResolvers<void>());
     let batches = 0;
     const untilFault = async () => faults[Math.floor((batches += 1) / 6) - 1]?.promise;
@@ -354,7 +354,7 @@ function factsOfFaults(): void {
   });
 
   it('one store’s end or lost node rejects no append of another in the same process', async () => {
-    // Another node, and so a stand-in wherever the first one runs.
+    // The second node is always a stand-in.
     const other = await EventStoreDbFixture.on(await EventStoreDbStandIn.create());
     try {
       const steady = fixture.open();

@@ -19,7 +19,7 @@ const WRITERS = 8;
 /** The stream of the last event of a test. */
 const MARKER = 'marker';
 
-/** What was appended and acknowledged, stream by stream. */
+/** Ids of acknowledged events by stream. */
 type AcknowledgedIds = ReadonlyMap<string, readonly string[]>;
 
 const title = `a node that fails, on ${NODE}`;
@@ -34,7 +34,7 @@ function faults(): void {
   beforeEach(() => void (prefix = newPrefix()));
   afterEach(() => fixture.closeStores());
 
-  /** Appends to a stream of its own for each writer, event after event, until it is told to end. */
+  /** Starts writers that append events to their own streams until `ended` aborts. */
   function startWriters(store: EventStore, ended: AbortSignal) {
     const acknowledged = new Map<string, string[]>();
     let unanswered = 0;
@@ -68,7 +68,7 @@ function faults(): void {
     for (const [stream, own] of acknowledged) expect(ids(await store.read(stream))).toEqual(own);
   }
 
-  /** All of it once, each stream in its order, all in the log's order. */
+  /** Expects each event once, in the order of its stream and of the log. */
   function expectFollowed(events: readonly StoredEvent[], acknowledged: AcknowledgedIds): void {
     for (const [stream, own] of acknowledged) {
       expect(ids(events.filter((event) => event.stream === stream))).toEqual(own);
@@ -112,7 +112,7 @@ function faults(): void {
     const following = [
       followUntilMarked(store, prefix, 500),
       followUntilMarked(fixture.open(), prefix, 7),
-      // Slow, as it reads again what it was handed: it falls out of the buffer of live events.
+      // Reads its events again, which is so slow that it falls out of the buffer of live events.
       followUntilMarked(store, prefix, 500, async (batch) => {
         const streams = new Set(batch.events.map(({ stream }) => stream));
         for (const stream of streams) await store.read(stream).catch(() => undefined);
@@ -192,7 +192,7 @@ function faults(): void {
   });
 }
 
-/** Follows until the event comes that is appended after all others, or 60 seconds have passed. Without that event. */
+/** Follows until the marker event, which is appended last, or for 60 seconds. Returns the events before it. */
 async function followUntilMarked(
   store: EventStore,
   prefix: string,

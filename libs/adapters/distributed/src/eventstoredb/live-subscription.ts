@@ -14,21 +14,21 @@ import {
 } from './log-reads.ts';
 
 const PAUSES = { firstPauseMs: 50, longestPauseMs: 2_000 };
-/** Most bytes of events kept, as JSON. */
+/** Maximum size of the buffered events as JSON. */
 const MAX_BYTES = 32 * 1_048_576;
 
 interface LiveSubscriptionOptions extends RetryTelemetry {
   readonly node: NodeClient;
-  /** Newest events that its buffer keeps, at least. */
+  /** Minimum number of newest events in the buffer. */
   readonly capacity: number;
   readonly timeoutMs: number;
-  /** Ends it. */
+  /** Ends the subscription. */
   readonly closing: AbortSignal;
 }
 
 /**
- * The one subscription of a process to what comes, unfiltered: it sees every entry of the log, so that each reader knows
- * how far it is although nothing of its own came. A filtered one tells that only now and then.
+ * The single subscription of a process to new events. It is unfiltered, so that readers know their position even if no
+ * event matches their filter. A filtered subscription reports it only occasionally.
  */
 export class LiveSubscription {
   private buffer: Promise<LiveEventBuffer> | undefined;
@@ -36,7 +36,7 @@ export class LiveSubscription {
 
   constructor(private readonly options: LiveSubscriptionOptions) {}
 
-  /** Begins with the first reader, at the head of the log, as soon as there is a node. */
+  /** Starts at the head of the log as soon as a node is available. Called for the first reader. */
   open(): Promise<LiveEventBuffer> {
     return (this.buffer ??= this.begin());
   }
@@ -49,19 +49,21 @@ export class LiveSubscription {
     return buffer;
   }
 
-  /** The client never subscribes again by itself. Once the node has confirmed a subscription, pauses are short again. */
+  /**
+   * Subscribes again after failures, which the client does not. After a confirmed subscription, pauses are short again.
+   */
   private async fill(buffer: LiveEventBuffer): Promise<void> {
     const { closing } = this.options;
     while (!closing.aborted) {
-      // Fails on `closing` only.
+      // Rejects only if `closing` aborts.
       await retry(() => this.subscribe(buffer), { ...PAUSES, signal: closing }).catch(() => undefined);
       await pause(PAUSES.firstPauseMs, closing);
     }
   }
 
   /**
-   * Resolves when a subscription that the node had confirmed is lost.
-   * @throws the client's error where the node did not confirm it
+   * Resolves when a confirmed subscription is lost.
+   * @throws the client's error if the node did not confirm the subscription
    */
   private async subscribe(buffer: LiveEventBuffer): Promise<void> {
     const { node, closing, logger, countRetry } = this.options;
@@ -85,7 +87,7 @@ export class LiveSubscription {
   }
 }
 
-/** The newest events of the log, kept in memory so that all live readers of the process take them from one subscription. */
+/** The newest events of the log in memory, so that all live readers of the process share one subscription. */
 export class LiveEventBuffer {
   private events: StoredEvent[] = [];
   /** Size of each of the events. */
@@ -94,13 +96,13 @@ export class LiveEventBuffer {
   private end: Position;
   private wake!: () => void;
   private isWaking = false;
-  /** Resolves when something was added, or `notify` called. */
+  /** Resolves when an entry was added or `notify` was called. */
   changed!: Promise<void>;
 
   /**
-   * @param start everything after it will be added
-   * @param capacity most events kept, at least, unless they are too large; up to twice as many
-   * @param maxBytes most bytes kept; the newest half stays when they are exceeded
+   * @param start position after which all entries will be added
+   * @param capacity minimum number of kept events, unless they are too large; the maximum is twice as many
+   * @param maxBytes maximum size of kept events; when it is exceeded, the newest half stays
    */
   constructor(
     private start: Position,
@@ -116,22 +118,22 @@ export class LiveEventBuffer {
     return this.end;
   }
 
-  /** Adds what follows in the log; what was added before is left out. */
+  /** Adds the next entry of the log. Entries that were added before are ignored. */
   push({ position, event }: LogEntry): void {
     if (position <= this.end) return;
     this.end = position;
     if (event !== undefined) this.add(event);
-    // Readers are woken once for all that one piece of the network's data brings.
+    // Readers are woken once for all entries that arrive together.
     if (!this.isWaking) setImmediate(() => this.notify());
     this.isWaking = true;
   }
 
-  /** Whether everything after this position is here. */
+  /** Returns true if the buffer has all entries after the position. */
   covers(position: Position): boolean {
     return position >= this.start;
   }
 
-  /** The events after a position that `covers` confirmed, at most `limit` of those that match, and how far that reaches. */
+  /** Returns up to `limit` matching events after a covered position, and the position that they reach. */
   after(position: Position, prefixes: readonly string[], limit: number): LogSlice {
     const matching: StoredEvent[] = [];
     for (let at = this.indexAfter(position); at < this.events.length; at += 1) {
@@ -155,7 +157,7 @@ export class LiveEventBuffer {
     this.sizes.push(size);
     this.bytes += size;
     if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
-    // In large steps: each moves what stays.
+    // Remove many at once, because each removal moves the remaining events.
     let surplus = Math.max(0, this.events.length - this.capacity);
     let left = this.bytes - sum(this.sizes.slice(0, surplus));
     for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
@@ -183,14 +185,14 @@ function sum(numbers: readonly number[]): number {
 interface Following {
   readonly after: Position;
   readonly stop: AbortSignal;
-  /** When the node has confirmed the subscription. */
+  /** Called when the node has confirmed the subscription. */
   onConfirmed(): void;
   onEntry(entry: LogEntry): void;
 }
 
 /**
- * Hands over all that follows in the log, as it comes.
- * @returns why the subscription is lost; undefined on `stop`
+ * Passes on new entries of the log as they arrive.
+ * @returns the reason why the subscription is lost; undefined if `stop` aborted
  */
 async function followLog(
   { client, callOptions }: NodeClient,
@@ -209,7 +211,7 @@ async function followLog(
   return reason;
 }
 
-/** Ends the call too, which the client leaves open. Its listener for errors stays: one may still come. */
+/** Ends the subscription and its call, which the client leaves open. The error listener stays for late errors. */
 export function endSubscription(subscription: AllStreamSubscription): void {
   subscription.unsubscribe().catch(() => undefined);
   subscription.destroy();

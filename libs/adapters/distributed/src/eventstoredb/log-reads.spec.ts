@@ -9,7 +9,7 @@ import type { NodeClient } from './node-client.ts';
 
 const SILENCE_MS = 5_000;
 
-/** A call whose answers are for the test to give. */
+/** A call whose responses the test emits. */
 class Call extends EventEmitter {
   isCancelled = false;
 
@@ -68,7 +68,7 @@ describe('what a call answers', () => {
   });
 });
 
-/** A node with a log of so many entries, which falls silent behind the first few of each answer. */
+/** A node whose log has `entries` entries, and which stops after the first `sentAtOnce` of each response. */
 function nodeOf(entries: number, sentAtOnce: () => number, characters?: number) {
   const asked: number[] = [];
   const answer = (from: number, maxCount: number) => {

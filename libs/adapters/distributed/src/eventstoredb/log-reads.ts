@@ -13,19 +13,19 @@ import { monotonicMs } from '@tracking/resilience';
 import { type NodeClient, timedOut } from './node-client.ts';
 
 const HALF = 16;
-/** Before the first event. */
+/** The position before the first event. */
 export const BEGINNING: Position = '0'.repeat(2 * HALF);
-/** Most entries of a page of the log. */
+/** Maximum number of entries of a page. */
 const MAX_PAGE = 500;
-/** A page of the log ends once its events have so many bytes. */
+/** A page ends when its events exceed this size. */
 const MAX_PAGE_BYTES = 16 * 1_048_576;
 
-/** Commit and prepare position in 16 hexadecimal digits each: as strings they sort as the log does. */
+/** Encodes commit and prepare position in 16 hexadecimal digits each, so that strings sort in the order of the log. */
 export function toPosition({ commit, prepare }: LogPosition): Position {
   return commit.toString(16).padStart(HALF, '0') + prepare.toString(16).padStart(HALF, '0');
 }
 
-/** As the client takes it to begin after. */
+/** The client's form of a position after which a read starts. */
 export function fromPosition(position: Position): LogPosition | 'start' {
   if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPosition(position);
   if (position === BEGINNING) return 'start';
@@ -36,7 +36,7 @@ export function later(one: Position, other: Position): Position {
   return one > other ? one : other;
 }
 
-/** @throws TypeError for a node before 22.6, which does not tell the positions of a stream's events */
+/** @throws TypeError for a node older than 22.6, which does not return positions of a stream's events */
 export function toStoredEvent({ streamId, id, revision, type, data, metadata, position }: RecordedEvent): StoredEvent {
   if (position === undefined) throw new TypeError('the node does not tell positions: it is older than 22.6');
   return {
@@ -53,18 +53,18 @@ export function toStoredEvent({ streamId, id, revision, type, data, metadata, po
 /** One entry of the whole log, as a reader sees it. */
 export interface LogEntry {
   readonly position: Position;
-  /** Absent where it is one of the node's own, as its statistics. */
+  /** Absent for entries of the node itself, such as statistics. */
   readonly event?: StoredEvent;
 }
 
-/** The matching events of a piece of the log, and the position up to which it reaches. */
+/** The matching events of a part of the log, and the position of its end. */
 export interface LogSlice {
   readonly events: readonly StoredEvent[];
   readonly position: Position;
 }
 
 export function toLogEntry({ event }: AllStreamResolvedEvent): LogEntry {
-  // There is none only where links are resolved, which is never asked for.
+  // Undefined only if links are resolved, which no read requests.
   if (event === undefined) return { position: BEGINNING };
   if (event.streamId.startsWith('$')) return { position: toPosition(event.position) };
   return { position: toPosition(event.position), event: toStoredEvent(event) };
@@ -74,7 +74,9 @@ export function matches({ stream }: StoredEvent, prefixes: readonly string[]): b
   return prefixes.some((prefix) => stream.startsWith(prefix));
 }
 
-/** Position of the last entry of the whole log, `$all`, the node's own included; undefined in an empty one. */
+/**
+ * Returns the position of the last entry of `$all`, including the node's own entries; undefined if the log is empty.
+ */
 export async function readHead({ client, callOptions }: NodeClient, timeoutMs: number): Promise<Position | undefined> {
   const read = client.readAll({ ...callOptions, direction: BACKWARDS, fromPosition: END, maxCount: 1 });
   const [entry] = (await collect(read, timeoutMs)).found;
@@ -87,20 +89,20 @@ interface LogPage {
   readonly isLast: boolean;
 }
 
-/** Reads the log page by page, of whatever stream. Pages get smaller after a timeout, and larger again after a success. */
+/** Reads the log of all streams page by page. Pages get smaller after a timeout, and larger again after a success. */
 export class LogPages {
   private count = MAX_PAGE;
 
-  /** @param silenceMs how long the node may send nothing */
+  /** @param silenceMs timeout between two items of a response */
   constructor(
     private readonly node: NodeClient,
     private readonly silenceMs: number,
   ) {}
 
-  /** The entries after a position. @throws the failure, if nothing came before it */
+  /** Returns entries after a position. @throws the failure if no entry arrived before it */
   async after(position: Position): Promise<LogPage> {
     const { client, callOptions } = this.node;
-    // Other than a subscription, a read begins with the entry at the position.
+    // Unlike a subscription, a read starts with the entry at the position.
     const maxCount = this.count + 1;
     let bytes = 0;
     const isEnough = ({ event }: LogEntry) => {
@@ -121,22 +123,22 @@ export class LogPages {
   }
 }
 
-/** Half as many, but at least one. */
+/** Half of the count, but at least one. */
 export function half(count: number): number {
   return Math.max(1, Math.floor(count / 2));
 }
 
 export interface Collected<T> {
   readonly found: readonly T[];
-  /** True if the call ended by itself: the answer is complete. */
+  /** True if the call ended by itself, so that the response is complete. */
   readonly isWhole: boolean;
-  /** Why it ended otherwise; undefined if enough was found. */
+  /** The reason of another end; undefined if `isEnough` ended it. */
   readonly failure?: unknown;
 }
 
 interface Collecting<R, T> {
   readonly toItem: (answer: R) => T;
-  /** Ends the call behind this item. */
+  /** If it returns true, the call ends after this item. */
   readonly isEnough?: (item: T) => boolean;
 }
 
@@ -147,10 +149,10 @@ export function collect<R, T>(
   collecting: Collecting<R, T>,
 ): Promise<Collected<T>>;
 /**
- * Everything that a call answers until it ends, fails, or sends nothing for a while. Answers that came before are kept.
- * The client neither ends a call that failed nor handles a later error of it. Iterating over the call, or cancelling one
- * that has ended, would cost as much as the call.
- * @throws the failure, if nothing came before it
+ * Collects the items of a call until it ends, fails, or sends nothing for a while. Items before a failure are kept.
+ * It ends a failed call and handles its later errors, which the client does not. It does not iterate over the call or
+ * cancel one that has ended, as each costs as much as the call.
+ * @throws the failure if no item arrived before it
  */
 export async function collect<R, T>(
   read: StreamingRead<R>,
@@ -177,7 +179,7 @@ export async function collect<R, T>(
     .on('error', (failure) => finish({ isWhole: false, failure }));
   let timer = setTimeout(checkSilence, silenceMs);
   async function checkSilence(): Promise<void> {
-    // In a busy process, answers may have arrived that are not handled yet.
+    // In a busy process, items may have arrived that are not handled yet.
     await setImmediate();
     if (isOver) return;
     const leftMs = heardAt + silenceMs - monotonicMs();

@@ -9,20 +9,20 @@ export const DEFAULT_LIMITS: EventStoreDbLimits = {
   maxAppends: 10_000,
   liveEvents: 2_000,
 };
-/** As the client itself takes it apart. */
+/** Parses URLs as the client does. */
 const URL_PARTS = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
-/** Which engine, as operators know it. */
+/** Name of the engine for operators. */
 export const ENGINE = 'event store';
 const RETRY_PAUSES = { firstPauseMs: 50, longestPauseMs: 1_000 };
 
-/** Where the nodes are, how to be let in, and how long to wait for them. */
+/** Addresses, credentials and limits of the client. */
 export interface EventStoreDbOptions {
   /**
-   * As operators write it: `esdb://user:password@host:2113?tls=true&tlsCAFile=…`, several hosts or `esdb+discover://` for
-   * a cluster. TLS and its certificates are options of it.
+   * For example `esdb://user:password@host:2113?tls=true&tlsCAFile=…`; several hosts or `esdb+discover://` for a
+   * cluster. TLS and its certificates are options in the URL.
    */
   readonly url: string;
-  /** In the place of those in the URL. A node without TLS is told none. */
+  /** Replaces the credentials in the URL. They are not sent to a node without TLS. */
   readonly credentials?: EventStoreDbCredentials;
   readonly limits?: Partial<EventStoreDbLimits>;
 }
@@ -34,13 +34,13 @@ interface EventStoreDbCredentials {
 
 export interface EventStoreDbLimits {
   /**
-   * From the call of an operation to `Unavailable`; until then it is repeated. A read may take longer, as long as the node
-   * is never silent for this time.
+   * Time from the call of an operation to `Unavailable`; until then it is retried. A read may take longer if the node
+   * sends something within this time, again and again.
    */
   readonly operationTimeoutMs: number;
-  /** Most appends that the node has not answered; beyond, `Busy`. */
+  /** Maximum number of concurrent appends; above it, `Busy`. */
   readonly maxAppends: number;
-  /** Newest events kept in memory for live readers, at least, up to twice as many; fewer if they exceed 32 MiB. */
+  /** Minimum number of newest events in memory for live readers; at most twice as many, and fewer above 32 MiB. */
   readonly liveEvents: number;
 }
 
@@ -52,28 +52,28 @@ interface ClientInternals {
 
 /** Options of every call. */
 interface CallOptions {
-  /** A follower answers from what it has by then; only the leader has everything acknowledged. */
+  /** Only the leader has all acknowledged events. A follower may lag behind. */
   readonly requiresLeader: true;
   readonly credentials?: EventStoreDbCredentials;
 }
 
-/** The client as the adapter uses it. */
+/** The client with the options of the adapter. */
 export interface NodeClient {
   readonly client: EventStoreDBClient;
   readonly callOptions: CallOptions;
-  /** Ends every call and the connection. */
+  /** Ends all calls and the connection. */
   close(): Promise<void>;
 }
 
 /**
- * Connects with the first call, and again whenever it has to.
- * @throws TypeError where the URL is none, without a word of it
+ * Creates a client that connects with the first call, and reconnects when needed.
+ * @throws TypeError if the URL is invalid; the message does not contain it
  */
 export function openClient({ url, credentials }: EventStoreDbOptions): NodeClient {
   let client: EventStoreDBClient;
   let known: EventStoreDbCredentials | undefined;
   try {
-    // The client prints the URL when it does not know one of its options: it is never told who logs in.
+    // The client prints the URL if it contains an unknown option. So credentials are removed from the URL.
     const [, scheme = '', username, password, rest = ''] = URL_PARTS.exec(url) ?? [];
     known = username === undefined || password === undefined ? undefined : decoded({ username, password });
     client = EventStoreDBClient.connectionString(scheme + rest);
@@ -87,7 +87,7 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
     callOptions: { requiresLeader: true, ...(login && { credentials: login }) },
     async close() {
       await client.dispose();
-      // Not waited for: while no node is to be found there is nothing to disconnect from either.
+      // Not awaited, because it does not settle while no node is found.
       getChannel().then(
         (channel) => channel.close(),
         () => undefined,
@@ -101,13 +101,13 @@ function decoded({ username, password }: EventStoreDbCredentials): EventStoreDbC
 }
 
 /**
- * Three things of the client that would lose appends of others or end the process:
- * - Appends that share one long call (`BatchAppend`) are kept in one map for all clients of the process: an error of any
- *   call rejects them all, and an answer that comes afterwards is an uncaught `TypeError`; a write that waits for room is
- *   rejected where nobody can catch it. So every append is a call of its own, as with servers that know no other.
- * - After an error it closes its channel in the middle of the turn, under an append that is just being started, whose
- *   failure nobody can catch; and it rejects unheard where meanwhile no node is found. So that happens in its own turn.
- * - With `throwOnAppendFailure=false` in the URL a refused append would look like one that was stored.
+ * Changes three behaviors of the client that would lose concurrent appends or end the process: - Appends that share one
+ * long call (`BatchAppend`) are in one map for all clients of the process. An error of any call rejects them all, a
+ * later response causes an uncaught `TypeError`, and the error of a write that waits for capacity is uncaught too. So
+ * each append uses its own call, as with servers without `BatchAppend`. - After an error, the client closes its channel
+ * immediately. An append that is being started then fails with an uncaught error. If no node is found meanwhile, there
+ * is an unhandled rejection. So the channel is closed in a turn of its own. - With `throwOnAppendFailure=false` in the
+ * URL, a refused append would look like a stored one.
  */
 function patchClient(client: EventStoreDBClient): ClientInternals {
   const internals = client as unknown as ClientInternals;
@@ -125,7 +125,7 @@ function patchClient(client: EventStoreDBClient): ClientInternals {
   return internals;
 }
 
-/** As far as the client's and gRPC's errors go; some have a `type`, some a `code` only. */
+/** An error of the client or of gRPC. Some have a `type`, others only a `code`. */
 interface ClientError {
   readonly type?: unknown;
   readonly code?: unknown;
@@ -145,8 +145,8 @@ function isOfType(error: unknown, type: string): boolean {
 }
 
 /**
- * The client's errors as the port's: what the node refuses for ever as plain errors, everything else as `Unavailable`.
- * Nothing of their text is kept, nor they as a cause.
+ * Maps errors of the client to errors of the port: permanent refusals to plain errors, all others to `Unavailable`. The
+ * new error contains neither the text nor the original error as its cause.
  */
 function portError(error: unknown): Error {
   if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
@@ -160,9 +160,9 @@ export function timedOut(): Unavailable {
 }
 
 /**
- * Repeats an operation that the node does not answer, until its time is over. What was given up may still happen.
- * @param attempt is told how many milliseconds it has
- * @throws Unavailable, VersionConflict, or why the node refuses
+ * Retries an operation without a response until its time is over. An abandoned attempt may still be carried out.
+ * @param attempt receives the milliseconds that are left
+ * @throws Unavailable, VersionConflict, or the refusal of the node
  */
 export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => Promise<T>): Promise<T> {
   const deadline = monotonicMs() + timeoutMs;
@@ -176,13 +176,13 @@ export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => P
   return retry(once, { ...RETRY_PAUSES, deadline, isTransient: (error) => error instanceof Unavailable });
 }
 
-/** Told of every try that failed. */
+/** Log and metric of failed attempts. */
 export interface RetryTelemetry {
   readonly logger: Logger;
   readonly countRetry: CountRetry;
 }
 
-/** Repeats a read for those who follow the log until the node answers; undefined where `stop` comes first. */
+/** Retries a read for followers of the log until it succeeds. Returns undefined if `stop` aborts first. */
 export async function retryUntilStopped<T>(
   stop: AbortSignal,
   { logger, countRetry }: RetryTelemetry,
@@ -193,7 +193,7 @@ export async function retryUntilStopped<T>(
     countRetry('catching up');
     logger.warn({ reason: reasonOf(error) }, 'event store: catching up is tried again');
   };
-  // Without a deadline it fails on `stop` only.
+  // Without a deadline it rejects only if `stop` aborts.
   const answer = retry(() => unlessAborted(stop, attempt()), { ...RETRY_PAUSES, signal: stop, onFailure });
   return answer.catch(() => undefined);
 }

@@ -11,46 +11,48 @@ export const DEFAULT_LIMITS: GrpcLimits = {
   connectionAgeMs: 60_000,
   closeTimeoutMs: 15_000,
 };
-/** Room for the envelope of a request or response, and for escapes of its text in JSON. */
+/** Additional size for the envelope of a request or response, and for escapes in JSON. */
 const ENVELOPE_BYTES = 65_536;
-/** Metadata by which a caller makes itself known, and by which it names the request for which it calls. */
+/** Metadata with the caller's token, and with the ids of the request that it serves. */
 const AUTHORIZATION = 'authorization';
 const REQUEST_ID = 'request-id';
 const TRACEPARENT = 'traceparent';
 
 /** PEM texts. */
 export interface GrpcTls {
-  /** Authority of the other end's certificate; without it, a channel trusts the system's authorities. */
+  /** Certificate authority of the peer. Without it, a channel trusts the authorities of the system. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** With `ca`, callers need a certificate that it signed. */
+/** With `ca`, callers need a certificate signed by it. */
 export interface GrpcServerTls extends GrpcTls {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Both ends need the same sizes. */
+/** Limits of calls. Client and server need the same sizes. */
 export interface GrpcLimits {
-  /** Most calls under way, on each end; beyond, `Busy`. */
+  /** Maximum number of concurrent calls of a client and of a server; above it, `Busy`. */
   readonly maxCalls: number;
-  /** As JSON. The API takes bodies of 1 MiB: one fits, in whatever form. */
+  /** Maximum size as JSON. A body of the API of 1 MiB fits in any encoding. */
   readonly maxRequestBytes: number;
-  /** As JSON. A shipment with all the milestones that it may have fits, and so does a page of events with theirs. */
+  /** Maximum size as JSON. A shipment with the maximum number of milestones fits, and so does a page of events. */
   readonly maxAnswerBytes: number;
-  /** A connection on which nothing was heard for so long is asked whether it lives. */
+  /** An idle connection is pinged after this time. */
   readonly keepaliveMs: number;
-  /** Without an answer to that it is given up, and its calls are repeated elsewhere. */
+  /** Timeout of a ping. The connection is then closed, and its calls are repeated on another. */
   readonly keepaliveTimeoutMs: number;
-  /** After so long, ± 10 %, a server ends a connection, so that callers look for replicas again and spread over them. */
+  /**
+   * A server ends a connection after this time, ± 10 %, so that callers look up replicas again and spread over them.
+   */
   readonly connectionAgeMs: number;
-  /** From a server's `close` until what is still under way is left behind. */
+  /** Time from a server's `close` until unfinished calls are abandoned. */
   readonly closeTimeoutMs: number;
 }
 
-/** gRPC's own bounds stand a little beyond ours, which refuse in words. */
+/** Limits of gRPC itself. They are a little above ours, whose errors have messages. */
 export function messageBytes({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
   return { request: maxRequestBytes + ENVELOPE_BYTES, reply: maxAnswerBytes + ENVELOPE_BYTES };
 }
@@ -65,7 +67,7 @@ export function setToken(metadata: Metadata, token: string): void {
   metadata.set(AUTHORIZATION, bearer(token));
 }
 
-/** Turns away whoever does not know the token, before a request is read: of every operation, and of reflection. */
+/** Refuses callers without the token before their request is read, for all operations and for reflection. */
 export function requiresToken(token: string): ServerInterceptor {
   const authorization = digest(bearer(token));
   return (_method, call) =>
@@ -86,7 +88,7 @@ export function setOrigin(metadata: Metadata, { request_id, traceparent }: Reque
   metadata.set(TRACEPARENT, traceparent);
 }
 
-/** As far as the caller told. */
+/** Reads the request's ids that the caller sent, if any. */
 export function originIn(metadata: Metadata): Partial<RequestOrigin> {
   const [request_id] = metadata.get(REQUEST_ID);
   const [traceparent] = metadata.get(TRACEPARENT);

@@ -34,26 +34,28 @@ import {
   type ServiceProto,
 } from './service-protos.ts';
 
-/** Before a call is repeated; without any replica it is not repeated but waits for one. */
+/** Pause before a call is repeated. Without any replica, it waits for one instead. */
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
-/** How a call ends whose connection was lost, by what of it the driver noticed first: whether it was done is unknown. */
+/**
+ * Statuses of calls whose connection was lost, depending on what the driver notices first. Their outcome is unknown.
+ */
 const LOST: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
 
 export interface GrpcServiceChannelOptions {
-  /** Where each service is, as `dns:///host:port`: its replicas are all the addresses of that name. */
+  /** Address of each service, as `dns:///host:port`. Its replicas are all addresses of that name. */
   readonly services: Readonly<Record<string, string>>;
   readonly token: string;
-  /** `true` trusts the system's authorities. Plain text without. */
+  /** `true` trusts the certificate authorities of the system. Plain text without it. */
   readonly tls?: true | GrpcTls;
-  /** For which request a call is made, asked at each call: its ids stand in the service's log lines too. */
+  /** Returns the request that a call serves. The log lines of the called service contain its ids. */
   readonly origin?: () => RequestOrigin | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits?: Partial<GrpcLimits>;
 }
 
-/** By method. */
+/** Functions by method. */
 type ServiceClient = Readonly<
   Record<
     string,
@@ -64,7 +66,7 @@ type ServiceClient = Readonly<
 
 /** One operation of a service and how it is called. */
 interface Callee {
-  /** As operators know it. */
+  /** Name for operators. */
   readonly service: string;
   readonly rpc: Rpc;
   readonly client: ServiceClient;
@@ -72,11 +74,11 @@ interface Callee {
 }
 
 /**
- * Calls the operations of other processes, of all replicas in turn. At least once: what one has not answered when it is
- * lost is repeated on another, so requests that write carry a command id by which the service recognises them.
- * `DomainError`, `Unavailable` and `Busy` arrive as they were thrown. Once an attempt was lost, a `Busy`, and the refusal of
- * a command, arrive as `Unavailable`: the lost attempt may have written, or may still write. Anything else arrives as a plain
- * `Error` whose details stay in the service's log.
+ * Calls the operations of other processes, on all replicas in turn. Calls are made at least once: if a replica is lost
+ * before it responds, the call is repeated on another. So requests that write have a command id, by which the service
+ * recognizes repetitions. `DomainError`, `Unavailable` and `Busy` are rethrown. After a lost attempt, which may have
+ * written or may still write, `Busy` and the refusal of a command become `Unavailable`. Any other error becomes a plain
+ * `Error`, whose details are only in the service's log.
  */
 export class GrpcServiceChannel {
   private readonly limits: GrpcLimits;
@@ -99,10 +101,10 @@ export class GrpcServiceChannel {
   }
 
   /**
-   * What the service at the other end is asked: the operations of each part of its .proto file. They throw what the
-   * service throws, and `Unavailable` without an answer in time: the outcome is then unknown.
-   * @param deadlineMs of each call; longer than the service's own, which answers better than a channel that gives up
-   * @throws Error where the address of the service is not known
+   * Returns the operations of a service, by the parts of its .proto file. They throw the errors of the service, and
+   * `Unavailable` without a response in time, in which case the outcome is unknown.
+   * @param deadlineMs of each call; must exceed the service's own, whose errors are more specific
+   * @throws Error if the address of the service is not known
    */
   client<T extends Parts<T>>(proto: ServiceProto, deadlineMs: number): T {
     const url = this.options.services[proto.name];
@@ -122,7 +124,7 @@ export class GrpcServiceChannel {
     return Object.fromEntries(loaded.parts.map((part) => [part.name, operationsOf(part)])) as unknown as T;
   }
 
-  /** Takes no more calls, and lets those under way finish. */
+  /** Refuses new calls and waits for started ones. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.allSettled(this.underWay);
@@ -188,7 +190,7 @@ export class GrpcServiceChannel {
     return metadata;
   }
 
-  /** Why a service does not answer stands in the log once, not for every call. */
+  /** Logs the reason once, not for every call. */
   private unavailable(service: string, message: string, reason: string): Unavailable {
     if (!this.silent.has(service)) this.options.logger.warn({ called: service, reason }, 'command channel: no answer');
     this.silent.add(service);
@@ -219,9 +221,9 @@ function clientOf(
         'grpc.dns_min_time_between_resolutions_ms': 2_000,
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 2_000,
-        // Retries are decided in one place: here.
+        // Only this class retries.
         'grpc.enable_retries': 0,
-        // A proxy in the environment is for the way out.
+        // A proxy of the environment is for outgoing requests, not for services.
         'grpc.enable_http_proxy': 0,
         'grpc.enable_channelz': 0,
       },

@@ -38,32 +38,32 @@ import {
 } from './service-protos.ts';
 
 /**
- * A process that hung finds requests whose callers gave up long ago, as is said behind them on their connections: by
- * cancellations, or by the end. That is read after so many turns of the event loop (measured), and then they do not begin.
+ * Turns of the event loop before an operation starts. After a process hung, its connections contain requests that their
+ * callers canceled or abandoned. The cancellation or the end of the connection is read within these turns (measured),
+ * so that such requests do not start.
  */
 const TURNS_TO_READ_ON = 3;
 
 export interface GrpcServiceServerOptions {
-  /** The operations that are served. */
   readonly proto: ServiceProto;
   /** `host:port` */
   readonly address: string;
-  /** Callers without it are refused. */
+  /** Required from callers. */
   readonly token: string;
-  /** Plain text without. */
+  /** Plain text without it. */
   readonly tls?: GrpcServerTls;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits?: Partial<GrpcLimits>;
 }
 
-/** A Nest microservice that answers the operations of this process. What they are can be asked by server reflection. */
+/** A Nest microservice that serves the operations of this process, and describes them by server reflection. */
 export class GrpcServiceServer {
   private readonly limits: GrpcLimits;
   private readonly loaded: LoadedProto;
   private readonly operations: ServedOperations;
   private app: INestMicroservice | undefined;
-  /** Inside the microservice, which waits for its last call without end. */
+  /** The server inside the microservice, which itself waits for calls without a time limit. */
   private transport: Server | undefined;
 
   constructor(private readonly options: GrpcServiceServerOptions) {
@@ -74,15 +74,15 @@ export class GrpcServiceServer {
     options.metrics.gauge('command_server_calls', help, [], () => this.operations.depth);
   }
 
-  /** To be said before it listens. @throws Error where the .proto file has what is no operation */
+  /** Must be called before `listen`. @throws Error if the .proto file declares an operation that is missing */
   serve<T extends Parts<T>>(operations: T): void {
     this.operations.add(operations);
   }
 
-  /** @throws Error where the address cannot be had */
+  /** @throws Error if the address is not available */
   async listen(): Promise<void> {
     const { address, token, tls, logger, proto } = this.options;
-    // The driver's own lines, which it would print.
+    // The driver would print its messages.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
     const bytes = messageBytes(this.limits);
     const module = { module: OperationsModule, controllers: [controllerOf(this.loaded, this.operations)] };
@@ -109,7 +109,7 @@ export class GrpcServiceServer {
     await this.app.listen();
   }
 
-  /** Sends callers to other replicas, and lets the calls under way finish, for a time. */
+  /** Sends callers to other replicas, and waits for started calls for a limited time. */
   async close(): Promise<void> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
     const patience = setTimeout(() => {
@@ -121,7 +121,7 @@ export class GrpcServiceServer {
     clearTimeout(patience);
   }
 
-  /** The framework hands all of them on to the server that it makes. */
+  /** Options that the framework passes to the server that it creates. */
   private serverOptions(token: string): ServerOptions {
     return {
       interceptors: [requiresToken(token)],
@@ -130,7 +130,7 @@ export class GrpcServiceServer {
     };
   }
 
-  /** A call whose deadline passed is no longer the transport's, but may still be at work. */
+  /** Also waits for calls whose deadline has passed, which the transport no longer knows but which may still run. */
   private async finish(): Promise<void> {
     await this.app?.close();
     await this.operations.idle();
@@ -144,7 +144,7 @@ function secured({ ca, cert, key }: GrpcServerTls): ServerCredentials {
   return ServerCredentials.createSsl(ca === undefined ? null : Buffer.from(ca), [own], ca !== undefined);
 }
 
-/** The framework's own lines in our log, without those about what it starts. */
+/** Writes messages of the framework to our log, except those about its start. */
 function nestLogger(logger: Logger): LoggerService {
   return {
     log: () => undefined,
@@ -153,7 +153,7 @@ function nestLogger(logger: Logger): LoggerService {
   };
 }
 
-/** A controller with a handler for each rpc, as a class with a `@GrpcMethod` for each would be. */
+/** Creates a controller class with a `@GrpcMethod` handler for each rpc. */
 function controllerOf({ parts }: LoadedProto, operations: ServedOperations): Type {
   class OperationsController {}
   Controller()(OperationsController);
@@ -182,9 +182,9 @@ function handlerOf(name: string, operations: ServedOperations) {
 type Operation = (request: object) => Promise<unknown>;
 type ByName<T> = Readonly<Record<string, T | undefined>>;
 
-/** The operations of this process and their calls under way. */
+/** The operations of this process and their running calls. */
 class ServedOperations {
-  /** By the rpc's name. */
+  /** Operations by the name of their rpc. */
   private readonly operations = new Map<string, Operation>();
   private readonly underWay = new Set<Promise<unknown>>();
 
@@ -198,7 +198,7 @@ class ServedOperations {
     return this.underWay.size;
   }
 
-  /** @throws Error where the .proto file has what is no operation */
+  /** @throws Error if the .proto file declares an operation that is missing */
   add<T extends Parts<T>>(parts: T): void {
     const served = parts as unknown as ByName<ByName<Operation>>;
     for (const { name, rpcs } of this.loaded.parts) {
@@ -220,7 +220,7 @@ class ServedOperations {
     return answer;
   }
 
-  /** Settles when the calls that are under way have ended. */
+  /** Resolves when all running calls have ended. */
   async idle(): Promise<void> {
     await Promise.all(this.underWay);
   }
@@ -229,7 +229,7 @@ class ServedOperations {
     const started = performance.now();
     const about = { ...originFields(origin), method: name };
     const ended = (outcome: string) => {
-      // Calls that serve no request are not logged: processes make them all the time.
+      // Processes constantly make calls that serve no request. These are not logged.
       if (origin.request_id === undefined) return;
       const duration_ms = Math.round((performance.now() - started) * 10) / 10;
       this.logger.info({ ...about, outcome, duration_ms }, 'call');

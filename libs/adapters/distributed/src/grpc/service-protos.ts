@@ -5,7 +5,7 @@ import { Busy, Unavailable } from '@tracking/ports';
 
 /** The operations of a process: a .proto file with a gRPC service for each part. */
 export interface ServiceProto {
-  /** The process as operators know it: `shipments`, `webhooks`. */
+  /** Name of the process for operators: `shipments`, `webhooks`. */
   readonly name: string;
   readonly package: string;
   readonly path: string;
@@ -35,26 +35,26 @@ export interface LoadedProto {
 export interface LoadedPart {
   /** `Endpoints` */
   readonly service: string;
-  /** The same in our code: `endpoints`. */
+  /** Name in our code: `endpoints`. */
   readonly name: string;
   readonly rpcs: readonly Rpc[];
 }
 export interface Rpc {
   /** `Get` */
   readonly method: string;
-  /** The same in our code: `get`. */
+  /** Name in our code: `get`. */
   readonly operation: string;
-  /** For people: `Endpoints/Get`. */
+  /** Name in messages: `Endpoints/Get`. */
   readonly name: string;
   /** Fields of the request's message. */
   readonly fields: MessageFields;
-  /** Whether it writes under the id of a command. Other calls read, or write what any repeat writes again. */
+  /** True if the request has a command id. Other operations read, or their writes are idempotent. */
   readonly isCommand: boolean;
 }
-/** Texts, and messages of texts with their fields. */
+/** Fields with texts, and fields with messages of texts. */
 type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
 
-/** @throws Error where the file is no .proto file */
+/** @throws Error if the file is not a valid .proto file */
 export function loadProto(proto: ServiceProto): LoadedProto {
   const definition = loadSync(proto.path, { keepCase: true });
   const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedPart[] => {
@@ -71,7 +71,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
   return { proto, definition, parts };
 }
 
-/** Names of the operations that the .proto file has, by part and in order. */
+/** Names of the operations in the .proto file, by part and in order. */
 export function operationsOf(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
   const { parts } = loadProto(proto);
   return Object.fromEntries(parts.map(({ name, rpcs }) => [name, rpcs.map(({ operation }) => operation).sort()]));
@@ -96,7 +96,7 @@ function fieldsOf({ field: fields }: DescriptorProto, definition: PackageDefinit
   );
 }
 
-/** A request of any operation: the fields that its message has, and JSON for the rest. */
+/** A request of any operation: the fields of its message, and all other fields as JSON. */
 export interface RequestMessage {
   readonly json?: string;
   readonly [field: string]: unknown;
@@ -113,7 +113,7 @@ interface Absence {
   readonly message: string;
 }
 
-/** The message `Answer`: what comes back of any operation. One field, or none where there is nothing to answer. */
+/** The message `Answer`, the result of any operation. It has one field, or none if the operation returns nothing. */
 export interface AnswerMessage {
   readonly json?: string;
   readonly refused?: Refusal;
@@ -122,7 +122,7 @@ export interface AnswerMessage {
   readonly failed?: string;
 }
 
-/** Nothing is lost: what a field of the message cannot hold goes with the rest. */
+/** Values that a field of the message cannot represent are sent in the JSON. */
 export function requestMessage(request: object, fields: MessageFields): RequestMessage {
   const entries = Object.entries(request);
   const fits = ([name, value]: readonly [string, unknown]) => {
@@ -133,7 +133,7 @@ export function requestMessage(request: object, fields: MessageFields): RequestM
   return { ...Object.fromEntries(entries.filter(fits)), json: JSON.stringify(rest) };
 }
 
-/** UTF-8 has no half of a pair of surrogates, JSON has. */
+/** Returns true for strings without lone surrogates, which UTF-8 cannot represent but JSON can. */
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value.isWellFormed();
 }
@@ -143,9 +143,9 @@ function isMessage(value: unknown, fields: ReadonlySet<string>): boolean {
   return Object.entries(value).every(([name, text]) => isText(text) && fields.has(name));
 }
 
-/** @throws SyntaxError where `json` is none */
+/** @throws SyntaxError if `json` is invalid */
 export function requestOf({ json, ...fields }: RequestMessage): object {
-  // Without, it is empty: so does gRPC tell of a field that was not sent.
+  // gRPC sets `json` to an empty text if it was not sent.
   return { ...(json ? (JSON.parse(json) as object) : {}), ...fields };
 }
 
@@ -153,7 +153,7 @@ export function answerMessage(answer: unknown): AnswerMessage {
   return answer === undefined ? {} : { json: JSON.stringify(answer) };
 }
 
-/** The error as a caller may see it; undefined where its details must stay in the service. */
+/** The error for the caller; undefined if its details must not leave the service. */
 export function errorMessage(error: unknown): AnswerMessage | undefined {
   if (error instanceof DomainError) {
     const { code, message, details } = error;
@@ -165,7 +165,7 @@ export function errorMessage(error: unknown): AnswerMessage | undefined {
   return error instanceof Busy ? { busy: absence } : { unavailable: absence };
 }
 
-/** @throws what the service threw, as itself; a plain Error for what it keeps to itself */
+/** @throws the error of the service; a plain Error if its details stay there */
 export function answerOf({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
   if (refused !== undefined) throw refusalOf(refused);

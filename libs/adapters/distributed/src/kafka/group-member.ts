@@ -22,17 +22,17 @@ import { joinAs, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
 
 const PAUSES = { firstPauseMs: 200, longestPauseMs: 1_000 };
-/** A partition that was paused for its handler is fetched again at most so much later; heartbeats go out as often. */
+/** Maximum delay until a resumed partition is fetched again. Heartbeats are sent as often. */
 const FETCH_WAIT_MS = 250;
-/** Long enough to tell a broker that answers; one that does not will see the session lapse. */
+/** Maximum time for a LeaveGroup request. Without it, the group waits until the session times out. */
 const LEAVE_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
-/** The group gave the member's place away. */
+/** The group removed the member. */
 const UNKNOWN_MEMBER = 'UNKNOWN_MEMBER_ID';
 const CHECK_INTERVAL_MS = 1_000;
 
 interface Membership {
-  /** As the caller knows it, and as the cluster does. */
+  /** Name for the caller, and name in the cluster. */
   readonly topic: string;
   readonly clusterTopic: string;
   readonly clusterGroup: string;
@@ -44,7 +44,7 @@ interface Membership {
 interface GroupMemberOptions {
   readonly membership: Membership;
   openClient(): KafkaClient;
-  /** Rejects where the broker does not answer. */
+  /** Rejects if the broker does not respond. */
   pingBroker(): Promise<unknown>;
   readonly limits: KafkaLimits;
   readonly logger: Logger;
@@ -52,19 +52,19 @@ interface GroupMemberOptions {
 }
 
 /**
- * A member of a group for as long as it is wanted. kafkajs fetches nothing more from a broker while any batch of it is in
- * hand, and sends no heartbeat then. So after `pausePartitionAfterMs` in a handler its partition is paused and the loop
- * goes on: the other partitions are served and the member keeps its place however long the handler takes.
+ * A member of a consumer group until it is told to leave. While a batch from a broker is being handled, kafkajs fetches
+ * nothing from that broker and sends no heartbeat. So a partition is paused after `pausePartitionAfterMs` in a handler:
+ * the other partitions are served, and the member stays in the group, however long the handler takes.
  */
 export class GroupMember {
-  /** By partition: the work whose messages are with the handler. */
+  /** Messages that are being handled, by partition. */
   private readonly inHand = new Map<number, PartitionWork>();
   private consumer: Consumer | undefined;
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
-  /** Identity of the present consumer. */
+  /** Identity of the current consumer. */
   private identity: MemberIdentity = { id: '', leaves: false };
-  /** The member id under which its partitions were assigned; empty until then. */
+  /** Member id at the last assignment of partitions; empty before the first. */
   private assignedAs = '';
   private readonly membership: Membership;
   private readonly limits: KafkaLimits;
@@ -82,28 +82,28 @@ export class GroupMember {
     this.reporter = new RetryReporter('message broker: a consumer is made anew', { topic }, logger);
   }
 
-  /** Its group has not heard of it for so long that it may have lost its partitions. */
+  /** True if the group has had no heartbeat for so long that it may have reassigned the partitions. */
   get isOutOfGroup(): boolean {
     return this.heartbeats.isOutOfGroup;
   }
 
-  /** Takes part until told to leave and the batches in hand are done; a consumer that crashed is followed by a new one. */
+  /** Runs until `leaving` aborts and started batches are done. A crashed consumer is replaced. */
   async run(): Promise<void> {
     const { leaving } = this.membership;
     while (!leaving.aborted) {
-      // Fails on `leaving` only. After a consumer that had its partitions, pauses are short again.
+      // Rejects only if `leaving` aborts. Once a consumer has had partitions, pauses are short again.
       await retry(() => this.runConsumer(), { ...PAUSES, signal: leaving }).catch(() => undefined);
       await pause(PAUSES.firstPauseMs, leaving);
     }
     await this.finish();
   }
 
-  /** Leaves at once, whatever is in hand. */
+  /** Leaves immediately, without waiting for started batches. */
   destroy(): void {
     this.client?.destroy();
   }
 
-  /** @throws why a consumer crashed before it had its partitions */
+  /** @throws the reason why a consumer crashed before it had partitions */
   private async runConsumer(): Promise<void> {
     const client = this.options.openClient();
     this.client = client;
@@ -123,13 +123,13 @@ export class GroupMember {
   private async takePart({ kafka, destroyed }: KafkaClient): Promise<void> {
     const { clusterGroup, leaving } = this.membership;
     const { sessionTimeoutMs } = this.limits;
-    // A consumer before that was destroyed may still change its own.
+    // A new object, because the previous consumer may still change its own.
     const identity: MemberIdentity = { id: this.identity.id, leaves: false };
     this.identity = identity;
     const consumer = kafka.consumer({
       groupId: clusterGroup,
       sessionTimeout: sessionTimeoutMs,
-      // In a rebalance the group waits no longer for a member than its session lasts.
+      // A rebalance waits for a member at most until its session times out.
       rebalanceTimeout: sessionTimeoutMs,
       heartbeatInterval: Math.min(1_000, sessionTimeoutMs / 6),
       maxWaitTimeInMs: FETCH_WAIT_MS,
@@ -140,7 +140,7 @@ export class GroupMember {
           return PartitionAssigners.roundRobin(config);
         },
       ],
-      // Whether kafkajs restarts a crashed consumer depends on the error: it never does, `run` always.
+      // kafkajs would restart a consumer after some errors only. `run` does it after all.
       retry: { ...ENDLESS_RETRIES, restartOnFailure: () => Promise.resolve(false) },
     });
     this.consumer = consumer;
@@ -179,7 +179,7 @@ export class GroupMember {
     this.reporter.succeeded();
   }
 
-  /** Under another member id the partitions may have been another's in between. */
+  /** A changed member id means that other members may have owned the partitions meanwhile. */
   private joined(memberId: string, partitions: readonly number[]): void {
     for (const work of this.inHand.values()) {
       if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.fence();
@@ -192,19 +192,19 @@ export class GroupMember {
     const { batch, pause: pausePartition, resolveOffset: resolve } = payload;
     const { partition } = batch;
     const { topic, clusterTopic, leaving, handler, maxBatch } = this.membership;
-    // Fetched again once what is in hand is done; nothing of it counts as read.
+    // The messages are fetched again once the current work is done; none of them is marked as read.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
     const commit = async (of: number, offset: string) => {
       const { assignedAs } = this;
       const committing = consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]);
       await within(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
-        // It will never be taken; and kafkajs itself may not learn of it.
+        // No later commit can succeed, and kafkajs may not notice.
         if (reasonOf(error) === UNKNOWN_MEMBER && assignedAs === this.assignedAs) this.failed(error);
         throw error;
       });
     };
     const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
-    // Not `seek`: that would outlive the assignment, and pass over what was in hand and then fenced.
+    // `seek` would outlive the assignment, and skip messages of fenced work.
     const { countRetry } = this;
     const { logger } = this.options;
     const tools = { handler, maxBatch, leaving, commit, resolve, countRetry, logger };
@@ -217,7 +217,7 @@ export class GroupMember {
     if (this.inHand.get(partition) === work) pausePartition();
   }
 
-  /** The next consumer begins at what is committed. */
+  /** Ends the consumer. The next one starts at the committed offsets. */
   private failed(reason: unknown): void {
     for (const work of this.inHand.values()) work.fence();
     this.crash(reason);
@@ -228,10 +228,10 @@ export class GroupMember {
     this.inHand.delete(partition);
     try {
       work.fetchNext();
-      // The present consumer may have fetched this partition while it was in hand.
+      // The current consumer may have paused this partition.
       this.consumer?.resume([{ topic: this.membership.clusterTopic, partitions: [partition] }]);
     } catch {
-      // The consumer has gone; the next one begins at the committed offset.
+      // The consumer is gone. The next one starts at the committed offset.
     }
   }
 
@@ -257,35 +257,35 @@ function receivedMessage(
 }
 
 /**
- * Whether the group still hears of a member. A consumer whose heartbeats stop for two sessions although the broker answers
- * waits for what never comes.
+ * Monitors the heartbeats of a member. A consumer without heartbeats for two session timeouts, although the broker
+ * responds, is stuck.
  */
 class HeartbeatMonitor {
-  /** On the monotonic clock. */
+  /** Monotonic time. */
   private heardAt = performance.now();
-  /** When the broker last did not answer. */
+  /** Monotonic time of the last failed ping of the broker. */
   private brokerAwayAt = -Infinity;
 
   constructor(
     private readonly sessionTimeoutMs: number,
-    /** Rejects where the broker does not answer. */
+    /** Rejects if the broker does not respond. */
     private readonly pingBroker: () => Promise<unknown>,
   ) {}
 
-  /** The group took a heartbeat, or let the member join. */
+  /** Called when the group accepts a heartbeat or a join. */
   heard(): void {
     this.heardAt = performance.now();
   }
 
-  /** The group has not heard of the member for so long that it may have given its partitions away. */
+  /** True if the group has had no heartbeat for so long that it may have reassigned the partitions. */
   get isOutOfGroup(): boolean {
     return performance.now() - this.heardAt > this.sessionTimeoutMs;
   }
 
   /**
-   * Watches a consumer that begins now.
-   * @param onSilence called where the group does not hear of it
-   * @returns ends the watch
+   * Watches a consumer that starts now.
+   * @param onSilence called if its heartbeats stop
+   * @returns a function that ends the watch
    */
   watch(onSilence: () => void): () => void {
     const began = performance.now();

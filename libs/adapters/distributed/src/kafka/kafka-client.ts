@@ -23,10 +23,13 @@ export const DEFAULT_LIMITS: KafkaLimits = {
   closeTimeoutMs: 15_000,
 };
 const CONNECTION_TIMEOUT_MS = 3_000;
-/** Message of the errors that destroying a client causes in it. */
+/** Message of the errors in a destroyed client. */
 const DESTROYED = 'client destroyed';
 const KEEP_ALIVE_MS = 60_000;
-/** kafkajs gives up after about a second: its caller retries. Stated whole, since kafkajs has other defaults in tests. */
+/**
+ * kafkajs gives up after about a second, and its caller retries. All options are set, as kafkajs has other defaults in
+ * tests.
+ */
 export const FEW_RETRIES: RetryOptions = {
   retries: 3,
   initialRetryTime: 100,
@@ -34,14 +37,14 @@ export const FEW_RETRIES: RetryOptions = {
   multiplier: 2,
   factor: 0.2,
 };
-/** kafkajs never gives up: a member that waits for its broker comes back under its member id, without a rebalance. */
+/** kafkajs never gives up, so that a member that waits for its broker keeps its member id and causes no rebalance. */
 export const ENDLESS_RETRIES: RetryOptions = { ...FEW_RETRIES, retries: Number.MAX_SAFE_INTEGER };
 const LOST_WITHIN_MS = 10_000;
-/** One broker that restarts costs as many; where it goes on, something between breaks connections. */
+/** As many as the restart of one broker loses. If losses continue, the network breaks connections. */
 const MANY_LOST = 3;
 const LOGGED_AGAIN_AFTER_MS = 30_000;
 const MAX_REMEMBERED_MESSAGES = 100;
-/** A restart of a broker is over by then, on most machines. */
+/** A broker restarts within this time on most machines. */
 const WARN_AFTER_MS = 60_000;
 export const ENGINE = 'message broker';
 
@@ -52,36 +55,36 @@ interface SaslCredentials<Mechanism> {
 }
 export type KafkaSasl = SaslCredentials<'plain'> | SaslCredentials<'scram-sha-256'> | SaslCredentials<'scram-sha-512'>;
 
-/** Where the brokers are, how to be let in, and how long to wait for them. */
+/** Addresses, credentials and limits of a Kafka client. */
 export interface KafkaOptions {
-  /** `host:port` of one or more brokers, the first ones to ask. */
+  /** `host:port` of one or more brokers that know the rest of the cluster. */
   readonly brokers: readonly string[];
   /** Name of this process in the brokers' logs and quotas. */
   readonly clientId?: string;
-  /** Stands before every topic and group: for a cluster that others use too. */
+  /** Prefix of all topics and groups, for a shared cluster. */
   readonly topicPrefix?: string;
-  /** `true` trusts the system's authorities; texts are PEM. */
+  /** `true` trusts the certificate authorities of the system; the texts are PEM. */
   readonly tls?: boolean | { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly sasl?: KafkaSasl;
-  /** Replicas of topics made here; the cluster's default where absent. One fewer must have a message to acknowledge it. */
+  /** Replicas of created topics; default: that of the cluster. All but one must store a message to acknowledge it. */
   readonly replicationFactor?: number;
   readonly limits?: Partial<KafkaLimits>;
 }
 
 export interface KafkaLimits {
-  /** From the call of `publish` to `Unavailable`. */
+  /** Time from the call of `publish` to `Unavailable`. */
   readonly publishTimeoutMs: number;
-  /** Most messages of a topic that wait for an acknowledgement; beyond, `Busy`. */
+  /** Maximum number of unacknowledged messages of a topic; above it, `publish` throws `Busy`. */
   readonly maxWaiting: number;
-  /** One request to one broker. */
+  /** Timeout of a request to a broker. */
   readonly requestTimeoutMs: number;
-  /** A member not heard of for so long loses its partitions. The cluster allows 6 s and more unless told otherwise. */
+  /** A member without heartbeats for this time loses its partitions. Clusters accept at least 6 s by default. */
   readonly sessionTimeoutMs: number;
-  /** After so long in a handler its partition is paused, and the other partitions are served meanwhile. */
+  /** After this time in a handler, its partition is paused, and the other partitions are served. */
   readonly pausePartitionAfterMs: number;
-  /** Making topics, asking for the lag. */
+  /** Timeout for creating topics and reading the lag. */
   readonly adminTimeoutMs: number;
-  /** From `close` until what is still under way is left behind. */
+  /** Time from `close` until unfinished work is abandoned. */
   readonly closeTimeoutMs: number;
 }
 
@@ -98,9 +101,9 @@ interface KafkaClientOptions {
 }
 
 /**
- * A client of kafkajs that can be destroyed at any moment: `disconnect` of kafkajs waits for responses, for ever where its
- * retries are endless. One for each producer and consumer: consumers of one group share their committed offsets inside a
- * client, and clear each other's.
+ * A kafkajs client that can be destroyed at any time. `disconnect` of kafkajs waits for responses, without end if its
+ * retries are endless. Each producer and consumer needs its own client, because consumers of one group in the same
+ * client share their committed offsets, and clear them for each other.
  */
 export class KafkaClient {
   readonly kafka: Kafka;
@@ -126,18 +129,24 @@ export class KafkaClient {
     this.kafka = new Kafka(config);
   }
 
-  /** Aborts when it is destroyed. */
+  /** Aborts when the client is destroyed. */
   get destroyed(): AbortSignal {
     return this.#destroyed.signal;
   }
 
-  /** Cuts every connection and makes no other: what is under way fails or never settles, and keeps no process alive. */
+  /**
+   * Closes all connections and opens no others. Unfinished work fails or never settles, and does not keep the process
+   * alive.
+   */
   destroy(): void {
     this.#destroyed.abort();
     for (const socket of this.sockets) socket.destroy(new Error(DESTROYED));
   }
 
-  /** Endless retries of kafkajs cannot be stopped, but each asks for the brokers first: there it waits for ever. */
+  /**
+   * Endless retries of kafkajs cannot be stopped. But each first requests the brokers, which never resolves after
+   * `destroy`.
+   */
   private brokersUnlessDestroyed(brokers: string[]): Promise<string[]> {
     return this.destroyed.aborted ? new Promise(() => undefined) : Promise.resolve(brokers);
   }
@@ -155,9 +164,9 @@ export class KafkaClient {
   }
 }
 
-/** Responses that were awaited on a connection when it broke, in all clients of a process. */
+/** Counts requests whose connection broke before the response, in all clients of a process. */
 export class LostResponses {
-  /** When, on the monotonic clock. */
+  /** Monotonic times of the latest. */
   private times: number[] = [];
 
   add(count: number): void {
@@ -165,7 +174,7 @@ export class LostResponses {
     this.times = [...this.times, ...Array.from({ length: Math.min(count, MANY_LOST) }, () => now)].slice(-MANY_LOST);
   }
 
-  /** Whether too many were lost in the last 10 s. */
+  /** True if too many responses were lost in the last 10 s. */
   get areMany(): boolean {
     const [first = -Infinity] = this.times;
     return this.times.length === MANY_LOST && performance.now() - first < LOST_WITHIN_MS;
@@ -173,8 +182,8 @@ export class LostResponses {
 }
 
 /**
- * Log lines of kafkajs without its additions (stacks, requests, members), each message once in 30 s: kafkajs repeats
- * them at every attempt. All of that is retried: `RetryReporter` reports the result.
+ * Logs messages of kafkajs without their details (stacks, requests, members), each at most once in 30 s, because
+ * kafkajs repeats them at every attempt. All of it is retried, and `RetryReporter` reports the result.
  */
 export function kafkaLogs(logger: Logger): logCreator {
   const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_MESSAGES, ttl: LOGGED_AGAIN_AFTER_MS });
@@ -187,19 +196,19 @@ export function kafkaLogs(logger: Logger): logCreator {
     };
 }
 
-/** Log lines about what is retried until it succeeds: when it first fails, a warning when that lasts, when it succeeds. */
+/** Logs the first failure of a retried operation, a warning if failures continue, and its success. */
 export class RetryReporter {
   private since: number | undefined;
   private hasWarned = false;
 
-  /** @param what happens, as `messages are sent again` */
+  /** @param what happens, for example `messages are sent again` */
   constructor(
     private readonly what: string,
     private readonly fields: object,
     private readonly logger: Logger,
   ) {}
 
-  /** @param isFault whether it is no outage of an engine, which passes: a warning at once */
+  /** @param isFault true if the reason is no outage of an engine; it is logged as a warning immediately */
   failed(reason: string, isFault = false): void {
     const now = performance.now();
     const isNew = this.since === undefined;
@@ -239,7 +248,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Settles as `work` does, if it does so in time and before the signal aborts; what it does later is nobody's concern.
+ * Settles as `work` does, if it does so in time and before the signal aborts. Later results are ignored.
  * @throws Unavailable
  */
 export async function within<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -27,7 +27,7 @@ import {
 import { TopicProducer } from './topic-producer.ts';
 
 const POLL = { firstPauseMs: 50, longestPauseMs: 500 };
-/** Brokers take 1 MiB unless told otherwise: an event with a large shipment in it can be more. */
+/** `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 
 interface KafkaMessageBrokerOptions extends KafkaOptions {
@@ -35,11 +35,11 @@ interface KafkaMessageBrokerOptions extends KafkaOptions {
   readonly metrics: Metrics;
 }
 
-/** Topics of a Kafka cluster, each with a producer of its own, so that one which fails holds up no other. */
+/** Topics of a Kafka cluster. Each has its own producer, so that a failing topic does not delay others. */
 export class KafkaMessageBroker implements MessageBroker {
   private readonly limits: KafkaLimits;
   private readonly prefix: string;
-  /** One for all clients, so that they do not each complain of the same broker. */
+  /** Shared by all clients, so that they do not log the same failure of a broker repeatedly. */
   private readonly logs: logCreator;
   private readonly lost = new LostResponses();
   private readonly topics: KafkaTopics;
@@ -110,8 +110,8 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 
   /**
-   * Whether all is well with the cluster and with what this process has to do with it.
-   * @throws Unavailable where it does not answer, connections to it break off, or a consumer cannot take part in its group
+   * Checks the cluster and the connections and consumers of this process.
+   * @throws Unavailable if the cluster does not respond, connections break, or a consumer is not a member of its group
    */
   async check(topic: string): Promise<void> {
     await this.produced(topic);
@@ -146,7 +146,7 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 }
 
-/** Creates topics and reads lags, under the names that the cluster knows. */
+/** Creates topics and reads lags, by their names in the cluster. */
 class KafkaTopics {
   private connection: { readonly client: KafkaClient; readonly admin: Promise<Admin> } | undefined;
 
@@ -161,13 +161,13 @@ class KafkaTopics {
       const known = new Set(await admin.listTopics());
       const missing = topics.filter((topic) => !known.has(topic.name));
       if (missing.length === 0) return;
-      // Waiting for leaders, kafkajs reports topics as unknown that it has just made.
+      // While it waits for leaders, kafkajs logs the topics that it has just created as unknown.
       await admin.createTopics({ topics: missing.map((topic) => this.config(topic)), waitForLeaders: false });
       await retry(() => expectLeaders(admin, missing), { ...POLL, signal });
     });
   }
 
-  /** The offsets after the last messages, by partition. */
+  /** Returns the offset after the last message of each partition. */
   async produced(topic: string): Promise<readonly number[]> {
     const ends = await this.ask((admin) => admin.fetchTopicOffsets(topic));
     return [...ends].sort((a, b) => a.partition - b.partition).map(({ high }) => Number(high));
@@ -180,7 +180,7 @@ class KafkaTopics {
         admin.fetchOffsets({ groupId, topics: [topic] }),
       ]);
       const offsets = new Map(committed?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
-      // Without an offset (-1), or with one that retention has overtaken, the group goes on at the earliest message.
+      // Without an offset (-1), or if retention has deleted its message, the group continues at the earliest message.
       return ends.reduce((sum, { partition, low, high }) => {
         return sum + Number(high) - Math.max(offsets.get(partition) ?? -1, Number(low));
       }, 0);
@@ -203,7 +203,7 @@ class KafkaTopics {
     return { ...base, replicationFactor: this.replicationFactor };
   }
 
-  /** On one connection for all, made anew after an error. */
+  /** Uses one shared connection, and opens another after an error. */
   private async ask<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController();
     const connection = (this.connection ??= this.connect());
@@ -226,7 +226,7 @@ class KafkaTopics {
   }
 }
 
-/** @throws Error while a partition of them has no leader, or not every broker knows of it */
+/** @throws Error while a partition has no leader or is unknown to a broker */
 async function expectLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<void> {
   const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
   const leaders = metadata.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));

@@ -26,7 +26,7 @@ const question = {
   response: { decode: async (payload: Buffer) => payload.toString(), parse: async (text: string) => text },
 };
 
-/** With its length before it, as brokers send it. */
+/** A response with its length prefix. */
 function answer(correlationId: number, text: string): Buffer {
   const frame = Buffer.alloc(8 + text.length);
   frame.writeInt32BE(4 + text.length, 0);
@@ -38,7 +38,7 @@ function answer(correlationId: number, text: string): Buffer {
 describe('a connection of kafkajs', () => {
   let server: Server;
   let connection: TestedConnection;
-  /** What the server has of each socket that was opened. */
+  /** The server's side of each opened socket. */
   let accepted: Socket[];
   let lost: number;
 
@@ -121,7 +121,7 @@ const { prototype } = require('kafkajs/src/consumer/consumerGroup.js') as { read
 describe('joining a group', () => {
   const original = prototype.joinAndSync;
   let attempts: number;
-  /** Told of each attempt, of which all fail. */
+  /** Called at each attempt. All attempts fail. */
   let attempted: () => void;
   beforeAll(() => {
     prototype.joinAndSync = () => {

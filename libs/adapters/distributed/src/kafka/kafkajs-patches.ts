@@ -3,17 +3,17 @@ import type { Socket } from 'node:net';
 import { retry } from '@tracking/resilience';
 
 const SIZE_BYTES = 4;
-/** Event of a socket that broke, with the number of responses that were awaited on it. */
+/** Event of a broken socket, with the number of its pending responses. */
 export const RESPONSES_LOST = 'responses lost';
 /** Events of a socket that kafkajs listens to. */
 const LISTENED_TO = ['data', 'end', 'error', 'timeout'] as const;
 const JOIN_ATTEMPTS = 5;
 const JOIN_PAUSES = { firstPauseMs: 200, longestPauseMs: 1_600 };
 
-/** A connection of kafkajs 2.2.4: one way to a broker, over one socket after another. */
+/** A connection of kafkajs 2.2.4 to a broker, over one socket after another. */
 interface KafkaJsConnection {
   socket?: Socket;
-  /** Parts of an incomplete response, and the number of bytes to await before it is read. */
+  /** Parts of an incomplete response, and the number of bytes needed to read it. */
   chunks: Buffer[];
   bytesBuffered: number;
   bytesNeeded: number;
@@ -28,11 +28,11 @@ interface KafkaJsConnection {
 let areConnectionsPatched = false;
 
 /**
- * A connection of kafkajs outlives its sockets. Cut in the middle of a response, it takes the next socket's bytes for the
- * rest of that response: it reads sizes where there are none, and then either waits for a response for ever or throws
- * where nobody catches it, which ends the process. So each socket begins with empty buffers, and without the listeners of
- * the one before, whose late events would close the new one; only one is opened at a time, and a `disconnect` after a
- * break does not close the one that is being opened; and bytes that cannot be read cost their socket only.
+ * Makes connections of kafkajs survive broken sockets. If a socket breaks in the middle of a response, kafkajs reads
+ * the bytes of the next socket as the rest of that response. It then waits without end, or throws an uncaught error,
+ * which ends the process. With the patch, each socket starts with empty buffers and without the listeners of the
+ * previous one, whose late events would close the new socket. Only one socket is opened at a time, and a `disconnect`
+ * after a break does not close a socket that is being opened. Bytes that cannot be parsed close only their own socket.
  */
 export function patchConnections(): void {
   if (areConnectionsPatched) return;
@@ -58,7 +58,7 @@ export function patchConnections(): void {
   };
   prototype.disconnect = function () {
     if (this.isConnected()) return disconnect.call(this);
-    // A socket that another caller is opening stays.
+    // Keep a socket that another caller is opening.
     if (!opening.has(this)) reset(this);
     return Promise.resolve(true);
   };
@@ -86,7 +86,7 @@ function reset(connection: KafkaJsConnection): void {
   socket.on('error', () => undefined).destroy();
 }
 
-/** The consumer group of kafkajs 2.2.4: the membership of one consumer. */
+/** The consumer group of kafkajs 2.2.4, which is the membership of one consumer. */
 interface KafkaJsConsumerGroup {
   readonly cluster: object;
   memberId: string | null;
@@ -94,39 +94,39 @@ interface KafkaJsConsumerGroup {
   leave(): Promise<void>;
 }
 
-/** The place in a group that one consumer after another takes. */
+/** A membership that consecutive consumers share. */
 export interface MemberIdentity {
-  /** The member id that the group gave it; empty until then. */
+  /** The member id assigned by the group; empty before. */
   id: string;
-  /** Whether a consumer that ends leaves the group; where it does not, the next one takes its place. */
+  /** True if a consumer leaves the group when it ends; otherwise the next consumer continues its membership. */
   leaves: boolean;
 }
 
 interface Joining {
   readonly identity: MemberIdentity;
-  /** Aborts when nobody wants it to join any more. */
+  /** Aborts joining. */
   readonly ended: AbortSignal;
 }
 
-/** By the kafkajs cluster object of the consumer. */
+/** Memberships by the kafkajs cluster object of the consumer. */
 const joinings = new WeakMap<object, Joining>();
 
 /**
- * Has a consumer join its group under the member id of the one it replaces, which the group has not missed yet. With an id
- * of its own it would wait until the session of the old one has lapsed, and the whole group with it.
- * @param identity kept up to date from here on
+ * Makes a consumer join its group with the member id of the consumer that it replaces. With another id, the whole group
+ * would wait until the session of the previous consumer times out.
+ * @param identity updated by this function and later joins
  * @param cluster of the consumer
- * @param ended ends joining, whose pauses would go on for seconds after its client was destroyed
+ * @param ended stops joining, whose pauses would last for seconds after its client was destroyed
  */
 export function joinAs(identity: MemberIdentity, cluster: object, ended: AbortSignal): void {
   joinings.set(cluster, { identity, ended });
 }
 
 /**
- * kafkajs has no setting for the member id, and leaves the group when it crashes. And where it has joined but did not get
- * its partitions, as when the response to SyncGroup is lost, it goes on: it fetches the partitions it had before, which may
- * be another's, and its commits are refused for ever while its heartbeats are taken. So joining is tried again at once, on
- * the connections there are; after the last attempt the consumer crashes, and another one takes its place.
+ * Lets consumers choose their member id and keep their membership after a crash, for which kafkajs has no settings.
+ * Also repeats joins without an assignment. If the response to SyncGroup is lost, kafkajs would fetch its previous
+ * partitions, which other members may own. Its heartbeats would succeed, but no commit. So the join is repeated
+ * immediately on the existing connections. After the last attempt the consumer crashes and is replaced.
  */
 export function patchConsumerGroups(): void {
   const require = createRequire(import.meta.url);
@@ -136,7 +136,7 @@ export function patchConsumerGroups(): void {
   const { joinAndSync, leave } = prototype;
   prototype.joinAndSync = async function () {
     const { identity, ended } = joinings.get(this.cluster) ?? {};
-    // Where the group does not know the id any more, kafkajs asks for another.
+    // If the group no longer knows the id, kafkajs requests a new one.
     this.memberId ??= identity?.id ?? null;
     let attempts = 0;
     const join = async () => {
@@ -157,7 +157,7 @@ export function patchConsumerGroups(): void {
   };
 }
 
-/** The request queue of kafkajs 2.2.4, one for each connection: requests that wait for room, or for a throttling broker. */
+/** The request queue of a connection of kafkajs 2.2.4: requests that wait for capacity or for a throttling broker. */
 interface KafkaJsRequestQueue {
   readonly pending: readonly unknown[];
   scheduleCheckPendingRequests(): void;
@@ -166,8 +166,9 @@ interface KafkaJsRequestQueue {
 let areQueuesPatched = false;
 
 /**
- * From its first answer on, a connection of kafkajs looks every millisecond, for ever, whether a request waits
- * (tulios/kafkajs#1704), which costs a few percent of a core for each. So it looks only while one does.
+ * Stops the polling of empty request queues. After its first response, each connection of kafkajs checks its queue
+ * every millisecond (tulios/kafkajs#1704), which takes a few percent of a core. With the patch, it does so only if a
+ * request waits.
  */
 export function patchRequestQueues(): void {
   if (areQueuesPatched) return;

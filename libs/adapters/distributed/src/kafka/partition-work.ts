@@ -18,11 +18,11 @@ const COMMITTING: RetriedStep = {
 
 /** Work that is retried until it succeeds. */
 interface RetriedStep {
-  /** As the metric of retries names it. */
+  /** Label in the metric of retries. */
   readonly metric: string;
   readonly logLine: string;
   readonly longestPauseMs: number;
-  /** Whether the failure is no outage of an engine, which passes. */
+  /** Returns true if the failure is not a temporary outage of an engine. */
   isFault(error: unknown): boolean;
 }
 
@@ -31,21 +31,23 @@ interface PartitionWorkOptions {
   readonly messages: readonly ReceivedMessage[];
   readonly handler: BatchHandler;
   readonly maxBatch: number;
-  /** Aborts when nothing more is to be begun. */
+  /** Aborts when no further message may be started. */
   readonly leaving: AbortSignal;
-  /** @param next offset of the first message not handled */
+  /** @param next offset of the first unhandled message */
   commit(partition: number, next: string): Promise<void>;
-  /** @param last offset up to which nothing more is to be fetched */
+  /** @param last offset of the last message that must not be fetched again */
   resolve(last: string): void;
   readonly countRetry: CountRetry;
   readonly logger: Logger;
 }
 
-/** Messages fetched of one partition: each batch is handled until its handler succeeds, then its offset is committed. */
+/**
+ * Fetched messages of one partition. Each batch is retried until its handler succeeds; then its offset is committed.
+ */
 export class PartitionWork {
-  /** Offset to go on at; undefined while nothing was handled. */
+  /** Offset after the last handled message; undefined if none was handled. */
   next: string | undefined;
-  /** Resolves when nothing of it is under way any more. Never rejects. */
+  /** Resolves when all work has ended. Never rejects. */
   readonly done: Promise<void>;
   readonly partition: number;
   private readonly fencing = new AbortController();
@@ -64,12 +66,12 @@ export class PartitionWork {
     return this.isFenced || this.options.leaving.aborted;
   }
 
-  /** The partition is another's now: no offset of it is committed from here on. */
+  /** Prevents further commits, because another member owns the partition. */
   fence(): void {
     this.fencing.abort();
   }
 
-  /** Lets kafkajs fetch what follows. */
+  /** Lets kafkajs fetch the next messages. */
   fetchNext(): void {
     if (this.next !== undefined && !this.isFenced) this.options.resolve(String(BigInt(this.next) - 1n));
   }
@@ -93,7 +95,7 @@ export class PartitionWork {
     });
   }
 
-  /** At least once, and again until it succeeds. Answers false where this work is to stop before. */
+  /** Repeats a step until it succeeds. Returns false if the work must stop before. */
   private async untilDone(step: RetriedStep, attempt: () => Promise<void>): Promise<boolean> {
     const { leaving, countRetry, logger } = this.options;
     const reporter = new RetryReporter(step.logLine, { partition: this.partition }, logger);

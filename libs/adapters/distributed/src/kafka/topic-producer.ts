@@ -3,25 +3,25 @@ import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@t
 import { monotonicMs, retry } from '@tracking/resilience';
 import { ENGINE, type KafkaClient, type KafkaLimits, reasonOf, RetryReporter, within } from './kafka-client.ts';
 
-/** Half of what a broker takes in one batch of records by default (`message.max.bytes`). */
+/** Maximum size of a batch: half of what a broker accepts by default (`message.max.bytes`). */
 const MAX_BYTES = 512 * 1_024;
 const MAX_MESSAGES = 1_000;
 const OVERHEAD_BYTES = 64;
 const PAUSES = { firstPauseMs: 50, longestPauseMs: 1_000 };
-/** The broker will never take it: certainly nothing was stored, and no retry helps. */
+/** Errors of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
 const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
 /** One call of `publish`. */
 interface PublishCall {
-  /** On the monotonic clock. */
+  /** Monotonic time. */
   readonly deadline: number;
-  /** Messages of it that are not acknowledged yet. */
+  /** Number of unacknowledged messages. */
   left: number;
   acknowledged(): void;
   failed(error: Error): void;
 }
 
-/** Messages of one call that are sent together. */
+/** Messages of one call in one batch. */
 interface MessageChunk {
   readonly call: PublishCall;
   readonly messages: readonly Message[];
@@ -31,9 +31,9 @@ interface MessageChunk {
 }
 
 interface TopicProducerOptions {
-  /** As the caller knows it. */
+  /** Name for the caller. */
   readonly topic: string;
-  /** As the cluster knows it. */
+  /** Name in the cluster. */
   readonly clusterTopic: string;
   openClient(): KafkaClient;
   readonly limits: KafkaLimits;
@@ -41,9 +41,10 @@ interface TopicProducerOptions {
 }
 
 /**
- * Sends to one topic, one batch at a time; what arrives meanwhile makes the next one. Two sends at once, or another batch
- * after a failed one, lose messages that kafkajs calls acknowledged: a failed send gives its sequence numbers to the next
- * one, which the broker then takes for a repeat. So after any error: a new producer, and the same batch again.
+ * Sends messages to one topic, one batch at a time; messages that arrive meanwhile form the next batch. After a failed
+ * send, kafkajs reuses its sequence numbers for the next one, and the broker drops that as a duplicate although it
+ * acknowledges it. So concurrent sends, or another batch after a failed one, would lose messages. After any error, a
+ * new producer sends the same batch again.
  */
 export class TopicProducer {
   private waiting: MessageChunk[] = [];
@@ -58,7 +59,7 @@ export class TopicProducer {
     this.reporter = new RetryReporter('message broker: the same messages are sent again', { topic }, logger);
   }
 
-  /** Messages not acknowledged yet. */
+  /** Number of unacknowledged messages. */
   get depth(): number {
     return this.count;
   }
@@ -77,7 +78,7 @@ export class TopicProducer {
     await settled.finally(() => (this.count -= messages.length));
   }
 
-  /** Rejects what is not acknowledged. */
+  /** Rejects all unacknowledged messages. */
   close(): void {
     this.closing.abort();
     this.disconnect();
@@ -89,7 +90,7 @@ export class TopicProducer {
       const failure = await this.sendUntilAcknowledged(batch);
       if (failure === undefined) for (const chunk of batch) acknowledge(chunk);
       else if (failure instanceof Unavailable) {
-        // Waiting messages must not overtake those that may have to be repeated.
+        // Waiting messages must not overtake messages that their caller may repeat.
         for (const { call } of [...batch, ...this.waiting.splice(0)]) call.failed(failure);
       } else this.refuse(batch, failure);
     }
@@ -118,7 +119,7 @@ export class TopicProducer {
     return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
   }
 
-  /** Answers why they are not acknowledged: a text where the broker will never take them. */
+  /** Returns why a batch is not acknowledged: a text if the broker never accepts it. */
   private async sendUntilAcknowledged(batch: readonly MessageChunk[]): Promise<Unavailable | string | undefined> {
     const { signal } = this.closing;
     const deadline = batch[0]?.call.deadline ?? 0;
@@ -184,7 +185,7 @@ function chunks(messages: readonly Message[], call: PublishCall): MessageChunk[]
   return made;
 }
 
-/** Each message as a chunk that goes with no other. */
+/** Splits a chunk into chunks of one message each. */
 function alone({ call, messages, index }: MessageChunk): MessageChunk[] {
   return messages.map((message, at) => ({ call, messages: [message], index: index + at, bytes: Infinity }));
 }
