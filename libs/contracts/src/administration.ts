@@ -5,7 +5,7 @@ import type { Environment, Timestamp } from './shipment.ts';
 /** What the administration API answers at its root. */
 export interface AdministrationStatus {
   readonly status: 'ready';
-  /** By which a client tells the service that it started from another one on the same data folder. */
+  /** Distinguishes the service that a client started from another one on the same data folder. */
   readonly process_id: number;
 }
 
@@ -52,9 +52,9 @@ export interface ReadModelStatus {
   readonly name: string;
   /** The one that is queried. */
   readonly generation: number;
-  /** Everything up to here is in it; null before the first event. */
+  /** It contains everything up to this position; null before the first event. */
   readonly position: string | null;
-  /** Whether that is everything there is. */
+  /** Whether it contains everything. */
   readonly caught_up: boolean;
   /** The generation that a rebuild is making to take its place, and how far it is; null when none is. */
   readonly building: { readonly generation: number; readonly position: string | null } | null;
@@ -62,7 +62,7 @@ export interface ReadModelStatus {
   readonly parked: number;
 }
 
-/** A shipment that one read model could not follow: its events wait from this one on, those of all others do not. */
+/** A shipment whose events wait in one read model, because one of them could not be applied. Other shipments do not wait. */
 export interface ParkedShipment {
   readonly id: string;
   readonly read_model: string;
@@ -78,7 +78,7 @@ export interface ParkedShipment {
   readonly attempts: number;
 }
 
-/** A message of a topic that could not be taken for an event. */
+/** A message of a topic that is not a valid event. */
 export interface ParkedMessage {
   readonly id: string;
   readonly topic: string;
@@ -90,8 +90,8 @@ export interface ParkedMessage {
 }
 
 /**
- * What came of trying a parked shipment again: `applied`, nothing waits any more; `parked`, it failed again;
- * `requested`, whoever projects it has not got to it yet.
+ * Outcome of retrying a parked shipment: `applied`, nothing waits any longer; `parked`, it failed again; `requested`, the
+ * process that projects it has not tried yet.
  */
 export interface ParkedRetry {
   readonly id: string;
@@ -112,7 +112,7 @@ export interface EventPage {
   readonly events: readonly ExportedEvent[];
   /** The next page comes after it. */
   readonly position: string | null;
-  /** Whether there was nothing more when it was read. */
+  /** Whether the log had no more events when the page was read. */
   readonly complete: boolean;
 }
 

@@ -1,17 +1,17 @@
 import type { Environment } from './shipment.ts';
 
-/** Whose data it is: nothing of one workspace and environment is ever answered to another. */
+/** The workspace and environment that own data. Data of one scope is never returned to another. */
 export interface Scope {
   readonly workspace_id: string;
   readonly environment: Environment;
 }
 
-/** Whether something is of the scope. */
+/** Reports whether something belongs to the scope. */
 export function isInScope(owned: Scope, { workspace_id, environment }: Scope): boolean {
   return owned.workspace_id === workspace_id && owned.environment === environment;
 }
 
-/** Every list answer. `next_cursor` is opaque and bound to the filters and sort that it came with. */
+/** The body of every list response. `next_cursor` is opaque and bound to the filters and sort that it came with. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly next_cursor: string | null;
@@ -20,16 +20,16 @@ export interface Page<T> {
 export const DEFAULT_PAGE_SIZE = 50;
 export const MAX_PAGE_SIZE = 200;
 
-/** Which page is asked for, of a list inside. */
+/** A request for one page of an internal list. */
 export interface PageRequest {
   readonly limit: number;
   /** `next` of the page before. */
   readonly after?: readonly string[];
 }
-/** A page as the edge is handed it, which makes a {@link Page} of it. */
+/** A page of an internal list, from which the HTTP layer makes a {@link Page}. */
 export interface PageOf<T> {
   readonly items: readonly T[];
-  /** Where the next page begins; null after the last. */
+  /** The start of the next page; null after the last. */
   readonly next: readonly string[] | null;
 }
 
@@ -49,27 +49,27 @@ export interface Place {
 export interface Places {
   /** The place of a normalised code, if a table knows it. */
   find(code: string): Place | undefined;
-  /** Whether the code is known to be wrong: no such country, or absent from the operator's own UN/LOCODE list. */
+  /** Reports whether the code is known to be wrong: no such country, or absent from the operator's own UN/LOCODE list. */
   isUnknown(code: string): boolean;
-  /** Whether it only has the form of a UN/LOCODE: no table has the code, and places are called so (TOKYO, GENOA). */
+  /** Reports whether the text only looks like a UN/LOCODE: no table has the code, and it is the name of a place (TOKYO, GENOA). */
   isName(code: string): boolean;
 }
 
-/** Places that people look for by what they remember of them. */
+/** Places that people search by code or name. */
 export interface PlaceDirectory extends Places {
   /**
-   * Those whose code begins so, or of whose name each of these words begins a word, whatever the accents and the case. The
-   * code that it is comes first, then sea ports before airports, each by name.
+   * Returns the places whose code begins with the text, and those where each word of the text begins a word of the name,
+   * ignoring accents and case. An exact code comes first, then sea ports, then airports, each group sorted by name.
    * @param limit at least 1
    */
   search(text: string, limit: number): readonly Place[];
 }
 
-/** What survives a trip through JSON unchanged. */
+/** A value that JSON can represent without loss. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Where clients reach the product: links in answers and events begin with these, which have no slash at the end. */
+/** Base addresses of the product, without a slash at the end. Links in responses and events begin with them. */
 export interface PublicAddresses {
   /** The web application. */
   readonly appUrl: string;
@@ -86,7 +86,7 @@ export interface Trace {
   readonly flags: string;
 }
 
-/** The trace that a `traceparent` belongs to; undefined where it is none of version 00. Source: W3C Trace Context, 3.2. */
+/** The trace that a `traceparent` belongs to; undefined unless it is valid and of version 00. Source: W3C Trace Context, 3.2. */
 export function traceOf(traceparent: unknown): Trace | undefined {
   const [, id, flags] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
   return id === undefined || flags === undefined ? undefined : { id, flags };

@@ -1,7 +1,7 @@
 import type { Actor, Timestamp } from './shipment.ts';
 import type { PublicAddresses } from './common.ts';
 
-/** What a document of a shipment can be. */
+/** Types of documents. */
 export const DOCUMENT_TYPES = [
   'bill_of_lading',
   'house_bill',
@@ -27,11 +27,11 @@ export const DOCUMENT_TYPES = [
 ] as const;
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 
-/** `pending_upload` until its bytes are complete; `expired` where they never came; `deleted`: the bytes are gone. */
+/** `pending_upload` until its bytes are complete; `expired` if they never arrived; `deleted`: the bytes are gone. */
 export const DOCUMENT_STATUSES = ['pending_upload', 'uploaded', 'approved', 'rejected', 'expired', 'deleted'] as const;
 export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
 
-/** What a document may hold, judged by its content: docs/reference/documents.md#content. */
+/** Allowed formats of a document, detected from its content: docs/reference/documents.md#content. */
 export const DOCUMENT_CONTENT_TYPES = [
   'application/pdf',
   'image/png',
@@ -49,39 +49,39 @@ const MIB = 1_048_576;
 const HOUR_MS = 3_600_000;
 
 export const DOCUMENT_LIMITS = {
-  /** Of a document that is sent with its fields, in bytes. */
+  /** Maximum size in bytes of a document that is sent with its fields. */
   multipartBytes: 25 * MIB,
-  /** Of one that is sent to a URL made for it. */
+  /** Maximum size in bytes of a document that is sent to an upload URL. */
   presignedBytes: 250 * MIB,
-  /** How long that URL may be used. */
+  /** How long an upload URL is valid. */
   uploadUrlMs: HOUR_MS / 4,
-  /** From when a document that is pending expires. */
+  /** Age at which a pending document expires. */
   pendingMs: 24 * HOUR_MS,
 } as const;
 
-/** A document as it is stored and answered, but for `download_url`, which only an edge knows. */
+/** A document as it is stored and returned, without `download_url`, which only the HTTP layer knows. */
 export interface DocumentRecord {
   readonly id: string;
   readonly shipment_id: string;
   readonly type: DocumentType;
   readonly status: DocumentStatus;
-  /** As its sender calls it, in any script; without a path. */
+  /** The sender's name of it, in any script; without a path. */
   readonly file_name: string;
-  /** As told; once the bytes were judged, what they are. */
+  /** As announced by the sender; after the bytes were checked, their real type. */
   readonly content_type: DocumentContentType;
   readonly size_bytes: number;
   /** Lower-case hex. */
   readonly checksum_sha256: string;
-  /** Who sent it, or asked for the URL to send it to. */
+  /** The sender, or whoever requested the upload URL. */
   readonly uploaded_by: Actor;
   readonly created_at: Timestamp;
-  /** Since when it is whole. */
+  /** When it became complete. */
   readonly uploaded_at: Timestamp | null;
   readonly reviewed_by: Actor | null;
   readonly reviewed_at: Timestamp | null;
   readonly rejection_reason: string | null;
   readonly replaces_document_id: string | null;
-  /** Since the one that replaces it is whole; it satisfies no requirement any more. */
+  /** Set once its replacement is complete. A replaced document satisfies no requirement. */
   readonly replaced_by_document_id: string | null;
 }
 
@@ -91,8 +91,8 @@ export interface ShipmentDocument extends DocumentRecord {
   readonly download_url: string | null;
 }
 
-/** The ways in which a document is there: those that a shipment counts. */
-export const PRESENT_DOCUMENT_STATUSES = [
+/** Statuses of documents that count as present. */
+const PRESENT_DOCUMENT_STATUSES = [
   'uploaded',
   'approved',
   'rejected',

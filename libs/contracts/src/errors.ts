@@ -1,4 +1,4 @@
-/** The `type` of an error answer; every code belongs to exactly one. */
+/** The `type` of an error response; every code belongs to exactly one. */
 export type ErrorType =
   'invalid_request' | 'authentication' | 'permission' | 'not_found' | 'conflict' | 'rate_limit' | 'internal';
 
@@ -97,14 +97,14 @@ export const FIELD_ERROR_CODES = [
 ] as const;
 export type FieldErrorCode = (typeof FIELD_ERROR_CODES)[number];
 
-/** One faulty field. `param` is a path as `shipper.name`, `container_numbers[1]`, `legs[0].etd`. */
+/** One faulty field. `param` is a path such as `shipper.name`, `container_numbers[1]`, `legs[0].etd`. */
 export interface FieldError {
   readonly param: string;
   readonly code: FieldErrorCode;
   readonly message: string;
 }
 
-/** Something accepted but worth a look; stands in answers to writes only. */
+/** Something that was accepted but should be checked. Only responses to writes have warnings. */
 export interface Warning {
   readonly code: WarningCode;
   readonly param: string | null;
@@ -124,7 +124,7 @@ export const WARNING_CODES = [
 ] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export interface ErrorBody {
   readonly error: {
     readonly type: ErrorType;
@@ -136,7 +136,7 @@ export interface ErrorBody {
   };
 }
 
-/** A refusal by a business rule. Knows no transport: each edge maps the code once. Nothing was written. */
+/** A refusal by a business rule. Nothing was written. Each transport maps the code to its own status. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   constructor(
@@ -149,14 +149,14 @@ export class DomainError extends Error {
 }
 
 /**
- * On which versions of a resource a command insists: one of these; `any`, as long as there is one; `none`, as long as there
- * is none yet.
+ * The versions of a resource that a command accepts: one of a list; `any`, if the resource exists; `none`, if it does not
+ * exist yet.
  */
 export type ExpectedVersions = readonly number[] | 'any' | 'none';
 
-/** The resource is not as the client insisted. Nothing was written. */
+/** The resource does not have the version that the client requires. Nothing was written. */
 export class PreconditionFailed extends DomainError {
-  /** @param version of the resource as it is; null where there is none */
+  /** @param version the current version; null if the resource does not exist */
   constructor(readonly version: number | null) {
     super(
       'precondition_failed',
@@ -168,9 +168,9 @@ export class PreconditionFailed extends DomainError {
 }
 
 /**
- * To be asked of the very state that is about to be changed, so that nothing comes in between. Whoever knows that the
- * command was carried out already does not ask.
- * @param version of the resource; null where there is none
+ * Checks the version of a resource. Call it with the state that is about to be changed, so that no other change comes in
+ * between. Skip it for a command that was already carried out.
+ * @param version of the resource; null if it does not exist
  * @throws PreconditionFailed
  */
 export function requireVersion(version: number | null, expected: ExpectedVersions | undefined): void {

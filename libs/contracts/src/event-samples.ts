@@ -10,7 +10,7 @@ import {
 } from './shipment.ts';
 import type { PublicAddresses } from './common.ts';
 
-/** The moment that many hours from the sample's now. */
+/** The time that many hours after the sample's current time. */
 type SampleTimes = (hours: number) => Timestamp;
 
 const HOUR_MS = 3_600_000;
@@ -22,7 +22,7 @@ const LEFT_PORT = { id: `mst_${TOKEN}1`, code: 'vessel_departed', label: 'Vessel
 const ENDPOINT_ID = 'whe_sandbox2sandbox2sandbox2aa';
 const PERSON = { type: 'user', id: 'usr_sandbox' } as const;
 
-/** Invented resources in the form of real ones, of one shipment and an endpoint that fails: what sandbox events are made of. */
+/** Sample resources for sandbox events: one shipment, and an endpoint that fails. */
 export type EventSamples = ReturnType<typeof eventSamples>;
 
 export function eventSamples(at: Timestamp, addresses: PublicAddresses, environment: Environment = 'live') {
@@ -146,7 +146,7 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
   } satisfies ShipmentException;
 }
 
-/** What `document.approved` holds: docs/reference/delivery.md#sandbox. */
+/** The document in `document.approved`: docs/reference/delivery.md#sandbox. */
 function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status: 'uploaded' | 'approved' | 'rejected') {
   const id = `doc_${TOKEN}1`;
   const reviewed = status !== 'uploaded';

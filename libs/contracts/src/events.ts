@@ -5,13 +5,13 @@ import type { Environment, Timestamp } from './shipment.ts';
 interface PublicEventType {
   /** Half a sentence of the documentation. */
   readonly toldWhen: string;
-  /** Whether `["*"]` on an endpoint means it too; the others are sent only to endpoints that name them. */
+  /** Whether `["*"]` on an endpoint includes it. Other types are sent only to endpoints that name them. */
   readonly standard: boolean;
-  /** Data of an invented event; of a shipment's, beside what every one of these holds. */
+  /** Data of a sandbox event, without the fields that all shipment events have. */
   readonly sandbox: (samples: EventSamples) => JsonObject;
 }
 
-/** What happens to shipments. */
+/** Events about shipments. */
 const SHIPMENT_EVENTS = {
   'shipment.created': { toldWhen: 'a shipment is created', standard: true, sandbox: ({ shipment }) => ({ shipment }) },
   'shipment.updated': {
@@ -62,7 +62,7 @@ const SHIPMENT_EVENTS = {
 } as const satisfies Readonly<Record<string, PublicEventType>>;
 export type ShipmentEventType = keyof typeof SHIPMENT_EVENTS;
 
-/** What happens to a webhook endpoint, told to the other endpoints of its workspace and environment alone. */
+/** Events about a webhook endpoint. Only other endpoints of its workspace and environment receive them. */
 const ENDPOINT_EVENTS = {
   'webhook_endpoint.failing': {
     toldWhen: 'another endpoint of the workspace did not answer 2xx for an hour',
@@ -79,13 +79,13 @@ export type EndpointEventType = keyof typeof ENDPOINT_EVENTS;
 
 export type EventType = ShipmentEventType | EndpointEventType;
 
-/** Every type of public event, docs/reference/events.md#types. Clients program against them: one is never renamed. */
+/** Every type of public event: docs/reference/events.md#types. Types are never renamed, because clients depend on them. */
 const TYPES: Readonly<Record<EventType, PublicEventType>> = { ...SHIPMENT_EVENTS, ...ENDPOINT_EVENTS };
 export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[];
-/** Those that are kept in the log of events: read afterwards, streamed and replayed. */
+/** Types of the events in the event log, which can be listed, streamed and replayed. */
 export const SHIPMENT_EVENT_TYPES = Object.keys(SHIPMENT_EVENTS) as readonly ShipmentEventType[];
 export const ENDPOINT_EVENT_TYPES = Object.keys(ENDPOINT_EVENTS) as readonly EndpointEventType[];
-/** `["*"]` on an endpoint means these. */
+/** The types that `["*"]` on an endpoint stands for. */
 export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => TYPES[type].standard);
 
 export function isEndpointEvent(type: string): boolean {
@@ -122,10 +122,10 @@ export interface EventEnvelope {
 /** A message of the topic `shipment-events`, keyed by shipment id, in the newest payload version that its publisher knew. */
 export type PublishedEvent = Omit<EventEnvelope, 'sandbox'>;
 
-/** The topic of {@link PublishedEvent}s: what it is called, and how it is made where nothing else is asked for. */
+/** The topic of {@link PublishedEvent}s, with its defaults. */
 export const SHIPMENT_EVENTS_TOPIC = { name: 'shipment-events', partitions: 4, retentionMs: 7 * 86_400_000 } as const;
 
-/** Headers of its messages: what is known of an event that is no part of it. */
+/** Headers of its messages: data about an event that is not part of the event. */
 export const EVENT_HEADERS = {
   id: 'event-id',
   type: 'event-type',
@@ -142,20 +142,19 @@ export interface ApiVersionDescriptor {
   /** The date when it was published. */
   readonly name: string;
   /**
-   * Makes this version's `data` of an event out of the next newer one's, which it leaves as it is. The newest version alone
-   * has none: it is what events are made in.
+   * Converts `data` of the next newer version to this version, without changing its argument. Absent in the newest version.
    */
   readonly downgrade?: (type: string, data: JsonObject) => JsonObject;
 }
 
-/** Every version, oldest first. Endpoints are pinned to one: none is ever removed, nor what it looks like changed. */
+/** Every version, oldest first. Endpoints are pinned to a version, so versions are never removed or changed. */
 export const API_VERSION_DESCRIPTORS = [{ name: '2026-11-01' }] as const satisfies readonly ApiVersionDescriptor[];
 
 export type ApiVersion = (typeof API_VERSION_DESCRIPTORS)[number]['name'];
 
 /** Published versions of the webhook payload, oldest first. */
 export const API_VERSIONS: readonly ApiVersion[] = API_VERSION_DESCRIPTORS.map(({ name }) => name);
-/** In which events are made. */
+/** The version in which events are made. */
 export const NEWEST_API_VERSION: ApiVersion = API_VERSION_DESCRIPTORS[API_VERSION_DESCRIPTORS.length - 1]!.name;
 
 /** The versions in which events are sent: docs/reference/events.md#versions. */
@@ -163,7 +162,7 @@ export class PayloadVersions {
   /** Oldest first. */
   readonly names: readonly ApiVersion[];
 
-  /** @throws RangeError unless there are some, oldest first, of which each but the newest can be made of the next */
+  /** @throws RangeError unless there is a version, the oldest is first, and each but the newest has a conversion */
   constructor(private readonly descriptors: readonly ApiVersionDescriptor[]) {
     this.names = descriptors.map(({ name }) => name as ApiVersion);
     const isInOrder = this.names.every((name, index) => index === 0 || name > (this.names[index - 1] ?? ''));
@@ -179,7 +178,7 @@ export class PayloadVersions {
     return this.names[0] as ApiVersion;
   }
 
-  /** The version of this name, if there is one. */
+  /** The version with this name, if it exists. */
   find(name: JsonValue | undefined): ApiVersion | undefined {
     return this.names.find((known) => known === name);
   }
@@ -192,7 +191,7 @@ export class PayloadVersions {
     return this.names.indexOf(made) < this.names.indexOf(wanted) ? made : wanted;
   }
 
-  /** `data` of the event in an older version than the one it was made in, or in that one. */
+  /** `data` of the event in the version in which it was made, or in an older one. */
   dataIn(
     { type, api_version: made, data }: Pick<PublishedEvent, 'type' | 'api_version' | 'data'>,
     version: ApiVersion,

@@ -6,22 +6,22 @@ import { type Actor, type Mode, MODES, type Timestamp } from './shipment.ts';
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** How a workspace has exceptions of one type open by themselves. */
+/** How the rule of one exception type works in a workspace. */
 export interface ExceptionSettings {
   readonly enabled: boolean;
-  /** After so many hours, where time opens it: docs/reference/exceptions.md#settings tells since when. */
+  /** Hours until the rule opens an exception; docs/reference/exceptions.md#settings defines from when they count. */
   readonly after_hours: number | null;
   /** Instead of `after_hours` for shipments of these modes. */
   readonly by_mode: Readonly<Partial<Record<Mode, number>>>;
-  /** So many hours before a day or time that was given, where the rule knows one. */
+  /** Hours before a known day or time at which the rule opens an exception. */
   readonly before_hours: number | null;
-  /** With which it opens. */
+  /** Severity of the exceptions that the rule opens. */
   readonly severity: Severity;
 }
 
 const DAY = 24;
 
-/** Of every type that opens by itself, as it is unless a workspace says otherwise. */
+/** Default settings of every rule. */
 export const DEFAULT_EXCEPTION_SETTINGS = {
   eta_slip: rule('medium', { after_hours: 24, by_mode: { air: 4, road: 4 } }),
   departure_overdue: rule('medium', { after_hours: 12 }),
@@ -42,11 +42,11 @@ export const DEFAULT_EXCEPTION_SETTINGS = {
   invalid_container_number: rule('low'),
 } as const satisfies Readonly<Record<string, ExceptionSettings>>;
 
-/** An exception that opens by itself. */
+/** A type of exceptions that a rule opens. */
 export type AutomaticExceptionType = keyof typeof DEFAULT_EXCEPTION_SETTINGS;
 export const AUTOMATIC_EXCEPTION_TYPES = Object.keys(DEFAULT_EXCEPTION_SETTINGS) as readonly AutomaticExceptionType[];
 
-/** Types that nothing but a person opens. Any type may be opened by hand. */
+/** Types without a rule. A person can open an exception of any type. */
 export const MANUAL_EXCEPTION_TYPES = [
   'freight_hold',
   'terminal_hold',
@@ -62,7 +62,7 @@ export const MANUAL_EXCEPTION_TYPES = [
 export const EXCEPTION_TYPES = [...AUTOMATIC_EXCEPTION_TYPES, ...MANUAL_EXCEPTION_TYPES] as const;
 export type ExceptionType = (typeof EXCEPTION_TYPES)[number];
 
-/** What an exception of the type is called, unless whoever opens it calls it something else. */
+/** Default title of the exceptions of each type. */
 export const EXCEPTION_TITLES: Readonly<Record<ExceptionType, string>> = {
   eta_slip: 'ETA slipped',
   departure_overdue: 'Departure overdue',
@@ -93,17 +93,17 @@ export const EXCEPTION_TITLES: Readonly<Record<ExceptionType, string>> = {
 export const EXCEPTION_STATUSES = ['open', 'acknowledged', 'resolved'] as const;
 export type ExceptionStatus = (typeof EXCEPTION_STATUSES)[number];
 
-/** Who found something to be wrong: a rule, a person, or a carrier. */
+/** The origin of an exception: a rule, a person, or a carrier. */
 export const EXCEPTION_DETECTORS = ['system', 'manual', 'carrier'] as const;
 
-/** With which a person resolves an exception. */
+/** Codes with which a person resolves an exception. */
 export const MANUAL_RESOLUTION_CODES = ['fixed', 'waived', 'false_positive', 'duplicate'] as const;
 export type ManualResolutionCode = (typeof MANUAL_RESOLUTION_CODES)[number];
-/** Why an exception is resolved. */
+/** Reasons why an exception is resolved. */
 export const RESOLUTION_CODES = [...MANUAL_RESOLUTION_CODES, 'auto_cleared', 'shipment_cancelled'] as const;
 export type ResolutionCode = (typeof RESOLUTION_CODES)[number];
 
-/** Something that is wrong with a shipment or one of its containers: docs/reference/exceptions.md#fields. */
+/** A problem of a shipment or of one of its containers: docs/reference/exceptions.md#fields. */
 export interface ShipmentException {
   readonly id: string;
   readonly shipment_id: string;
@@ -114,11 +114,11 @@ export interface ShipmentException {
   readonly title: string;
   readonly detail: string | null;
   readonly detected_by: (typeof EXCEPTION_DETECTORS)[number];
-  /** That opened it; null where a person did. */
+  /** The rule that opened it; null if a person did. */
   readonly rule: AutomaticExceptionType | null;
   readonly milestone_id: string | null;
   readonly reason_code: string | null;
-  /** Who is to deal with it, as clients name people. */
+  /** The person responsible for it, as clients name people. */
   readonly assignee: string | null;
   /** What the rule measured: docs/reference/exceptions.md#metrics. */
   readonly metrics: Readonly<Record<string, JsonValue>>;
@@ -135,36 +135,36 @@ function rule(
   return { enabled: true, after_hours: null, by_mode: {}, before_hours: null, ...hours, severity };
 }
 
-/** What a workspace decides for its shipments, live and test alike; defaults where it decided nothing. */
+/** Settings of a workspace, for live and test shipments. Settings that it never changed have their defaults. */
 export interface WorkspaceSettings {
   readonly exceptions: Readonly<Record<AutomaticExceptionType, ExceptionSettings>>;
-  /** Which documents a shipment of the mode needs; `missing_document` opens where one is absent. */
+  /** Document types that a shipment of each mode needs; `missing_document` opens if one is absent. */
   readonly required_documents: Readonly<Record<Mode, readonly DocumentType[]>>;
-  /** 1 as long as nobody changed them; plus one at each change. */
+  /** Starts at 1 and grows by 1 with each change. */
   readonly version: number;
   readonly updated_at: Timestamp | null;
   readonly updated_by: Actor | null;
-  /** Of open shipments, by what changed last; null where nothing did. Its progress is no change: `version` stays. */
+  /** The re-check of open shipments after the last change; null if there was none. Its progress does not change `version`. */
   readonly recheck: SettingsRecheck | null;
 }
 
-/** Waits until every replica goes by the new settings, runs, is over. */
+/** `pending` until every replica uses the new settings, then `running`, then `done`. */
 export const RECHECK_STATES = ['pending', 'running', 'done'] as const;
 export type RecheckState = (typeof RECHECK_STATES)[number];
 
-/** How far the workspace's open shipments are checked by the rules again, since the settings changed. */
+/** Progress of re-checking the workspace's open shipments after a change of settings. */
 export interface SettingsRecheck {
   readonly state: RecheckState;
-  /** Shipments so far. */
+  /** Number of shipments checked so far. */
   readonly checked: number;
   readonly started_at: Timestamp | null;
   readonly finished_at: Timestamp | null;
 }
 
-/** By which exceptions open by themselves. */
+/** The settings that the rules use. */
 export type RuleSettings = Pick<WorkspaceSettings, 'exceptions' | 'required_documents'>;
 
-/** Of a workspace that decided nothing. */
+/** Rule settings of a workspace that never changed them. */
 export const DEFAULT_RULE_SETTINGS: RuleSettings = {
   exceptions: DEFAULT_EXCEPTION_SETTINGS,
   required_documents: Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { DocumentType } from './documents.ts';
 import type { Actor, Classifier, MilestoneSource, ShipmentStatus, Timestamp } from './shipment.ts';
 
-/** What an entry of a shipment's history tells of. */
+/** Types of the entries of a shipment's history. */
 export const HISTORY_TYPES = [
   'shipment.created',
   'shipment.updated',
@@ -22,28 +22,28 @@ export const HISTORY_TYPES = [
 ] as const;
 export type HistoryType = (typeof HISTORY_TYPES)[number];
 
-/** By field, what it was and what it is since; `milestone`, `exception` and `document` are whole, null where there is none. */
+/** By field, the values before and after. `milestone`, `exception` and `document` are whole resources, or null. */
 export type HistoryChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 
 /** Something that happened to a shipment. */
 export interface HistoryEntry {
-  /** Of the public event, where it was announced. */
+  /** Id of the public event, if there is one. */
   readonly id: string;
   readonly type: HistoryType;
   readonly at: Timestamp;
   readonly actor: Actor & { readonly name: string | null };
   readonly changes: HistoryChanges;
-  /** Of the shipment right after. */
+  /** Version of the shipment right after the change. */
   readonly version: number;
 }
 
-/** Where an estimated arrival comes from: a milestone's source, or `client` for what was set on the shipment. */
+/** Origin of an estimated arrival: the source of a milestone, or `client` for a value set on the shipment. */
 export type EtaSource = MilestoneSource | 'client';
 
-/** What set an estimated arrival. */
+/** The origin of an estimated arrival. */
 export interface EtaSetBy {
   readonly source: EtaSource;
-  /** Null where a client set it. */
+  /** Null if a client set it. */
   readonly milestone_id: string | null;
   /** Of the milestone. */
   readonly reason_code: string | null;
@@ -58,11 +58,11 @@ export interface EtaChange extends EtaSetBy {
   readonly reported_at: Timestamp;
 }
 
-/** What a milestone does: it counts, counts for less than its code says, is overtaken by another, or counts for nothing. */
+/** Effects of a milestone: it counts, counts for less than its code says, is replaced by another one, or does not count. */
 export const MILESTONE_RESULTS = ['counted', 'demoted', 'superseded', 'ignored'] as const;
 export type MilestoneResult = (typeof MILESTONE_RESULTS)[number];
 
-/** Every rule about what a milestone counts as, and what comes of it: docs/reference/shipments.md#explanation. Never renamed. */
+/** Every rule about what a milestone counts as, with its result: docs/reference/shipments.md#explanation. Rules are never renamed. */
 export const MILESTONE_RULES = {
   status_of_code: 'counted',
   status_of_mode: 'counted',
@@ -112,11 +112,11 @@ export const TIME_RULES = [
 ] as const;
 export type TimeRule = (typeof TIME_RULES)[number];
 
-/** What a milestone counts as, and why. */
+/** The effect of a milestone, and the rule that decides it. */
 export interface MilestoneEffect {
   readonly result: MilestoneResult;
   readonly rule: MilestoneRule;
-  /** The status that it counts as; null where it leaves the status alone. */
+  /** The status that it counts as; null if it does not affect the status. */
   readonly counts_as: ShipmentStatus | null;
 }
 
@@ -128,29 +128,29 @@ export interface ExplainedMilestone extends MilestoneEffect {
   readonly location: string | null;
   /** The container that it names; null for all. */
   readonly container_number: string | null;
-  /** Fields of the shipment that have their value from it: `status`, `ata`, `legs[1].eta`. */
+  /** Fields of the shipment that it sets: `status`, `ata`, `legs[1].eta`. */
   readonly sets: readonly string[];
-  /** Containers for which it is something else than what stands above, each with that. */
+  /** Containers for which it has a different effect, with that effect. */
   readonly containers: readonly (MilestoneEffect & { readonly container_number: string })[];
 }
 
-/** A status, and how it came. */
+/** A status, and the rule that decides it. */
 export interface ExplainedStatus {
   readonly value: ShipmentStatus;
   readonly rule: StatusRule;
-  /** That set it. */
+  /** The milestone that set it. */
   readonly milestone_id: string | null;
 }
 
-/** A time, and how it came. */
+/** A time, and the rule that decides it. */
 export interface ExplainedTime {
   readonly value: Timestamp | null;
   readonly rule: TimeRule;
-  /** That set it. */
+  /** The milestone that set it. */
   readonly milestone_id: string | null;
 }
 
-/** By what an exception resolves by itself; each alone is enough. */
+/** Ways to resolve an exception; each alone is enough. */
 export const RESOLVED_BY = [
   'milestone',
   'correction',
@@ -162,21 +162,20 @@ export const RESOLVED_BY = [
   'document_approved',
 ] as const;
 export interface ResolvedBy {
-  /** A milestone of one of the codes, the correction or retraction of one that is there, another value of a field, … */
   readonly by: (typeof RESOLVED_BY)[number];
-  /** Of `milestone`: for the container of the exception, or for none. */
+  /** For `milestone`: its possible codes. It names the container of the exception, or none. */
   readonly codes: readonly string[];
-  /** Of `milestone`: not dated before it; null where that does not matter. */
+  /** For `milestone`: the earliest date; null for any. */
   readonly occurred_from: Timestamp | null;
-  /** Of `correction`. */
+  /** For `correction`: the milestones of which one is to be corrected or retracted. */
   readonly milestone_ids: readonly string[];
-  /** Of documents: one of each of these types. */
+  /** For documents: one of each of these types is needed. */
   readonly document_types: readonly DocumentType[];
-  /** Of `field_changed`: of the shipment, or of the container of the exception. */
+  /** For `field_changed`: fields of the shipment, or of the container of the exception. */
   readonly fields: readonly string[];
 }
 
-/** `expected`: time will open it; `suppressed`: a person resolved it, and what was wrong has not ended since. */
+/** `expected`: it will open with time; `suppressed`: a person resolved it, and its condition has not ended since. */
 export const EXPLAINED_EXCEPTION_STATUSES = ['open', 'acknowledged', 'expected', 'suppressed'] as const;
 
 /** An exception that is not resolved, one that will open, or one that would if no person had resolved it. */
@@ -186,22 +185,22 @@ export interface ExplainedException {
   readonly type: string;
   readonly container_number: string | null;
   readonly status: (typeof EXPLAINED_EXCEPTION_STATUSES)[number];
-  /** The rule that opened it, or will; null where a person did. */
+  /** The rule that opened it, or will open it; null if a person did. */
   readonly rule: string | null;
-  /** Why, for people. */
+  /** The reason, for people. */
   readonly because: string | null;
-  /** That showed it. */
+  /** The milestone that caused it. */
   readonly milestone_id: string | null;
-  /** When it will open; null for one that has, and for one that opens with the next write. */
+  /** When it will open; null if it is open, or opens with the next write. */
   readonly opens_at: Timestamp | null;
-  /** What resolves it, or keeps it from opening. Empty where only a person does. */
+  /** Ways to resolve it, or to keep it from opening. Empty if only a person can resolve it. */
   readonly resolved_by: readonly ResolvedBy[];
 }
 
-/** Why a shipment is what it is. */
+/** The reasons for a shipment's status, times and exceptions. */
 export interface ShipmentExplanation {
   readonly shipment_id: string;
-  /** Of the shipment that is explained. */
+  /** Version of the shipment that is explained. */
   readonly version: number;
   readonly status: ExplainedStatus;
   readonly etd: ExplainedTime;
@@ -209,7 +208,7 @@ export interface ShipmentExplanation {
   readonly atd: ExplainedTime;
   readonly ata: ExplainedTime;
   readonly containers: readonly { readonly number: string; readonly status: ExplainedStatus }[];
-  /** All of them, in the order of their list. */
+  /** All milestones, in the order of the timeline. */
   readonly milestones: readonly ExplainedMilestone[];
   readonly exceptions: readonly ExplainedException[];
 }

@@ -48,7 +48,7 @@ export interface User {
   readonly version: number;
 }
 
-/** What a system acts as; its keys have its role. */
+/** The identity of a system. Its keys have its role. */
 export interface ServiceAccount {
   /** `sva_…` */
   readonly id: string;
@@ -72,13 +72,13 @@ export interface ApiKey {
   readonly prefix: string;
   /** How the key ends. */
   readonly last_four: string;
-  /** Whose permissions the key has. */
+  /** The key has the permissions of its owner. */
   readonly owner: KeyOwner;
   /** The owner's role now. */
   readonly role: Role;
   readonly created_by: Actor;
   readonly created_at: Timestamp;
-  /** From then on it is refused; null: never. A rotated key expires when its grace ends. */
+  /** When it expires; null for never. A rotated key expires at the end of its grace period. */
   readonly expires_at: Timestamp | null;
   /** To the minute; null when it was never used. */
   readonly last_used_at: Timestamp | null;
@@ -110,7 +110,7 @@ export interface Session {
   readonly expires_at: Timestamp;
 }
 
-/** Whose credentials a request carries, and what they allow. */
+/** The owner of a request's credentials, and their permissions. */
 export interface CredentialsHolder {
   /** Null where it is a service account's key. */
   readonly user: Pick<User, 'id' | 'name' | 'email'> | null;
@@ -128,7 +128,7 @@ export interface CredentialsHolder {
 export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
-/** Every kind of entry in the audit log: changes, secrets that were shown, what was sent again or given up; what stands before the dot is the type of its target. */
+/** Every type of audit log entry: changes, displayed secrets, resent and discarded deliveries. The part before the dot is the type of the target. */
 export const AUDIT_TYPES = [
   'api_key.created',
   'api_key.rotated',
@@ -170,13 +170,13 @@ export interface AuditEntry {
   /** `aud_…` */
   readonly id: string;
   readonly at: Timestamp;
-  /** Named as they are called now; null where they have no name. */
+  /** With the current name; null if there is none. */
   readonly actor: Actor & { readonly name: string | null };
   readonly type: AuditType;
-  /** The id is null where the process ended before it knew what it made, and of many at once. */
+  /** The id is null if the process ended before it knew the new id, and for an action on many targets. */
   readonly target: { readonly type: string; readonly id: string | null };
   readonly changes: AuditedChanges;
-  /** `unknown` where the process ended before it knew. */
+  /** `unknown` if the process ended before it knew. */
   readonly outcome: 'done' | 'unknown';
   readonly request_id: string;
   /** Where the request came from; null on the command line. */
@@ -192,7 +192,7 @@ export type AuditedChanges = Readonly<Record<string, { readonly from: unknown; r
 export type Principal = ServiceAccountKeyPrincipal | UserKeyPrincipal | SessionPrincipal;
 
 interface Authority {
-  /** Of the key or the session: what requests are counted by, and writes remembered under. Unique over all kinds. */
+  /** Id of the key or session, unique among both. Rate limits and read-your-writes use it. */
   readonly credential_id: string;
   readonly workspace_id: string;
   readonly environment: Environment;

@@ -1,6 +1,6 @@
 import { INCOTERMS, SHIPMENT_STATUSES } from './shipment.ts';
 
-/** How the value of a filter is written, checked and compared. */
+/** Decides how the value of a filter is written, checked and compared. */
 export type ShipmentFilterKind =
   /** Ids of shipments, separated by commas. */
   | 'ids'
@@ -10,7 +10,7 @@ export type ShipmentFilterKind =
   | 'mode'
   /** One of the `values` of the filter. */
   | 'choice'
-  /** A number of the shipment. Few shipments share one, and `q` finds its words too. */
+  /** A reference number. Few shipments share one, and `q` also finds its words. */
   | 'reference'
   /** A container number: a reference in the form of ISO 6346, or of a unit load device. */
   | 'container'
@@ -25,14 +25,14 @@ export type ShipmentFilterKind =
 
 export interface ShipmentFilter {
   readonly kind: ShipmentFilterKind;
-  /** What it asks for, in the description of the API. */
+  /** The text in the description of the API. */
   readonly description: string;
   readonly example?: string;
-  /** In the web application; null for a filter that people do not set. */
+  /** The label in the web application; null for a filter that people do not set. */
   readonly label: string | null;
-  /** Of a filter by choice. */
+  /** Allowed values of a filter of kind `choice`. */
   readonly values?: readonly string[];
-  /** Of a time filter: the field that it bounds, and on which side. */
+  /** For a time filter: the field and the side that it bounds. */
   readonly bounds?: readonly [field: 'created_at' | 'updated_at' | 'eta', side: 'from' | 'to'];
 }
 

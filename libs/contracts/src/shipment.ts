@@ -33,7 +33,7 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 /** RFC 3339 in UTC with milliseconds and `Z`. */
 export type Timestamp = string;
 
-/** The last of these times; `''` of none. */
+/** The latest of these times; `''` if there are none. */
 export function latestOf(...times: readonly Timestamp[]): Timestamp {
   return times.reduce((latest, time) => (time > latest ? time : latest), '');
 }
@@ -113,7 +113,7 @@ export interface ShipmentFields {
   readonly incoterm: Incoterm | null;
 }
 
-/** Of a shipment that says nothing. What lists these fields goes by it, in its order: it is that of stored events. */
+/** The fields of a shipment without any data. Code that lists the fields uses this order, which is that of stored events. */
 export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
   external_id: null,
   mode: null,
@@ -136,7 +136,7 @@ export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
 };
 export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ShipmentFields)[];
 
-/** With the fields that it lacks, empty and behind the others: what was stored before there were such fields. */
+/** Appends the missing fields, empty, to a record that was stored before these fields existed. */
 export function withAllFields<T extends Partial<ShipmentFields>>(some: T): T & ShipmentFields {
   const missing = SHIPMENT_FIELDS.filter((field) => some[field] === undefined);
   if (missing.length === 0) return some as T & ShipmentFields;
@@ -146,7 +146,7 @@ export function withAllFields<T extends Partial<ShipmentFields>>(some: T): T & S
   };
 }
 
-/** A shipment as it is answered everywhere, but for `url`, which only an edge knows. */
+/** A shipment, as all responses contain it, without `url`, which only the HTTP layer knows. */
 export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly id: string;
   readonly status: ShipmentStatus;
@@ -162,7 +162,7 @@ export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly documents_count: number;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** Revision of the shipment's last event plus one: grows with every change, also of things not shown here. */
+  /** Revision of the shipment's last event plus one. Grows with every change, also of data that is not shown here. */
   readonly version: number;
 }
 /** The resource of the public API and of event snapshots. */
@@ -188,13 +188,13 @@ export const MILESTONE_SOURCES = [
 ] as const;
 export type MilestoneSource = (typeof MILESTONE_SOURCES)[number];
 
-/** Who did something; names are looked up when read. */
+/** The person or system that did something. Names are looked up at each read. */
 export interface Actor {
   readonly type: 'user' | 'service_account' | 'system';
   readonly id: string;
 }
 
-/** A milestone as it is answered everywhere. */
+/** A milestone, as all responses contain it. */
 export interface Milestone {
   readonly id: string;
   readonly shipment_id: string;

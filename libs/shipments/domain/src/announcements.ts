@@ -11,7 +11,7 @@ import type { Announcement, HistoryNote } from './events/descriptor.ts';
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
 import { exceptionChange } from './evolve.ts';
 
-/** An event's place, from which its public form can be made again. */
+/** Position of a stored event, from which its public event can be made again. */
 export interface EventReference {
   /** Of the public event: `evt_` and the stored event's UUID. */
   readonly id: string;
@@ -19,33 +19,33 @@ export interface EventReference {
   readonly revision: number;
 }
 
-/** Public events made again from their places. */
+/** Public events that were made again from references. */
 export interface MadeEvents {
   /** In the order of the references. Events that cannot be made are left out. */
   readonly events: readonly PublishedEvent[];
-  /** Number of references, from the first on, that these events answer. At least 1, unless there was no reference. */
+  /** Number of references, from the first on, that were processed. At least 1, unless there was no reference. */
   readonly covered: number;
 }
 
 /**
  * Makes public events again.
- * @param maxBytes ends the answer before the event that would exceed it, as JSON; the first event always fits
+ * @param maxBytes maximum size of the events as JSON; the first event is always included
  * @throws Unavailable
  */
 export type MakeEvents = (references: readonly EventReference[], maxBytes: number) => Promise<MadeEvents>;
 
-/** A shipment as it was right after an event, and whose it is. */
+/** A shipment right after an event, with its scope. */
 export interface Snapshot {
   readonly workspace_id: string;
   readonly environment: PublishedEvent['environment'];
   readonly record: ShipmentRecord;
-  /** At least those that are not resolved and the one that the event changed. */
+  /** At least the unresolved exceptions and the one that the event changed. */
   readonly exceptions: readonly ShipmentException[];
 }
 
 /**
- * What is announced of a stored event; undefined for one that announces nothing. Everyone who must know asks here, so that
- * what is listed was published.
+ * The announcement of a stored event; undefined if it announces nothing. The publisher and the list of published events use
+ * this function, so that they agree.
  */
 export function announcementOf({ type, data }: ShipmentEvent): Announcement | undefined {
   return descriptorOf(type).announce?.(data);
@@ -53,7 +53,7 @@ export function announcementOf({ type, data }: ShipmentEvent): Announcement | un
 
 /**
  * The entry of a stored event in the history of its shipment; undefined for an event that clients do not see.
- * @param exception right after the event, needed for an event that sets some fields of one
+ * @param exception the exception right after the event; needed for an event that sets only some of its fields
  */
 export function historyNoteOf({ type, data }: ShipmentEvent, exception?: ShipmentException): HistoryNote | undefined {
   return descriptorOf(type).historyNote?.(data, exception);
@@ -64,8 +64,8 @@ export function publicEventId(storedEventId: string): string {
 }
 
 /**
- * The public event of a stored one. The same arguments give the same JSON text, so that an event published twice is the
- * same bytes.
+ * The public event of a stored event. Equal arguments give equal JSON text, so publishing an event twice sends the same
+ * bytes.
  * @param after the shipment right after the event
  */
 export function publicEvent(
@@ -88,12 +88,12 @@ export function publicEvent(
     api_version: NEWEST_API_VERSION,
     environment,
     workspace_id,
-    // All of it came out of stored JSON, or is made here of text and numbers.
+    // It consists of stored JSON, and of text and numbers.
     data: data as unknown as JsonObject,
   };
 }
 
-/** The resource: the record, and the link to it in the web application. */
+/** The public resource: the record with its link to the web application. */
 export function shipmentResource(record: ShipmentRecord, appUrl: string): Shipment {
   return { ...record, url: `${appUrl}/shipments/${record.id}` };
 }

@@ -23,7 +23,7 @@ const FIELDS: readonly (keyof AnnouncedFields)[] = SHIPMENT_FIELDS.flatMap((fiel
   ...(Object.keys(DERIVED) as DerivedField[]).filter((derived) => DERIVED[derived].after === field),
 ]);
 
-/** Equal as JSON, whatever the order of names. */
+/** Reports whether two values are equal as JSON, in any order of their members. */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -35,7 +35,7 @@ export function same(a: unknown, b: unknown): boolean {
   return names.every((name) => Object.hasOwn(b, name) && same(a[name as keyof typeof a], b[name as keyof typeof b]));
 }
 
-/** What must be announced between two states of a shipment; undefined when nothing visible differs. */
+/** Changes to announce between two states of a shipment; undefined if nothing visible differs. */
 export function changesBetween(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
   const changes: Record<string, Change<unknown>> = {};
   for (const field of FIELDS) {
@@ -75,7 +75,7 @@ function pick(container: Container, fields: readonly (keyof Container)[]): Conta
   return Object.fromEntries([['number', container.number], ...fields.map((field) => [field, container[field]])]);
 }
 
-/** The `last_milestone`s that moved, of the shipment and of the containers that stay on it. */
+/** Changed `last_milestone`s of the shipment and of the containers that stay on it. */
 export function lastBetween(from: ShipmentRecord, to: ShipmentRecord): LastMilestones {
   const before = new Map(from.containers.map((container) => [container.number, container.last_milestone]));
   const groups = new Map<string | undefined, { last: LastMilestone | null; numbers: string[] }>();
@@ -95,9 +95,9 @@ export function movesNothing(last: LastMilestones): boolean {
   return last.shipment === undefined && last.containers.length === 0;
 }
 
-/** The shipment with every field as the changes leave it. */
+/** The shipment after the changes. */
 export function applyChanges(record: ShipmentRecord, changes: Changes): ShipmentRecord {
-  // `milestone` tells of a correction or a retraction; the shipment has no such field.
+  // `milestone` describes a correction or retraction. The shipment has no such field.
   const { containers, milestone: _, ...fields } = changes;
   const moved = Object.entries(fields as Record<string, Change<unknown>>).map(([field, { to }]) => [field, to]);
   const after: ShipmentRecord = { ...record, ...(Object.fromEntries(moved) as Partial<ShipmentRecord>) };
@@ -105,14 +105,14 @@ export function applyChanges(record: ShipmentRecord, changes: Changes): Shipment
   return { ...after, containers: applyContainers(after, containers?.to ?? []) };
 }
 
-/** In the order of the shipment's `container_numbers`. */
+/** Returns the containers in the order of `container_numbers`. */
 function applyContainers(record: ShipmentRecord, changed: readonly ContainerChange[]): Container[] {
   const present = new Map(record.containers.map((container) => [container.number, container]));
   const moved = new Map(changed.map((container) => [container.number, container]));
   return record.container_numbers.map((number) => ({ ...present.get(number), ...moved.get(number) }) as Container);
 }
 
-/** The shipment and its containers with the `last_milestone`s that moved. */
+/** The shipment and its containers with changed `last_milestone`s. */
 export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones): ShipmentRecord {
   const moved = new Map<string, LastMilestone | null>();
   for (const group of last.containers) for (const number of group.numbers) moved.set(number, group.last);
@@ -129,10 +129,10 @@ export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones
   };
 }
 
-/** What clients say of a container, and no milestone tells. */
+/** Fields of a container that only clients set. */
 export type GivenOfContainer = Pick<Container, 'size_type' | 'seal_number' | 'last_free_day' | 'empty_return_by'>;
 
-/** By number, of containers that were taken off their shipment: put back, they have it again. */
+/** Fields of containers that were removed from the shipment, by number. A container that is added again gets them back. */
 export type TakenOff = ReadonlyMap<string, GivenOfContainer>;
 
 export const NOTHING_GIVEN: GivenOfContainer = {
@@ -142,7 +142,7 @@ export const NOTHING_GIVEN: GivenOfContainer = {
   empty_return_by: null,
 };
 
-/** With those that the changes take off, without those that they put on; of very many the newest. */
+/** Adds the containers that the changes remove, drops those that they add, and keeps at most the newest. */
 export function takenOffAfter(takenOff: TakenOff, { containers }: Changes): TakenOff {
   if (containers === undefined) return takenOff;
   const present = new Set(containers.to.map(({ number }) => number));
@@ -157,7 +157,7 @@ export function takenOffAfter(takenOff: TakenOff, { containers }: Changes): Take
   return new Map([...after].slice(-SHIPMENT_LIMITS.containers));
 }
 
-/** Undefined where nothing is. */
+/** Undefined if no field is set. */
 function givenOf(container: Partial<GivenOfContainer>): GivenOfContainer | undefined {
   const { size_type = null, seal_number = null, last_free_day = null, empty_return_by = null } = container;
   const given = { size_type, seal_number, last_free_day, empty_return_by };

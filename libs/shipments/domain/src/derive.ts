@@ -4,62 +4,62 @@ import type { Changes } from './events/event-data.ts';
 import type { ShipmentChanged } from './events/shipment-events.ts';
 import { hasValidCheckDigit } from './references.ts';
 import { routeOf } from './route.ts';
-import { type DecidedTimes, type TellEstimate, timesOf } from './schedule.ts';
+import { type DecidedTimes, type EstimateListener, timesOf } from './schedule.ts';
 import { type ContainerProgress, type DecidedStatus, overall, progressOf } from './container-progress.ts';
 import type { Schedule, TimelineEntry } from './state.ts';
 import { RANK, type MilestoneSummary, later } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
 
-/** What everything else about a shipment derives from. */
+/** Inputs from which everything else about a shipment is derived. */
 interface Basis {
-  /** The shipment as before the command, with what the command sets already in place (but for the schedule). */
+  /** The shipment before the command, with the values that the command sets, except those of the schedule. */
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
   readonly timeline: readonly TimelineEntry[];
-  /** Revision of the event by which the client cancelled it; null unless that stands. */
+  /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
   readonly cancelled: number | null;
-  /** Of the command's first event. */
+  /** Revision of the command's first event. */
   readonly revision: number;
   readonly takenOff: TakenOff;
-  /** Whether the command moves `eta` also after the arrival: only a change of single fields does. */
+  /** Whether the command may set `eta` even after the arrival. Only a patch may. */
   readonly movesEtaAfterArrival?: boolean;
 }
 
-/** One container, or the shipment while it has none, and the milestones that count for it. */
+/** One container, or a shipment without containers, and the milestones that count for it. */
 export interface StatusSubject {
   readonly container_number: string | null;
   readonly summaries: readonly MilestoneSummary[];
   readonly progress: ContainerProgress;
 }
 
-/** What cancels a shipment. */
+/** The cancellation of a shipment. */
 interface Cancellation {
-  /** Revision of the first event that does. */
+  /** Revision of the first event that cancels it. */
   readonly since: number;
-  /** Null where the client alone does. */
+  /** Null if only the client cancelled it. */
   readonly milestone: TimelineEntry | null;
 }
 
 export interface Derived {
   readonly record: ShipmentRecord;
-  /** Of the record, and by which rules. */
+  /** Status of the record, and its rule. */
   readonly status: DecidedStatus;
   readonly times: DecidedTimes;
-  /** Undefined while nothing cancels it. */
+  /** Undefined if the shipment is not cancelled. */
   readonly cancellation: Cancellation | undefined;
   readonly subjects: readonly StatusSubject[];
   readonly analysis: TimelineAnalysis;
 }
 
 /**
- * The shipment with all derived fields as its milestones make them, in whatever order these came.
- * @param tell what became of estimates, for who wants to know why
+ * Derives all fields of a shipment that depend on its milestones. The order in which milestones arrived does not matter.
+ * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
-export function derive(basis: Basis, places: Places, tell?: TellEstimate): Derived {
+export function derive(basis: Basis, places: Places, onEstimate?: EstimateListener): Derived {
   const { record, schedule, timeline, cancelled, revision, movesEtaAfterArrival } = basis;
   const analysis = analyseTimeline(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
   const subjects = subjectsOf(analysis, record.container_numbers);
-  const times = timesOf(analysis, { schedule, before: record, revision, movesEtaAfterArrival }, tell);
+  const times = timesOf(analysis, { schedule, before: record, revision, movesEtaAfterArrival }, onEstimate);
   const moved = overall(subjects.map(({ progress }) => progress));
   const cancellation = cancellationOf(analysis, cancelled, moved.status, record);
   const status = cancellation === undefined ? moved : cancelledBy(cancellation);
@@ -85,14 +85,14 @@ export function derive(basis: Basis, places: Places, tell?: TellEstimate): Deriv
   };
 }
 
-/** The event of changes that came of a derivation. */
+/** The event of changes that were derived. */
 export function changedBy(changes: Changes, derived: Derived): ShipmentChanged {
   const data = changes.eta === undefined ? { changes } : { changes, eta_set_by: etaSetBy(derived) };
   return { type: 'shipment.changed.v1', data };
 }
 
 function etaSetBy({ times: { eta } }: Derived): EtaSetBy {
-  // What it was when the shipment arrived only clients move.
+  // After the arrival, only clients change the eta.
   const milestone = eta.rule === 'actual_time_known' ? undefined : eta.milestone?.milestone;
   if (milestone === undefined) return { source: 'client', milestone_id: null, reason_code: null };
   return { source: milestone.source, milestone_id: milestone.id, reason_code: milestone.reason_code };
@@ -132,7 +132,7 @@ function cancellationOf(
   return revisions.length === 0 ? undefined : { since: Math.min(...revisions), milestone: first ?? null };
 }
 
-/** Whether a milestone cancels it, whatever the client does besides. */
+/** Reports whether a milestone cancels the shipment. The client may have cancelled it too. */
 export function isCancelledByMilestone({ status, status_milestone_id }: ShipmentRecord): boolean {
   return status === 'cancelled' && status_milestone_id !== null;
 }

@@ -23,7 +23,7 @@ export function replacementsAmong<Document extends StoredDocument>(
   };
 }
 
-/** The document in whose place no other one stands once this one is deleted, as it is then; undefined where there is none. */
+/** The document that is current again after this one is deleted, in its new state; undefined if there is none. */
 export function restoredWithout(
   { id, ...deleted }: DocumentRecord,
   documents: readonly StoredDocument[],
@@ -35,13 +35,13 @@ export function restoredWithout(
   return former && { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: null } };
 }
 
-/** When a document expires unless it is complete by then; undefined for one that does not wait for bytes. */
+/** When a document expires unless it is complete by then; undefined if it does not wait for bytes. */
 export function expiresAt({ status, created_at }: DocumentRecord): Timestamp | undefined {
   if (status !== 'pending_upload') return undefined;
   return new Date(Date.parse(created_at) + DOCUMENT_LIMITS.pendingMs).toISOString();
 }
 
-/** Which documents have expired by now, and when the next of the others will; undefined if none is pending. */
+/** Events for the documents that have expired by now, and when the next one will; undefined if none is pending. */
 export function expiries(
   documents: readonly DocumentInHand[],
   now: Timestamp,
@@ -60,7 +60,7 @@ export function expiries(
   return { expired, next };
 }
 
-/** Puts documents in the place of those of their ids; what was received for them is dealt with. */
+/** Replaces or adds documents in the draft, and clears their received bytes. */
 export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed: readonly StoredDocument[]): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);

@@ -5,14 +5,14 @@ import { descriptorOf, type ShipmentEvent, type ShipmentEventBody } from './even
 import type { ShipmentDraft, ShipmentState } from './state.ts';
 import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
-/** The state after one more event. Pure; only copies. */
+/** The state after one more event. Pure. */
 export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
   return apply(state === undefined ? undefined : draftOf(state), event);
 }
 
 /**
- * The state after many events, as `evolve` one after another would give it, without a copy of the lists for each.
- * Undefined for no events and no state before them.
+ * The state after many events. Equals repeated `evolve`, but copies the lists only once.
+ * Undefined without events and without a state before them.
  */
 export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): ShipmentState | undefined {
   let draft = state === undefined ? undefined : draftOf(state);
@@ -43,29 +43,29 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   const exception = exceptionChange(event);
   if (exception !== undefined) putException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, revision);
-  // A command may be carried out late, with the time of its first attempt: news that came since stays the last.
+  // A command may be executed late, with the time of its first attempt. Keep a later time.
   if (descriptor.isNews?.(data) === true) draft.heardAt = latestOf(metadata.recorded_at, draft.heardAt ?? '');
   draft.nextCheckAt = nextCheckOf(metadata);
   return draft;
 }
 
-/** What a list of milestones must write for an event; undefined for one that touches none. */
+/** Changes that an event makes to the timeline; undefined if it makes none. */
 export function milestoneChanges({ type, data, metadata }: ShipmentEvent): MilestoneChanges | undefined {
   const changes = descriptorOf(type).milestoneChanges?.(data);
   return changes && { ...changes, at: metadata.recorded_at };
 }
 
-/** What an event sets of an exception; undefined for one that touches none. */
+/** Fields of an exception that an event sets; undefined if it does not concern an exception. */
 export function exceptionChange({ type, data }: ShipmentEventBody): ExceptionChange | undefined {
   return descriptorOf(type).exception?.(data);
 }
 
-/** The documents that an event adds or changes, as they are then. */
+/** The documents that an event adds or changes, in their new state. */
 export function documentsOf({ type, data }: ShipmentEventBody): readonly StoredDocument[] {
   return descriptorOf(type).documents?.(data) ?? [];
 }
 
-/** Documents after events that add or change some; of bytes that came for them, events alone tell. */
+/** Documents after events that add or change some. Ignores received bytes, which `applyToState` records. */
 export function documentsAfter(
   before: ShipmentState['documents'],
   events: readonly ShipmentEventBody[],
@@ -76,8 +76,8 @@ export function documentsAfter(
 }
 
 /**
- * The shipment as answered, after one more event.
- * @throws Error when the first event is no creation: the stream is not whole
+ * The record after one more event.
+ * @throws Error if the first event is not a creation, so that the stream is incomplete
  */
 export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision } = event;
@@ -86,11 +86,11 @@ export function evolveRecord(record: ShipmentRecord | undefined, event: Shipment
   return recordAfter(before, event);
 }
 
-/** @param before of an event that begins a stream: the record as it begins */
+/** @param before for the first event of a stream: the record with which it begins */
 function recordAfter(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision, metadata } = event;
   const after = descriptorOf(type).applyToRecord?.(before, data) ?? before;
-  // Clocks of several machines differ: what is known by a time was not unknown later.
+  // The clocks of machines differ, and `updated_at` must not go back.
   const { recorded_at } = metadata;
   const updated_at = recorded_at > before.updated_at ? recorded_at : before.updated_at;
   return { ...after, updated_at, version: revision + 1 };
@@ -101,8 +101,8 @@ function beginsNoShipment({ type, revision }: ShipmentEvent): Error {
 }
 
 /**
- * How many ordinary shipments it weighs in memory, 1 at least. What clients fill as they like can be a thousand times that
- * of an ordinary one.
+ * Memory of a record in units of an ordinary shipment, at least 1. Fields that clients can fill without limit can make it a
+ * thousand times as large.
  */
 export function weightOfRecord({ containers, legs, references, metadata }: ShipmentRecord): number {
   return Math.round(1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000);
@@ -113,14 +113,14 @@ export function isWholeException(change: ExceptionChange): change is ShipmentExc
   return change.opened_at !== undefined;
 }
 
-/** The exception after a change. @param before undefined where none is known */
+/** The exception after a change. @param before undefined if it is not known */
 export function exceptionAfter(change: ExceptionChange, before: ShipmentException | undefined): ShipmentException {
   if (isWholeException(change)) return change;
   if (before === undefined) throw new Error(`${change.id} changed and was never opened`);
   return { ...before, ...change };
 }
 
-/** Puts the exception after a change in its place, or behind all others. */
+/** Replaces the changed exception, or appends a new one. */
 function putException(exceptions: ShipmentException[], change: ExceptionChange): void {
   const place = exceptions.findIndex(({ id }) => id === change.id);
   const after = exceptionAfter(change, exceptions[place]);

@@ -22,8 +22,8 @@ import { type DecidedTime, isEstimatedArrival, isEstimatedDeparture } from './sc
 import type { ShipmentState, TimelineEntry } from './state.ts';
 
 /**
- * Why a shipment is what it is: the decision once more, with what it tells of its reasons. What was decided otherwise at
- * the last write, by rules of then, is said to be so (`earlier_rules`).
+ * Explains a shipment's status, times, milestones and exceptions, by deciding again and recording the reasons. A value that
+ * the rules of an earlier version decided differently has the rule `earlier_rules`.
  */
 export function explain(
   state: ShipmentState,
@@ -75,7 +75,7 @@ class EstimateRules {
   record(estimate: TimelineEntry, time: string, rule: MilestoneRule): void {
     const known = this.rules.get(estimate) ?? { rule, sets: [] };
     this.rules.set(estimate, known);
-    if (IN_FAVOUR.indexOf(rule) < IN_FAVOUR.indexOf(known.rule)) known.rule = rule;
+    if (RULES_BY_PRECEDENCE.indexOf(rule) < RULES_BY_PRECEDENCE.indexOf(known.rule)) known.rule = rule;
     if (rule === 'newest_estimate') known.sets.push(time);
   }
 
@@ -85,7 +85,7 @@ class EstimateRules {
 }
 
 /** An estimate with several rules is explained by the first of these. */
-const IN_FAVOUR: readonly MilestoneRule[] = [
+const RULES_BY_PRECEDENCE: readonly MilestoneRule[] = [
   'newest_estimate',
   'later_estimate',
   'newer_estimate',
@@ -113,14 +113,14 @@ class MilestoneExplainer {
     const sets = this.fieldsSet();
     return timeline.map((entry) => {
       const { id, code, classifier, occurred_at, location, container_number } = entry.milestone;
-      const told = { milestone_id: id, code, classifier, occurred_at, location, container_number };
+      const described = { milestone_id: id, code, classifier, occurred_at, location, container_number };
       const [effect, containers] = this.effectsOf(entry);
       const fields = [...(sets.get(entry) ?? []), ...(this.estimates.of(entry)?.sets ?? [])];
-      return { ...told, ...effect, sets: [...new Set(fields)], containers };
+      return { ...described, ...effect, sets: [...new Set(fields)], containers };
     });
   }
 
-  /** What the shipment has from each milestone, but for times of legs. */
+  /** Fields of the shipment that each milestone sets, except times of legs. */
   private fieldsSet(): ReadonlyMap<TimelineEntry, readonly string[]> {
     const { status, times } = this.derived;
     const sets = new Map<TimelineEntry, string[]>();
@@ -135,7 +135,7 @@ class MilestoneExplainer {
     return sets;
   }
 
-  /** That for most containers, and those of the others. */
+  /** The effect for most containers, and the effects for the others. */
   private effectsOf(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
     const aside = whySetAside(entry.milestone, this.present);
     if (aside !== undefined) return [effect(aside), []];
@@ -146,8 +146,8 @@ class MilestoneExplainer {
   }
 
   private ruleOfEstimate(entry: TimelineEntry): MilestoneRule {
-    const told = this.estimates.of(entry);
-    if (told !== undefined) return told.rule;
+    const recorded = this.estimates.of(entry);
+    if (recorded !== undefined) return recorded.rule;
     const { route } = this.derived.analysis;
     const isOfTime = isEstimatedArrival(entry, route) || isEstimatedDeparture(entry, route);
     return isOfTime ? 'estimated_elsewhere' : 'estimates_nothing';
@@ -184,7 +184,7 @@ function effect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): M
   return { result: MILESTONE_RULES[rule], rule, counts_as };
 }
 
-/** Those that are open, those that a person's word keeps from opening again, and those that will open. */
+/** Open exceptions, suppressed ones, and expected ones. */
 function explainExceptions(
   { exceptions, endedConditions, record }: ShipmentState,
   findings: Map<string, RuleFinding>,
@@ -205,10 +205,10 @@ function explainExceptions(
       return [{ ...expectedException(found), exception_id: id, status: 'suppressed', opens_at: null }];
     }
     findings.delete(key);
-    const told = { type, container_number, status, rule, because: detail, milestone_id };
-    // What a person opened only a person resolves.
+    const described = { type, container_number, status, rule, because: detail, milestone_id };
+    // Only a person resolves an exception that a person opened.
     const resolved_by = resolvedBy(container_number, rule === null ? undefined : found);
-    return [{ exception_id: id, ...told, opens_at: null, resolved_by }];
+    return [{ exception_id: id, ...described, opens_at: null, resolved_by }];
   });
   const isFull = exceptions.length >= SHIPMENT_LIMITS.exceptions;
   return isFull ? present : [...present, ...[...findings.values()].map(expectedException)];

@@ -7,8 +7,8 @@ type Field = keyof MilestoneInput;
 
 export const NOT_OVERRIDDEN: Overridden = Object.freeze({});
 
-/** Where a field counts as new for a feed because another one is: together they say one thing. */
-const SAID_WITH: Readonly<Record<Field, readonly Field[]>> = {
+/** Fields whose change makes a field count as new for a feed, because together they are one statement. */
+const STATED_WITH: Readonly<Record<Field, readonly Field[]>> = {
   code: [],
   occurred_at: ['classifier'],
   source: ['occurred_at', 'classifier'],
@@ -22,14 +22,14 @@ const SAID_WITH: Readonly<Record<Field, readonly Field[]>> = {
   voyage: [],
   note: [],
 };
-const FIELDS = Object.keys(SAID_WITH) as readonly Field[];
+const FIELDS = Object.keys(STATED_WITH) as readonly Field[];
 
-/** Feeds resend all they know at every poll; what a person says is meant each time. */
+/** Reports whether the source is a feed. Feeds resend everything at each poll; each statement of a person is intended. */
 export function isFeed(source: MilestoneSource): boolean {
   return source !== 'manual';
 }
 
-/** What a milestone says that its sender chose. */
+/** The fields of a milestone that its sender sets. */
 export function contentOf(milestone: MilestoneInput): MilestoneInput {
   return fieldsFrom(() => milestone);
 }
@@ -38,14 +38,14 @@ export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
   return FIELDS.every((field) => a[field] === b[field]);
 }
 
-/** What was last sent of a milestone, whatever a person made of it since. */
+/** The content that was last sent, without corrections by a person. */
 export function lastSent({ milestone, overridden }: Pick<TimelineEntry, 'milestone' | 'overridden'>): MilestoneInput {
   return { ...contentOf(milestone), ...overridden };
 }
 
 /**
- * What of a feed's last word is overridden by a milestone that says this now; nothing where no feed sent it.
- * @param sent what was last sent
+ * The values of a feed that the content overrides; none if no feed sent the milestone.
+ * @param sent the content that was last sent
  */
 export function overriddenBy(content: MilestoneInput, sent: MilestoneInput): Overridden {
   const differing = isFeed(sent.source) ? FIELDS.filter((field) => content[field] !== sent[field]) : [];
@@ -53,29 +53,29 @@ export function overriddenBy(content: MilestoneInput, sent: MilestoneInput): Ove
 }
 
 /**
- * What a milestone says after a feed sent it again: what is new for the feed counts, and all else stays as it is, corrected
- * by hand or not.
+ * The content of a milestone after a feed sent it again. Values that are new for the feed count; all others stay, including
+ * corrections by a person.
  */
 export function withNews(entry: TimelineEntry, input: MilestoneInput): MilestoneInput {
   const sent = lastSent(entry);
   const differs = (field: Field) => input[field] !== sent[field];
-  return fieldsFrom((field) => (differs(field) || SAID_WITH[field].some(differs) ? input : entry.milestone));
+  return fieldsFrom((field) => (differs(field) || STATED_WITH[field].some(differs) ? input : entry.milestone));
 }
 
-/** Whether a feed goes on estimating what a person said has happened: that is no news of it. */
+/** Reports whether a feed still sends an estimate or plan of an event that a person has recorded as actual. */
 export function isEstimatedStill(entry: TimelineEntry, { classifier }: MilestoneInput): boolean {
   const happenedByHand = entry.milestone.classifier === 'actual' && lastSent(entry).classifier !== 'actual';
   return happenedByHand && classifier !== 'actual';
 }
 
-/** Of nearly all milestones nothing is: this is asked of each at every word of a feed. */
+/** Compares with the shared constant first: it runs for each milestone whenever a feed sends one, and few are overridden. */
 export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
   return overridden !== NOT_OVERRIDDEN && Object.keys(overridden).length > 0;
 }
 
 /**
  * The overridden fields of a milestone after an event.
- * @param overridden of the event; undefined if the event does not change them
+ * @param overridden the event's value; undefined if the event does not change it
  */
 export function overriddenAfter(
   previous: TimelineEntry | undefined,

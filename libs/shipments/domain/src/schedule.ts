@@ -14,10 +14,10 @@ import { isPlace, type Route } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
-/** Before every event. */
+/** Revisions before every event. */
 const NOT_WRITTEN: LegTimesWritten = { etd: -1, eta: -1 };
 
-/** A time of the shipment, and what set it. */
+/** A time of the shipment, with the rule and milestone that set it. */
 export interface DecidedTime {
   readonly value: Timestamp | null;
   readonly rule: TimeRule;
@@ -32,41 +32,41 @@ export interface DecidedTimes {
   readonly legs: readonly Leg[];
 }
 
-/** Told what became of an estimate that was weighed for a time: `etd`, `legs[0].eta`. */
-export type TellEstimate = (estimate: TimelineEntry, time: string, rule: MilestoneRule) => void;
-type TellOfOne = (estimate: TimelineEntry, rule: MilestoneRule) => void;
+/** Receives the rule that applied to an estimate for a time, such as `etd` or `legs[0].eta`. */
+export type EstimateListener = (estimate: TimelineEntry, time: string, rule: MilestoneRule) => void;
+type RuleListener = (estimate: TimelineEntry, rule: MilestoneRule) => void;
 
-/** What the schedule of a shipment is decided by. */
+/** Inputs of the decision about the times of a shipment. */
 interface ScheduleBasis {
   readonly schedule: Schedule;
-  /** The shipment before the command, its legs in the order of the schedule's: what an actual time froze stays as it was. */
+  /** The shipment before the command, with legs in the order of the schedule. Expected times that an actual time froze are kept. */
   readonly before: ShipmentRecord;
-  /** Of the command's first event: what the client sets by it moves also a departure that has happened. */
+  /** Revision of the command's first event. The command itself may set the ETD even after the departure. */
   readonly revision: number;
-  /** Whether what the client sets by it moves also an arrival's time when it has happened. */
+  /** Whether the command may set the ETA even after the arrival. */
   readonly movesEtaAfterArrival?: boolean | undefined;
 }
 
 /**
- * Estimated and actual times of the shipment and of its legs. What the client sets and what estimates say are statements:
- * the newest that stands wins. Where the client gives the shipment no time itself, it is that of its first or last leg.
- * @param tell for who wants to know why
+ * Estimated and actual times of the shipment and of its legs. Values of clients and estimates are statements; the newest
+ * valid one wins. If the client sets no time for the shipment, the time of its first or last leg counts.
+ * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
 export function timesOf(
   analysis: TimelineAnalysis,
   { schedule, before, revision, movesEtaAfterArrival }: ScheduleBasis,
-  tell?: TellEstimate,
+  onEstimate?: EstimateListener,
 ): DecidedTimes {
   const { route } = analysis;
   const containers = before.container_numbers;
-  const tellOf = (time: string): TellOfOne | undefined => tell && ((entry, rule) => tell(entry, time, rule));
+  const listenerFor = (time: string): RuleListener | undefined => onEstimate && ((entry, rule) => onEstimate(entry, time, rule));
   const atd = departureOf(analysis);
   const ata = arrivalOf(analysis);
   const departures = analysis.estimates.filter((entry) => isEstimatedDeparture(entry, route));
   const arrivals = preferDestination(
     analysis.estimates.filter((entry) => isEstimatedArrival(entry, route)),
     (entry) => isEnd(entry, route, route.ends),
-    tellOf('eta'),
+    listenerFor('eta'),
   );
   const { value: sent, written: legsWritten } = schedule.legs;
   const visited = visitedLegs(analysis, sent, { atd: atd.value, ata: ata.value });
@@ -76,16 +76,16 @@ export function timesOf(
     const written = legsWritten[index] ?? NOT_WRITTEN;
     const leaving = departures.filter((entry) => isOrigin(entry) || (isFirst && isEnd(entry, route, route.starts)));
     const reaching = arrivals.filter((entry) => isDestination(entry) || (isLast && isEnd(entry, route, route.ends)));
-    const tellEtd = tell && tellOf(`legs[${index}].etd`);
-    const tellEta = tell && tellOf(`legs[${index}].eta`);
+    const onEtdEstimate = onEstimate && listenerFor(`legs[${index}].etd`);
+    const onEtaEstimate = onEstimate && listenerFor(`legs[${index}].eta`);
     const etd =
       actual.atd !== null && written.etd !== revision
-        ? frozen(present.etd, leaving, tellEtd)
-        : newest(leaving, { value: leg.etd, written: written.etd }, containers, tellEtd);
+        ? frozen(present.etd, leaving, onEtdEstimate)
+        : newest(leaving, { value: leg.etd, written: written.etd }, containers, onEtdEstimate);
     const eta =
       actual.ata !== null && written.eta !== revision
-        ? frozen(present.eta, reaching, tellEta)
-        : newest(reaching, { value: leg.eta, written: written.eta }, containers, tellEta);
+        ? frozen(present.eta, reaching, onEtaEstimate)
+        : newest(reaching, { value: leg.eta, written: written.eta }, containers, onEtaEstimate);
     return { etd, eta, leg: { ...leg, etd: etd.value, eta: eta.value, ...actual } };
   });
   const departure = statementOf(schedule.etd, sent[0], legsWritten[0], 'etd');
@@ -94,22 +94,22 @@ export function timesOf(
   const reaching = arrivals.filter((entry) => isEnd(entry, route, route.ends));
   const etd =
     atd.value !== null && departure.written !== revision
-      ? frozen(before.etd, leaving, tellOf('etd'), atd.milestone)
+      ? frozen(before.etd, leaving, listenerFor('etd'), atd.milestone)
       : departure.isOfLeg
         ? ofLeg(weighed[0]?.etd)
-        : newest(leaving, schedule.etd, containers, tellOf('etd'));
+        : newest(leaving, schedule.etd, containers, listenerFor('etd'));
   const eta =
     ata.value !== null && !(movesEtaAfterArrival && arrival.written === revision)
-      ? frozen(before.eta, reaching, tellOf('eta'), ata.milestone)
+      ? frozen(before.eta, reaching, listenerFor('eta'), ata.milestone)
       : arrival.isOfLeg
         ? ofLeg(weighed.at(-1)?.eta)
-        : newest(reaching, schedule.eta, containers, tellOf('eta'));
+        : newest(reaching, schedule.eta, containers, listenerFor('eta'));
   const times = { etd: etd.value, eta: eta.value, atd: atd.value, ata: ata.value };
   const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => ({ ...leg, ...times }));
   return { etd, eta, atd, ata, legs };
 }
 
-/** What the client says of a time: whether a leg says it, where it was not given for the shipment itself; by which event. */
+/** The client's statement about a time: whether a leg contains it, if it is not set for the shipment, and the revision of its event. */
 function statementOf(
   own: ClientSet<Timestamp | null>,
   leg: LegFields | undefined,
@@ -120,14 +120,14 @@ function statementOf(
   return { isOfLeg, written: Math.max(own.written, isOfLeg && legWritten ? legWritten[time] : own.written) };
 }
 
-/** It happened: estimates no longer move what was expected. */
+/** The actual time is known: estimates no longer change the expected time. */
 function frozen(
   value: Timestamp | null,
   estimates: readonly TimelineEntry[],
-  tell: TellOfOne | undefined,
+  onEstimate: RuleListener | undefined,
   milestone: TimelineEntry | null = null,
 ): DecidedTime {
-  if (tell !== undefined) for (const entry of estimates) tell(entry, 'actual_time_known');
+  if (onEstimate !== undefined) for (const entry of estimates) onEstimate(entry, 'actual_time_known');
   return { value, rule: 'actual_time_known', milestone };
 }
 
@@ -135,12 +135,12 @@ function ofLeg(time: DecidedTime | undefined): DecidedTime {
   return { value: time?.value ?? null, rule: 'of_leg', milestone: time?.milestone ?? null };
 }
 
-/** The earliest departure at the origin, else the earliest. */
+/** The earliest departure at the origin, otherwise the earliest. */
 function departureOf({ departures, route }: TimelineAnalysis): DecidedTime {
   return actualTime(departures.find(isAt(route.origin)), departures[0]);
 }
 
-/** The earliest arrival at the destination, else the earliest after the last departure. */
+/** The earliest arrival at the destination, otherwise the earliest after the last departure. */
 function arrivalOf({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
   const departed = timeOf(departures.at(-1)) ?? '';
   const atPort = arrivals.find(isAt(route.destination));
@@ -172,35 +172,35 @@ export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolea
   return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
 }
 
-/** Located at one of the ports, or nowhere that could be told from them. */
+/** Reports whether the milestone is at one of the ports, or at no known place. */
 function isEnd({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<string | null>): boolean {
   return ports.has(placeOf(milestone.location)) || !isPlace(route, milestone.location);
 }
 
-/** Once the arrival at the destination itself is estimated, other estimates no longer speak for it. */
+/** If the arrival at the destination itself is estimated, other estimates no longer count for it. */
 function preferDestination(
   estimates: readonly TimelineEntry[],
   isForShipment: (entry: TimelineEntry) => boolean,
-  tell: TellOfOne | undefined,
+  onEstimate: RuleListener | undefined,
 ): readonly TimelineEntry[] {
   const isDestination = (entry: TimelineEntry) => milestoneRules(entry.milestone.code).at_destination === true;
   if (!estimates.some((entry) => isDestination(entry) && isForShipment(entry))) return estimates;
   return estimates.filter((entry) => {
-    const speaks = isDestination(entry) || !isForShipment(entry);
-    if (!speaks) tell?.(entry, 'destination_estimated');
-    return speaks;
+    const counts = isDestination(entry) || !isForShipment(entry);
+    if (!counts) onEstimate?.(entry, 'destination_estimated');
+    return counts;
   });
 }
 
 /**
- * What the newest estimates since the client's own say: for each container the newest that names it or none, and of these
- * the latest. The client's own where there is none.
+ * The time from the estimates that are newer than the client's value: for each container the newest that names it or no
+ * container, and the latest of these. Without such estimates, the client's value.
  */
 function newest(
   estimates: readonly TimelineEntry[],
   set: ClientSet<Timestamp | null>,
   containers: readonly string[],
-  tell: TellOfOne | undefined,
+  onEstimate: RuleListener | undefined,
 ): DecidedTime {
   let unnamed: TimelineEntry | undefined;
   const named = new Map<string, TimelineEntry>();
@@ -212,8 +212,8 @@ function newest(
   }
   const weighed = named.size === 0 ? [unnamed] : containers.map((number) => newestOf(unnamed, named.get(number)));
   const chosen = weighed.reduce(laterTime, undefined);
-  if (tell !== undefined) {
-    for (const entry of estimates) tell(entry, ruleFor(entry, set.written, { weighed, chosen }));
+  if (onEstimate !== undefined) {
+    for (const entry of estimates) onEstimate(entry, ruleFor(entry, set.written, { weighed, chosen }));
   }
   if (chosen !== undefined) return { value: timeOf(chosen), rule: 'newest_estimate', milestone: chosen };
   return set.value === null ? UNKNOWN : { value: set.value, rule: 'set_by_client', milestone: null };
@@ -245,7 +245,7 @@ function newer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
 type IsVisit = (entry: TimelineEntry) => boolean;
 type Actual = Pick<Leg, 'atd' | 'ata'>;
 
-/** A leg, what is told of it at its ports, and when it departed and arrived. */
+/** A leg, the milestones at its ports that belong to it, and its actual times. */
 interface VisitedLeg {
   readonly leg: LegFields;
   readonly isOrigin: IsVisit;
@@ -261,7 +261,7 @@ function isAt(port: string | null): IsVisit {
   return ({ milestone }) => port !== null && placeOf(milestone.location) === port;
 }
 
-/** @param shipment when that departed and arrived */
+/** @param shipment actual times of the shipment */
 function visitedLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipment: Actual): readonly VisitedLeg[] {
   const visited: VisitedLeg[] = [];
   for (const [index, leg] of legs.entries()) {
@@ -270,7 +270,7 @@ function visitedLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shi
     const isDestination = visitsOf(legs, index, 'destination_port', before);
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
     const own = actualOf(analysis, { leg, isOrigin, isDestination }, ends);
-    // The only leg is the journey; of another mode than the shipment it may depart by what is no departure of that.
+    // A single leg is the whole journey. With another mode than the shipment, its departure may be another milestone.
     const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
     visited.push({ leg, isOrigin, isDestination, actual });
   }
@@ -278,8 +278,8 @@ function visitedLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shi
 }
 
 /**
- * Which milestones at a leg's port are its own. Where an earlier leg has the port too, those since the leg before it
- * arrived, or at least departed: what came before is the earlier one's.
+ * Reports which milestones at a leg's port belong to the leg. If an earlier leg has the same port, only those since the
+ * previous leg arrived, or departed, belong to it.
  */
 function visitsOf(
   legs: readonly LegFields[],
@@ -294,7 +294,7 @@ function visitsOf(
   return (entry) => since !== null && entry.milestone.occurred_at >= since && isThere(entry);
 }
 
-/** Of those at its ports; the first leg departs and the last one arrives also where no place is told. */
+/** Actual times from milestones at the leg's ports. Milestones without a place count for the first departure and last arrival. */
 function actualOf(
   { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
   { leg, isOrigin, isDestination }: Omit<VisitedLeg, 'actual'>,

@@ -18,44 +18,44 @@ import type {
 } from './events/event-data.ts';
 import type { TakenOff } from './changes.ts';
 
-/** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
+/** A milestone on the timeline with its revisions, which decide which one is newest, instead of `occurred_at`. */
 export interface TimelineEntry {
   readonly milestone: Milestone;
-  /** Revision of the event that recorded it: as an actual one, where it was an estimate before. */
+  /** Revision of the event that recorded it or, if it was an estimate before, made it an actual one. */
   readonly recorded: number;
-  /** Revision of the event since which it says what it says: a correction of its note alone states no time anew. */
+  /** Revision of the event that made its present statement. Correcting only its note does not change it. */
   readonly written: number;
-  /** What a feed says otherwise: what repeats it is no news. It outlives the retraction of the milestone. */
+  /** Values of a feed that a person overrode, so that repeating them is recognised. Kept after a retraction. */
   readonly overridden: Overridden;
 }
 
-/** A value as the client set it last, and the revision of the event that did: only estimates after it move the answer. */
+/** The client's last value, and the revision of its event. Only later estimates override it. */
 export interface ClientSet<T> {
   readonly value: T;
   readonly written: number;
 }
 
-/** Legs as the client set them last, and by leg the revisions of the events that set its times. */
+/** The client's last legs and, by leg, the revisions of the events that set its times. */
 interface ClientSetLegs {
   readonly value: readonly LegFields[];
   readonly written: readonly LegTimesWritten[];
 }
 
-/** What clients set of the fields that estimates move too. */
+/** The client's values of fields that estimates also set. */
 export interface Schedule {
   readonly etd: ClientSet<Timestamp | null>;
   readonly eta: ClientSet<Timestamp | null>;
   readonly legs: ClientSetLegs;
 }
 
-/** The schedule as the first upsert sent it. */
+/** The schedule of the first upsert. */
 export function scheduleOf({ etd, eta, legs }: LastSent, written: number): Schedule {
   return { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
 }
 
 /**
- * The schedule after the client set some of it.
- * @param legsWritten by leg; where it is absent, this event sets all times of the legs
+ * The schedule after the client set some fields.
+ * @param legsWritten by leg; if absent, this event sets all times of the legs
  */
 export function setSchedule(
   schedule: Schedule,
@@ -85,11 +85,11 @@ export interface SeenCommand {
   readonly revision: number;
 }
 
-/** A document, and what its shipment alone remembers of it. */
+/** A document with internal data of its shipment. */
 export interface DocumentInHand extends StoredDocument {
-  /** The bytes that came for it while it is pending: the last ones. */
+  /** The last bytes received while it is pending. */
   readonly received: ReceivedObject | null;
-  /** Place of its verdict among those on the shipment's documents, from 1; 0 before. Times do not tell: clocks differ. */
+  /** Sequence number of its review within the shipment, from 1; 0 before a review. Times cannot be compared, because clocks differ. */
   readonly verdict: number;
 }
 
@@ -100,30 +100,30 @@ export interface ShipmentState {
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
   readonly sent: LastSent;
-  /** Null where they are those of the record. */
+  /** Null if they are those of the record. */
   readonly ports: GivenPorts | null;
-  /** Revision of the event by which the client cancelled it; null unless that stands. */
+  /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
   readonly cancelled: number | null;
   readonly takenOff: TakenOff;
   /** By occurred_at, catalog sequence, recorded_at, id; retracted and superseded ones included. */
   readonly timeline: readonly TimelineEntry[];
-  /** All there ever were, in the order they were opened. */
+  /** All exceptions, including resolved ones, in the order in which they opened. */
   readonly exceptions: readonly ShipmentException[];
-  /** All there ever were, in the order in which they came. */
+  /** All documents, including deleted ones, in the order in which they were added. */
   readonly documents: readonly DocumentInHand[];
-  /** Those that a person resolved and whose condition has ended since: it may open another one. */
+  /** Ids of exceptions that a person resolved and whose condition has ended since, so that a new one may open. */
   readonly endedConditions: ReadonlySet<string>;
   /** By exception id: the last note with which a person acknowledged it. */
   readonly acknowledgementNotes: ReadonlyMap<string, string>;
-  /** When a milestone or an estimated arrival was last heard of; null if never. */
+  /** When a milestone or an estimated arrival was last received; null if never. */
   readonly heardAt: Timestamp | null;
-  /** When time alone next changes something about it, as the last append says; null if never. */
+  /** When time alone next changes the shipment, from the last append; null if never. */
   readonly nextCheckAt: Timestamp | null;
-  /** In the order they came. */
+  /** In the order in which they were appended. */
   readonly commands: readonly SeenCommand[];
 }
 
-/** A state whose lists are nobody else's yet: what folding changes. */
+/** A state with its own copies of the lists, which folding changes. */
 export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentState[Key] } & {
   timeline: TimelineEntry[];
   exceptions: ShipmentException[];
@@ -131,12 +131,12 @@ export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentSt
   commands: SeenCommand[];
 };
 
-/** The revision of the first event of a command that is in the stream; undefined if it appended nothing. */
+/** Revision of the first event that a command appended; undefined if it appended nothing. */
 export function revisionOf(state: ShipmentState, commandId: string): number | undefined {
   return state.commands.findLast((command) => command.id === commandId)?.revision;
 }
 
-/** The entry of a milestone that a client names. @throws DomainError `not_found` where the shipment has none of that id */
+/** Finds the timeline entry of a milestone. @throws DomainError `not_found` if the shipment does not have it */
 export function findEntry({ timeline }: ShipmentState, id: string): TimelineEntry {
   const entry = timeline.find(({ milestone }) => milestone.id === id);
   if (entry === undefined) throw new DomainError('not_found', 'There is no such milestone.');
@@ -147,7 +147,7 @@ export function findMilestone(state: ShipmentState, id: string): Milestone | und
   return state.timeline.find((entry) => entry.milestone.id === id)?.milestone;
 }
 
-/** An exception that a client names. @throws DomainError `not_found` where the shipment has none of that id */
+/** Finds an exception. @throws DomainError `not_found` if the shipment does not have it */
 export function findException({ exceptions }: ShipmentState, id: string): ShipmentException {
   const exception = exceptions.find((each) => each.id === id);
   if (exception === undefined) throw new DomainError('not_found', 'There is no such exception.');
@@ -170,7 +170,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The document that a client names. @throws DomainError `not_found` where the shipment has none of that id */
+/** Finds a document. @throws DomainError `not_found` if the shipment does not have it */
 export function findDocument({ documents }: ShipmentState, id: string): DocumentInHand {
   const found = documents.find(({ document }) => document.id === id);
   if (found === undefined) throw new DomainError('not_found', 'There is no such document.');

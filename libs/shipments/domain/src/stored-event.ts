@@ -3,21 +3,21 @@ import type { FormerVersion } from './events/descriptor.ts';
 import type { EventMetadata } from './events/event-data.ts';
 import { type ShipmentEvent, type ShipmentEventBody, storedEvents } from './events/stored-events.ts';
 
-/** A shipment's id and the name of its stream: the same token behind two prefixes. */
+/** A shipment's id and the name of its stream consist of the same token after two prefixes. */
 const ID_PREFIX = 'shp_';
-/** What the names of all shipments' streams begin with; the character behind it is uniform, so that they can be partitioned by it. */
+/** Prefix of the names of shipments' streams. The next character is uniformly distributed, so streams can be partitioned by it. */
 export const SHIPMENT_STREAM_PREFIX = 'shipment-';
 
 /** 128 bits in base32; the last of 26 characters carries three of them, so only eight are possible there. */
 const SHIPMENT_ID = /^shp_[a-z2-7]{25}[aeimquy4]$/;
 
-/** Of what belongs to a shipment: behind its token 80 bits that tell it apart. */
+/** Ids of parts of a shipment: the shipment's token, then 80 bits that distinguish the part. */
 const PART_IDS = {
   exception: /^exc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
   document: /^doc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
 } as const;
 
-/** The id of the shipment that an exception or a document belongs to; undefined if the id has not the form of one. */
+/** The id of the shipment that an exception or a document belongs to; undefined if the id is malformed. */
 export function shipmentIdOfPart(part: keyof typeof PART_IDS, id: unknown): string | undefined {
   const token = typeof id === 'string' ? PART_IDS[part].exec(id)?.[1] : undefined;
   return token === undefined ? undefined : shipmentIdFrom(token);
@@ -28,17 +28,17 @@ export function shipmentIdFrom(token: string): string {
   return ID_PREFIX + token;
 }
 
-/** The id if it has the form of a shipment's, else undefined: nothing else may become the name of a stream. */
+/** The id if it is well-formed, otherwise undefined. Only a well-formed id may become the name of a stream. */
 export function parseShipmentId(id: unknown): string | undefined {
   return typeof id === 'string' && SHIPMENT_ID.test(id) ? id : undefined;
 }
 
-/** `shp_<token>` → `<token>`, with which the ids of a shipment's milestones, exceptions and documents begin. */
+/** `shp_<token>` → `<token>`. The ids of a shipment's milestones, exceptions and documents begin with the token. */
 export function tokenOf(shipmentId: string): string {
   return shipmentId.slice(ID_PREFIX.length);
 }
 
-/** `shp_<token>` → `shipment-<token>`; what is no shipment's id comes back as it is, and names no stream. */
+/** `shp_<token>` → `shipment-<token>`. Returns any other text unchanged; no stream has such a name. */
 export function streamOf(shipmentId: string): string {
   return shipmentId.replace(/^shp_/, SHIPMENT_STREAM_PREFIX);
 }
@@ -48,7 +48,7 @@ export function shipmentIdOf(stream: string): string {
   return stream.replace(/^shipment-/, ID_PREFIX);
 }
 
-/** Whether a stream is that of a shipment, by its name. */
+/** Reports whether the name is that of a shipment's stream. */
 export function isShipmentStream(stream: unknown): boolean {
   return (
     typeof stream === 'string' &&
@@ -57,7 +57,7 @@ export function isShipmentStream(stream: unknown): boolean {
   );
 }
 
-/** An event of a shipment's stream as a store holds it. */
+/** An event of a shipment's stream, as stored. */
 interface Stored {
   readonly type: string;
   readonly data: JsonObject;
@@ -66,15 +66,15 @@ interface Stored {
 }
 
 /**
- * A stored event in its newest version. Every reader of a stream passes through here.
+ * Converts a stored event to its newest version. Every reader of a stream uses this.
  * @throws UnknownEventType
  */
 export function toShipmentEvent({ type, data, metadata, revision }: Stored): ShipmentEvent {
-  // Metadata is written by one place, the command handlers, with every event since the first.
+  // Only `eventsOf` writes metadata, with every field that `EventMetadata` requires.
   return { ...upcast(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
 
-/** A stored event that this version of the product does not know: written by a newer one, or no event of a shipment. */
+/** A stored event that this version does not know: a newer version wrote it, or it is not an event of a shipment. */
 export class UnknownEventType extends Error {
   override readonly name = 'UnknownEventType';
   constructor(readonly type: string) {
@@ -91,7 +91,7 @@ interface StoredBody {
   readonly data: JsonObject;
 }
 
-/** Brings stored events of any version to the newest one. */
+/** Returns a function that converts stored events of any version to the newest one. */
 export function upcasterOf(kinds: readonly Versions[]): (type: string, data: JsonObject) => StoredBody {
   const known = new Map<string, (data: JsonObject) => StoredBody>();
   for (const { type, formerVersions = [] } of kinds) {
@@ -111,15 +111,15 @@ export function upcasterOf(kinds: readonly Versions[]): (type: string, data: Jso
 const upcastStored = upcasterOf(storedEvents);
 
 /**
- * A stored event in its newest version.
+ * Converts the body of a stored event to its newest version.
  * @throws UnknownEventType
  */
 export function upcast(type: string, data: JsonObject): ShipmentEventBody {
-  // What is stored under a wire name has the form of that event.
+  // The type determines the form of the data.
   return upcastStored(type, data) as unknown as ShipmentEventBody;
 }
 
-/** Wire names of all versions ever stored. */
+/** Types of all events that were ever stored, of all versions. */
 export const storedEventTypes: readonly string[] = storedEvents.flatMap(({ type, formerVersions = [] }) => [
   ...formerVersions.map((former) => former.type),
   type,

@@ -5,9 +5,9 @@ import { isFeed, isOverridden, lastSent, overriddenAfter } from './last-sent.ts'
 import { placeOf } from './references.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 
-/** What an event changes on the timeline. */
+/** Changes that an event makes to the timeline. */
 export interface MilestoneChanges {
-  /** As it is now, new or changed. */
+  /** The new or changed milestone. */
   readonly milestone: Milestone;
   readonly isNew: boolean;
   /** Ids of estimates whose `superseded_at` becomes `at`. */
@@ -19,7 +19,7 @@ export interface MilestoneChanges {
   readonly overridden?: Overridden;
 }
 
-/** Puts a new or changed milestone into its place, and marks the estimates that it replaces. Changes the list. */
+/** Inserts or moves a new or changed milestone, and marks the estimates that it replaces. Modifies the list. */
 export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
   const { milestone, superseded, restored, at, overridden } = changes;
   const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === milestone.id);
@@ -53,7 +53,7 @@ function mark(timeline: TimelineEntry[], ids: readonly string[], superseded_at: 
   }
 }
 
-/** Nearly all milestones come in the order they happened: looked for from the end. */
+/** Tries the end of the list first, because nearly all milestones arrive in order. */
 function insert(timeline: TimelineEntry[], entry: TimelineEntry): void {
   const isLater = (other: Milestone) => compareMilestones(other, entry.milestone) > 0;
   const last = timeline.at(-1);
@@ -61,7 +61,7 @@ function insert(timeline: TimelineEntry[], entry: TimelineEntry): void {
   timeline.splice(place, 0, entry);
 }
 
-/** Index of the first entry of a sorted list from which on all are late; the list's length when none is. */
+/** Index of the first late entry of a sorted list; the length of the list if there is none. */
 export function firstPlace(entries: readonly TimelineEntry[], isLate: (milestone: Milestone) => boolean): number {
   let low = 0;
   let high = entries.length;
@@ -74,22 +74,21 @@ export function firstPlace(entries: readonly TimelineEntry[], isLate: (milestone
   return low;
 }
 
-/** The milestone that a posted one repeats. */
+/** The milestone that a posted milestone repeats. */
 export interface Duplicate {
   readonly entry: TimelineEntry;
   /**
-   * By its `external_id` it may be corrected; by its content there is nothing to correct. `overridden`: it repeats what a feed
-   * last sent of a milestone that a person has corrected or retracted since.
+   * `external_id`: the post may correct it. `content`: there is nothing to correct. `overridden`: the post repeats the last
+   * values that a feed sent, which a person has corrected or retracted since.
    */
   readonly by: 'external_id' | 'content' | 'overridden';
 }
 
 /**
- * The milestone that a new one repeats: with its `external_id`, else with the same code, time, container, location and
- * source, unless both have an `external_id`: then their sender tells them apart. An estimate that became an actual one at
- * the same time is no repetition, nor is a retracted milestone that a person posts again. A feed also repeats what
- * it last sent: that goes before its `external_id` where that is of one that only people spoke of, who may have put it in the
- * place of the feed's.
+ * Finds the milestone that a new one repeats: one with its `external_id`, otherwise one with the same code, time, container,
+ * location and source, unless both have an `external_id`. An actual milestone does not repeat an estimate of the same time,
+ * and a person's post does not repeat a retracted milestone. A feed also repeats what it last sent. That match comes first
+ * if the milestone with the `external_id` was only sent by people, who may have replaced the feed's milestone with it.
  */
 export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
   const byId = findByExternalId(timeline, input);
@@ -107,7 +106,7 @@ function findOverridden(timeline: readonly TimelineEntry[], input: MilestoneInpu
   return entry && { entry, by: 'overridden' };
 }
 
-/** One that is known by it now goes before one that a feed knew by it. */
+/** Prefers the milestone that has the id now to one for which a feed sent it. */
 function findByExternalId(
   timeline: readonly TimelineEntry[],
   { external_id, source }: MilestoneInput,
@@ -122,7 +121,7 @@ function findByExternalId(
   return isFeed(source) ? formerly : undefined;
 }
 
-/** A current one goes before one that was superseded. */
+/** Prefers a current milestone to a superseded one. */
 function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
   const { occurred_at } = input;
   let superseded: TimelineEntry | undefined;
@@ -143,16 +142,16 @@ function isRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
   );
 }
 
-/** Whether a feed says again what it last sent of a milestone that a person retracted or corrected since. */
+/** Reports whether a feed repeats what it last sent for a milestone that a person has retracted or corrected since. */
 export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
   if (retracted_at === null && !isOverridden(entry)) return false;
   const sent = lastSent(entry);
-  const isToldApart = sent.external_id !== null && input.external_id !== null && sent.external_id !== input.external_id;
-  return !isToldApart && isSameStatement(sent, input);
+  const hasOtherId = sent.external_id !== null && input.external_id !== null && sent.external_id !== input.external_id;
+  return !hasOtherId && isSameStatement(sent, input);
 }
 
-/** Ids of the current estimates that a new one replaces: those for its code, container, location and source. */
+/** Ids of the current estimates that a new one replaces: those with its code, container, location and source. */
 export function supersededBy(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
   if (!isCurrent(milestone)) return [];
   return timeline
@@ -161,7 +160,7 @@ export function supersededBy(timeline: readonly TimelineEntry[], milestone: Mile
     .map(({ id }) => id);
 }
 
-/** Id of the estimate that is current again when the one that had replaced it leaves its series, or is retracted. */
+/** Id of the estimate that becomes current again because its replacement leaves the series or is retracted. */
 export function restoredBy(
   timeline: readonly TimelineEntry[],
   previous: Milestone,
@@ -181,7 +180,7 @@ function isEstimateOfSeries(milestone: Milestone, series: Series): boolean {
   return milestone.classifier === 'estimated' && milestone.retracted_at === null && isSameSeries(milestone, series);
 }
 
-/** Whether it is an estimate that counts. */
+/** Reports whether the milestone is a current estimate. */
 function isCurrent({ classifier, superseded_at, retracted_at }: Milestone): boolean {
   return classifier === 'estimated' && superseded_at === null && retracted_at === null;
 }
@@ -189,7 +188,7 @@ function isCurrent({ classifier, superseded_at, retracted_at }: Milestone): bool
 type Series = Pick<Milestone, 'code' | 'container_number' | 'location' | 'source'>;
 type Statement = Series & Pick<Milestone, 'classifier' | 'occurred_at'>;
 
-/** Whether both say that the same happened, or will, at the same time: what else they tell is beside that. */
+/** Reports whether both state the same event at the same time. Other fields, such as the note, do not matter. */
 export function isSameStatement(a: Statement, b: Statement): boolean {
   return a.classifier === b.classifier && a.occurred_at === b.occurred_at && isSameSeries(a, b);
 }

@@ -6,13 +6,13 @@ import type { ShipmentState } from '../state.ts';
 import { type CommandContext, type CommandHandler, type DecideContext, type Decision } from './command.ts';
 import { withConsequences } from '../exceptions/reconcile.ts';
 
-/** Cancels a shipment, whatever its milestones say; possible before it is delivered. */
+/** Cancels a shipment, regardless of its milestones. Possible until it is delivered. */
 export interface CancelShipment extends CommandContext {
   readonly type: 'CancelShipment';
   readonly shipment_id: string;
 }
 
-/** A shipment that a milestone cancels already is cancelled by the client too: it stays so when that one is taken back. */
+/** Also applies to a shipment that a milestone cancels, so that it stays cancelled if the milestone is retracted. */
 export const cancelShipment: CancellationHandler<CancelShipment> = {
   decide({ at }, state, context) {
     const { status, version } = state.record;
@@ -31,7 +31,7 @@ export const cancelShipment: CancellationHandler<CancelShipment> = {
   answer: answerCancellation,
 };
 
-/** Takes the client's cancellation back: the shipment is again what its milestones make of it. */
+/** Revokes the client's cancellation: the shipment gets the status of its milestones again. */
 export interface ReopenShipment extends CommandContext {
   readonly type: 'ReopenShipment';
   readonly shipment_id: string;
@@ -51,7 +51,7 @@ export const reopenShipment: CancellationHandler<ReopenShipment> = {
 };
 
 interface CancellationResult {
-  /** `unchanged`: it was so already. */
+  /** `unchanged`: it was already cancelled, or not cancelled. */
   readonly outcome: 'cancelled' | 'reopened' | 'unchanged';
 }
 export interface CancellationAnswer extends CancellationResult {
@@ -69,7 +69,7 @@ function answerCancellation({ outcome }: CancellationResult, { record }: Shipmen
   return { outcome, shipment: record };
 }
 
-/** @param after as before, but for whether the client cancelled it */
+/** @param after the state with the changed cancellation */
 function decideCancellation(
   at: Timestamp,
   after: ShipmentState,

@@ -5,8 +5,8 @@ import { reconcile } from '../exceptions/reconcile.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 
 /**
- * Brings exceptions in line with what time and the workspace's settings have changed since the last append; as often as one
- * likes, since nothing is stored where nothing changes.
+ * Updates exceptions to the present time and settings of the workspace. Stores nothing if nothing changes, so it may be
+ * repeated at any time.
  */
 export interface CheckRules extends CommandContext {
   readonly type: 'CheckRules';
@@ -14,14 +14,14 @@ export interface CheckRules extends CommandContext {
 }
 
 interface CheckResult {
-  /** `unchanged`: there was nothing to store. */
+  /** `unchanged`: nothing was stored. */
   readonly outcome: 'checked' | 'unchanged';
 }
 export interface CheckRulesAnswer extends CheckResult {
   readonly shipment_id: string;
-  /** Of the shipment right after. */
+  /** Version of the shipment right after the command. */
   readonly version: number;
-  /** When time alone next changes something about it; null if never. */
+  /** When time alone next changes the shipment; null if never. */
   readonly next_check_at: Timestamp | null;
 }
 
@@ -30,7 +30,7 @@ export const checkRules: CommandHandler<CheckRules, CheckResult, CheckRulesAnswe
     const { record, timeline, nextCheckAt: before } = state;
     const derived = derive({ ...state, revision: record.version }, context.places);
     const { events, nextCheckAt } = reconcile(state, { derived, timeline, events: [] }, { ...context, at });
-    // Otherwise the clock would come back at the moment that the last append told.
+    // Otherwise the clock would check again at the time that the last append stored.
     const isOnlyLater = events.length === 0 && nextCheckAt !== before;
     const checked: readonly ShipmentEventBody[] = isOnlyLater ? [{ type: 'shipment.checked.v1', data: {} }] : events;
     return { outcome: checked.length > 0 ? 'checked' : 'unchanged', events: checked, warnings: [], nextCheckAt };

@@ -15,9 +15,9 @@ import {
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import type { ShipmentState } from '../state.ts';
 
-/** What every command carries; made at the edge, once per request. */
+/** Fields of every command. Made once for each request. */
 export interface CommandContext {
-  /** UUID. The same id is the same command, however often it is sent. */
+  /** UUID. Commands with the same id are repetitions of one command. */
   readonly id: string;
   /** The command's time. */
   readonly at: Timestamp;
@@ -26,53 +26,53 @@ export interface CommandContext {
   readonly actor: Actor;
   readonly request_id: string;
   readonly traceparent: string | null;
-  /** `Prefer: handling=strict`: what would only warn about a wrong check digit is refused. */
+  /** `Prefer: handling=strict`: refuses a wrong check digit instead of warning about it. */
   readonly strict: boolean;
-  /** Which versions of the shipment it may change; any, and none, where absent. */
+  /** The versions of the shipment that it may change; without it, any version, or none. */
   readonly expected_versions?: ExpectedVersions;
 }
 
-/** What a decision needs beside the command and the state. */
+/** Further inputs of a decision. */
 export interface DecideContext {
   readonly places: Places;
-  /** Of the shipment's workspace. */
+  /** Settings of the shipment's workspace. */
   readonly settings: RuleSettings;
-  /** A new id, the same for the same command: of a milestone, an exception or a document, the n-th (from 0) of its kind in the command. */
+  /** Makes the id of the n-th (from 0) new milestone, exception or document of the command. A repeated command gets the same ids. */
   readonly newId: (kind: 'mst' | 'exc' | 'doc', n: number) => string;
 }
 
-/** What came of a command: the outcome, and what else it takes to make the answer. */
+/** The result of a command, from which its answer is made. */
 export interface CommandResult {
   readonly outcome: string;
 }
 
-/** A result, and what it takes to append it. */
+/** A result, with the events to append. */
 export type Decision<Result extends CommandResult = CommandResult> = Result & {
-  /** To be appended at the revision of the state that was decided on; empty when there is nothing to remember. */
+  /** To be appended at the revision of the state that was decided on. Empty if nothing changes. */
   readonly events: readonly ShipmentEventBody[];
   readonly warnings: readonly Warning[];
-  /** When time alone next changes something about the shipment as it is after the events; null if never. */
+  /** When time alone next changes the shipment as it is after the events; null if never. */
   readonly nextCheckAt: Timestamp | null;
 };
 
 /**
- * All there is to know of one kind of command. Pure: the same arguments always give the same.
- * Both decisions throw DomainError when the command is refused; its `details` name every faulty field.
+ * Handles one type of commands. Pure: equal arguments give equal results.
+ * `create` and `decide` throw DomainError to refuse the command; its `details` name every faulty field.
  */
 export interface CommandHandler<Command extends CommandContext, Result extends CommandResult, Answer extends object> {
-  /** Only of a command that makes the shipment where there is none. */
+  /** Creates the shipment if it does not exist. Absent for other commands. */
   create?(command: Command, context: DecideContext): Decision<Result>;
-  /** What it makes of a shipment that is there. */
+  /** Decides on an existing shipment. */
   decide(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
-  /** What came of it, by the events that it stored; undefined when they are none of this kind of command. */
+  /** The result, rebuilt from the events that it stored; undefined if another type of command stored them. */
   resultOf(events: readonly ShipmentEvent[], command: Command): Result | undefined;
-  /** The answer without its warnings, on the shipment right after. */
+  /** The answer, without its warnings, from the shipment right after the command. */
   answer(result: Result, after: ShipmentState): Answer;
 }
 
 /**
- * Refuses a command if anything is wrong, with every faulty field at once. Under the code that they have in common where
- * that is one of whole requests, else as `validation_failed`.
+ * Refuses a command with all its faulty fields at once. The code is the one that all fields share if it is also a code of
+ * whole requests, otherwise `validation_failed`.
  * @throws DomainError
  */
 export function refuseIfAny(errors: readonly FieldError[]): void {
@@ -83,12 +83,12 @@ export function refuseIfAny(errors: readonly FieldError[]): void {
   throw new DomainError(code, errors.length === 1 ? first.message : `${errors.length} fields are not valid.`, errors);
 }
 
-/** The same whether it does not exist or is another's: ids tell nobody anything. */
+/** The same error for a shipment that does not exist and for one of another scope, so that ids reveal nothing. */
 export function noSuchShipment(): DomainError {
   return new DomainError('not_found', 'There is no such shipment.');
 }
 
-/** Writes to a cancelled shipment are stored, and warn unless they take the cancellation back. */
+/** Writes to a cancelled shipment are stored, with a warning unless they revoke the cancellation. */
 export function whileCancelled(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   if (before.status !== 'cancelled' || after.status !== 'cancelled') return [];
   return [{ code: 'shipment_cancelled', param: null, message: 'The shipment is cancelled.' }];

@@ -20,15 +20,15 @@ import {
   unusualForMode,
 } from './record-milestone.ts';
 
-/** What can be corrected of a milestone: all that a client posts but who says so. */
+/** Fields of a milestone that can be corrected: all that a client posts, except the source. */
 export type MilestonePatch = Partial<Omit<MilestoneInput, 'source'>>;
 
-/** Corrects a milestone by hand: it outlives whatever a feed sends again. */
+/** Corrects a milestone by hand. Feeds that send it again do not undo the correction. */
 export interface CorrectMilestone extends CommandContext {
   readonly type: 'CorrectMilestone';
   readonly shipment_id: string;
   readonly milestone_id: string;
-  /** Absent fields stay, null clears. Of the right types. */
+  /** Absent fields stay, null clears. Fields have the right types. */
   readonly patch: MilestonePatch;
 }
 
@@ -75,7 +75,7 @@ function decide(command: CorrectMilestone, state: ShipmentState, context: Decide
   return { ...common, outcome: 'corrected', ...decided, warnings: [...unusual, ...decided.warnings] };
 }
 
-/** What is not patched stays to the letter, whatever a check would make of it now. @throws DomainError */
+/** Fields that are not patched stay exactly as they are, even if the check would change them now. @throws DomainError */
 function patched(
   { patch, at }: CorrectMilestone,
   { milestone: previous }: TimelineEntry,
@@ -84,7 +84,7 @@ function patched(
 ): MilestoneInput {
   const isMoved = patch.location !== undefined && patch.timezone === undefined;
   const ofPlace = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
-  // The time zone of the former place goes with it; one that was given stays.
+  // The time zone of the former place is dropped; one that a client gave stays.
   const timezone = isMoved && previous.timezone === ofPlace ? { timezone: null } : {};
   const merged = { ...contentOf(previous), ...patch, ...timezone };
   const { milestone: checked, errors } = checkMilestone(merged, places, at, portsKnownOf(record));
@@ -97,7 +97,7 @@ function patched(
   };
 }
 
-/** It tells the milestones of a shipment apart. */
+/** No two milestones of a shipment that are not retracted have the same `external_id`. */
 function refuseTakenExternalId({ external_id }: MilestoneInput, entry: TimelineEntry, { timeline }: ShipmentState) {
   if (external_id === null || external_id === entry.milestone.external_id) return;
   const other = timeline.find(
@@ -107,7 +107,7 @@ function refuseTakenExternalId({ external_id }: MilestoneInput, entry: TimelineE
   throw new DomainError('milestone_exists', `Milestone ${other.milestone.id} of the shipment has this external_id.`);
 }
 
-/** Takes a milestone back: it stays on record, and counts for nothing. */
+/** Retracts a milestone: it stays on record and no longer counts. */
 export interface RetractMilestone extends CommandContext {
   readonly type: 'RetractMilestone';
   readonly shipment_id: string;

@@ -25,7 +25,7 @@ import { documentsAfter } from '../evolve.ts';
 import { expiresAt, replacementsAmong } from '../documents.ts';
 import { type DocumentInHand, type ShipmentState, findDocument } from '../state.ts';
 
-/** What a client tells of a document. */
+/** A document as a client describes it. */
 export interface DocumentInput {
   readonly type: DocumentType;
   /** Without a path. */
@@ -33,7 +33,7 @@ export interface DocumentInput {
   readonly replaces_document_id: string | null;
 }
 
-/** What a client tells of the bytes that it is going to send. */
+/** The bytes that a client is going to send. */
 export interface ExpectedBytes {
   readonly content_type: DocumentContentType;
   readonly size_bytes: number;
@@ -41,7 +41,7 @@ export interface ExpectedBytes {
   readonly checksum_sha256: string;
 }
 
-/** `unchanged`: it was so already. */
+/** `unchanged`: the command changed nothing. */
 type DocumentOutcome =
   'added' | 'requested' | 'received' | 'completed' | 'approved' | 'rejected' | 'deleted' | 'unchanged';
 
@@ -50,13 +50,13 @@ export interface DocumentResult extends CommandResult {
   readonly documentId: string;
 }
 
-/** What all commands about one document answer. */
+/** The answer to every command about one document. */
 export interface DocumentAnswer {
   readonly outcome: DocumentOutcome;
   readonly document: DocumentRecord;
-  /** Where its bytes are, or are to be destroyed; null before they are complete. */
+  /** The object with its bytes, even if they are to be destroyed; null until they are complete. */
   readonly object_id: string | null;
-  /** Of the shipment right after. */
+  /** Version of the shipment right after the command. */
   readonly shipment_version: number;
   readonly warnings: readonly Warning[];
 }
@@ -69,7 +69,7 @@ export function answerDocument(
   return { outcome, document, object_id, shipment_version: after.record.version };
 }
 
-/** The document of an input, pending. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
+/** Makes a pending document. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
 export function newDocument(
   { shipment_id, at, actor }: CommandContext & { readonly shipment_id: string },
   { type, file_name, replaces_document_id, ...expected }: DocumentInput & ExpectedBytes,
@@ -115,7 +115,7 @@ function unknownDocument(id: string | null, { documents }: ShipmentState): reado
   return [];
 }
 
-/** The event that makes a document whole, as of these bytes. One that was replaced or deleted meanwhile stays as it is. */
+/** The event that completes a document with these bytes. It replaces its predecessor unless that was replaced or deleted meanwhile. */
 export function uploaded(
   pending: DocumentRecord,
   { id, size_bytes, sha256, content_type }: ReceivedObject,
@@ -134,7 +134,7 @@ export function uploaded(
   return { type: documentUploaded.type, data: { stored: { document, object_id: id }, replaced, documents_count } };
 }
 
-/** The decision of a command whose one event is about a document. */
+/** The decision of a command with one event about a document, or without an event. */
 export function aboutDocument(
   { at, ...result }: DocumentResult & { readonly at: string },
   event: ShipmentEventBody | undefined,
@@ -152,7 +152,7 @@ function withCount(record: ShipmentRecord, { data }: ShipmentEventBody): Shipmen
   return 'documents_count' in data ? { ...record, documents_count: data.documents_count } : record;
 }
 
-/** The document that a command is about, while its bytes may come. @throws DomainError `document_not_pending` */
+/** Finds a document that can still receive bytes. @throws DomainError `document_not_pending` */
 export function findPending(state: ShipmentState, id: string, at: string): DocumentInHand {
   const found = findDocument(state, id);
   const until = expiresAt(found.document);
@@ -161,7 +161,7 @@ export function findPending(state: ShipmentState, id: string, at: string): Docum
   throw new DomainError('document_not_pending', `It is ${status}: no bytes are waited for.`);
 }
 
-/** What came of a command that makes something of the document that it names: its own event tells. */
+/** The result of a command about an existing document, recognised by its event. */
 export function resultIn(
   events: readonly ShipmentEvent[],
   type: ShipmentEventBody['type'],

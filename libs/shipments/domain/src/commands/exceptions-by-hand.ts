@@ -23,11 +23,11 @@ import {
 } from './command.ts';
 import { unknownContainer } from './record-milestone.ts';
 
-/** An exception as a person opens it, of the right types; what is absent is null. */
+/** The fields of an exception that a person opens, with the right types; null if absent. */
 export interface ExceptionInput {
   readonly type: ExceptionType;
   readonly severity: Severity;
-  /** Null: that of its type. */
+  /** Null for the title of its type. */
   readonly title: string | null;
   readonly detail: string | null;
   readonly container_number: string | null;
@@ -36,7 +36,7 @@ export interface ExceptionInput {
   readonly assignee: string | null;
 }
 
-/** Opens an exception by hand, unless one of its type is open already for the container, or for the shipment without one. */
+/** Opens an exception by hand, unless one of its type is already open for the same container, or for the shipment. */
 export interface OpenException extends CommandContext {
   readonly type: 'OpenException';
   readonly shipment_id: string;
@@ -44,7 +44,7 @@ export interface OpenException extends CommandContext {
 }
 
 interface OpenResult {
-  /** `existing`: it was open already, or its rule has opened it now. */
+  /** `existing`: it was already open, or its rule opens it with this command. */
   readonly outcome: 'opened' | 'existing';
   readonly exceptionId: string;
 }
@@ -72,7 +72,7 @@ function decide(command: OpenException, state: ShipmentState, context: DecideCon
     const { nextCheckAt } = state;
     return { outcome: 'existing', exceptionId: present.id, events: [], nextCheckAt, warnings };
   }
-  // Where its rule was only not asked yet, it is the rule's: whether the clock came by before tells nobody anything.
+  // If its rule is due, the rule opens it: the outcome must not depend on when the clock last checked the shipment.
   const due = withConsequences(at, state, [], context);
   const byRule = openedAmong(due.events, input);
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
@@ -131,19 +131,19 @@ function tooMany({ exceptions }: ShipmentState): readonly FieldError[] {
   return [{ param: 'type', code: 'limit_exceeded', message }];
 }
 
-/** Somebody deals with an exception; done again, somebody else does, or there is something to say about it. */
+/** A person takes care of an exception. Acknowledging again changes the assignee or adds a note. */
 export interface AcknowledgeException extends CommandContext {
   readonly type: 'AcknowledgeException';
   readonly shipment_id: string;
   readonly exception_id: string;
-  /** Absent: as it is; null: nobody. */
+  /** Absent: stays; null: no assignee. */
   readonly assignee?: string | null;
-  /** For its history. */
+  /** For the history. */
   readonly note: string | null;
 }
 
 interface AcknowledgeResult {
-  /** `unchanged`: it was so already, without a note or with the last one. */
+  /** `unchanged`: it had these values already, and the note is absent or the same as the last one. */
   readonly outcome: 'acknowledged' | 'unchanged';
   readonly exceptionId: string;
 }
@@ -180,7 +180,7 @@ export const acknowledgeException: CommandHandler<
   answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
 };
 
-/** A person resolves an exception: its rule opens no other one until the condition has ended once. */
+/** A person resolves an exception. Its rule opens no new one until the condition has ended once. */
 export interface ResolveException extends CommandContext {
   readonly type: 'ResolveException';
   readonly shipment_id: string;
@@ -190,7 +190,7 @@ export interface ResolveException extends CommandContext {
 }
 
 interface ResolveResult {
-  /** `unchanged`: it was resolved already, however. */
+  /** `unchanged`: it was already resolved, with any code. */
   readonly outcome: 'resolved' | 'unchanged';
   readonly exceptionId: string;
 }
@@ -224,10 +224,10 @@ export const resolveException: CommandHandler<
   answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
 };
 
-/** What all commands about one exception answer. */
+/** The answer to every command about one exception. */
 interface ExceptionAnswer {
   readonly exception: ShipmentException;
-  /** Of the shipment right after. */
+  /** Version of the shipment right after the command. */
   readonly shipment_version: number;
   readonly warnings: readonly Warning[];
 }
@@ -236,7 +236,7 @@ function answerException({ exceptionId }: { readonly exceptionId: string }, afte
   return { exception: findException(after, exceptionId), shipment_version: after.record.version };
 }
 
-/** As it is with another exception in the place of the one that it has of that id, so many of them not resolved. */
+/** The state with a changed exception and count of open exceptions. */
 function withException(
   { exceptions, record, ...state }: ShipmentState,
   changed: ShipmentException,

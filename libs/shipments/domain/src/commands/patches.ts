@@ -23,8 +23,8 @@ import {
 import { decideUpdate } from './update.ts';
 
 /**
- * Changes single fields of a shipment, as RFC 7396 merges: what is absent stays, objects merge, null clears, arrays
- * replace.
+ * Changes single fields of a shipment as a JSON merge patch (RFC 7396): absent fields stay, objects are merged, null
+ * clears, arrays are replaced.
  */
 export interface PatchShipment extends CommandContext {
   readonly type: 'PatchShipment';
@@ -32,12 +32,12 @@ export interface PatchShipment extends CommandContext {
   readonly patch: ShipmentPatch;
 }
 
-/** Of the right types, and in the form that `checkShipmentFields` answers. */
+/** Fields with the right types, in the form that `checkShipmentFields` returns. */
 export type ShipmentPatch = Partial<Omit<ShipmentFields, keyof MergedFields>> & {
   readonly [Name in keyof MergedFields]?: MergedFields[Name] | null;
 } & { readonly original_eta?: Timestamp | null };
 
-/** Objects, of which a patch may hold some members. */
+/** Objects of which a patch may contain only some members. */
 interface MergedFields {
   readonly shipper: Partial<Party>;
   readonly consignee: Partial<Party>;
@@ -45,7 +45,7 @@ interface MergedFields {
 }
 
 interface ShipmentPatchResult {
-  /** `unchanged`: it was so already. */
+  /** `unchanged`: the fields had these values already. */
   readonly outcome: 'updated' | 'unchanged';
 }
 export interface ShipmentPatchAnswer extends ShipmentPatchResult {
@@ -65,8 +65,8 @@ export const patchShipment: CommandHandler<
 };
 
 /**
- * `etd`, `eta` and `legs` are new statements also where they are what was sent last, and move `eta` also after the
- * arrival. What the last upsert sent stays known: the plan that a nightly resend repeats does not come back.
+ * `etd`, `eta` and `legs` are new statements even if they equal what was sent last, and change `eta` even after the
+ * arrival. The values of the last upsert stay remembered, so that a nightly resend of them does not undo the patch.
  */
 function decideShipmentPatch(command: PatchShipment, state: ShipmentState, context: DecideContext): PatchDecision {
   const before = state.record;
@@ -88,7 +88,7 @@ function decideShipmentPatch(command: PatchShipment, state: ShipmentState, conte
   });
 }
 
-/** With its objects as they are when it is merged into what is there. */
+/** The patch with its objects merged into those of the shipment. */
 function merged(
   before: ShipmentRecord,
   { shipper, consignee, metadata, ...others }: Omit<ShipmentPatch, 'original_eta'>,
@@ -105,7 +105,7 @@ function mergedParty(before: Party | null, patch: Partial<Party> | null): Party 
   return patch === null ? null : { name: null, external_id: null, ...before, ...patch };
 }
 
-/** Whatever the names: `__proto__` is one like any other. */
+/** Uses a Map, because `__proto__` is an allowed name. */
 function mergedStrings(
   before: ShipmentRecord['metadata'],
   patch: MergedFields['metadata'] | null,
@@ -119,23 +119,23 @@ function mergedStrings(
   return Object.fromEntries(strings);
 }
 
-/** Sets what no milestone tells of a container: what is absent stays, null clears. */
+/** Sets the fields of a container that only clients set: absent fields stay, null clears. */
 export interface PatchContainer extends CommandContext {
   readonly type: 'PatchContainer';
   readonly shipment_id: string;
-  /** Normalised. */
+  /** Number of the container, normalised. */
   readonly number: string;
   readonly patch: Partial<GivenOfContainer>;
 }
 
 interface ContainerPatchResult {
-  /** `unchanged`: it was so already. */
+  /** `unchanged`: the fields had these values already. */
   readonly outcome: 'updated' | 'unchanged';
   readonly number: string;
 }
 export interface ContainerPatchAnswer extends Pick<ContainerPatchResult, 'outcome'> {
   readonly container: Container;
-  /** Of the shipment right after. */
+  /** Version of the shipment right after the command. */
   readonly shipment_version: number;
   readonly warnings: readonly Warning[];
 }
@@ -155,7 +155,7 @@ export const patchContainer: CommandHandler<
   },
 };
 
-/** @throws DomainError `not_found` where the shipment has no such container */
+/** @throws DomainError `not_found` if the shipment has no such container */
 export function requireContainer({ number }: PatchContainer, { record }: ShipmentState): void {
   if (record.container_numbers.includes(number)) return;
   throw new DomainError('not_found', 'The shipment has no such container.');

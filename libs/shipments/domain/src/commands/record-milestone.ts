@@ -42,7 +42,7 @@ import {
   whileCancelled,
 } from './command.ts';
 
-/** Records a milestone, corrects the one that has its `external_id`, or finds that it is known already. */
+/** Records a milestone, corrects the one with the same `external_id`, or finds that it is known already. */
 export interface RecordMilestone extends CommandContext {
   readonly type: 'RecordMilestone';
   readonly shipment_id: string;
@@ -50,7 +50,7 @@ export interface RecordMilestone extends CommandContext {
 }
 
 interface RecordResult {
-  /** `existing`: nothing recorded; it may have taken the `external_id`, or the feed's word may be remembered. */
+  /** `existing`: nothing was recorded. The known milestone may have got the `external_id`, or remembers what the feed sent. */
   readonly outcome: 'recorded' | 'corrected' | 'existing';
   readonly milestoneId: string;
 }
@@ -95,20 +95,20 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   const { content, overridden } = sentAgain(duplicate, input);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   const known = [...unusual, ...(isFeed(input.source) ? stillOverridden(duplicate, { input, overridden }) : [])];
-  const isTakenUp = isTakenUpAgain(duplicate, input);
-  if (!isTakenUp && (duplicate.by !== 'external_id' || isSameContent(previous, content))) {
+  const isCurrentAgain = isMadeCurrentAgain(duplicate, input);
+  if (!isCurrentAgain && (duplicate.by !== 'external_id' || isSameContent(previous, content))) {
     const events = remembered(duplicate, content, overridden);
     const warnings = [...known, ...whileCancelled(before, before)];
     if (events.length === 0) return { ...common, outcome: 'existing', events, warnings };
     return { ...common, outcome: 'existing', ...withConsequences(command.at, state, events, context), warnings };
   }
-  const milestone = { ...corrected(previous, content), ...(isTakenUp && { superseded_at: null }) };
+  const milestone = { ...corrected(previous, content), ...(isCurrentAgain && { superseded_at: null }) };
   const decided = decideMilestone(command.at, state, { previous, milestone, overridden }, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...known, ...decided.warnings] };
 }
 
-/** Feeds resend all they know; a person who posts a superseded estimate again means it. */
-function isTakenUpAgain({ entry, by }: Duplicate, { source }: MilestoneInput): boolean {
+/** A person who posts a superseded estimate again makes it current. A feed does not, because feeds resend everything. */
+function isMadeCurrentAgain({ entry, by }: Duplicate, { source }: MilestoneInput): boolean {
   return by === 'content' && !isFeed(source) && entry.milestone.superseded_at !== null;
 }
 
@@ -126,8 +126,7 @@ function recorded(command: RecordMilestone, input: MilestoneInput, context: Deci
 }
 
 /**
- * It stays the milestone that it was, when and by whom it was recorded included. One that says something new is the
- * current one again.
+ * The milestone with new content. Its id, `recorded_at` and `recorded_by` stay. A new statement makes it current again.
  */
 export function corrected(previous: Milestone, content: MilestoneInput): Milestone {
   const superseded_at = isSameStatement(previous, content) ? previous.superseded_at : null;
@@ -139,12 +138,12 @@ interface SentAgain {
   readonly overridden: Overridden;
 }
 
-/** What a milestone says when it was sent again, and what of the feed's word stands back behind a person's then. */
+/** The content of a milestone after it was sent again, and the values of the feed that a person's values override. */
 function sentAgain({ entry, by }: Duplicate, input: MilestoneInput): SentAgain {
   const content = contentOf(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
-    // One that came without an external_id is known by this from now on.
+    // A milestone without an external_id gets the one with which it was sent again.
     const external_id = content.external_id ?? input.external_id;
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
@@ -154,7 +153,7 @@ function sentAgain({ entry, by }: Duplicate, input: MilestoneInput): SentAgain {
   return { content: news, overridden: overriddenBy(news, input) };
 }
 
-/** What is to be remembered of a repetition, which is no correction and is announced to nobody. */
+/** The event that remembers a repetition. It is not a correction and is not announced. */
 function remembered(
   { entry }: Duplicate,
   content: MilestoneInput,
@@ -168,7 +167,7 @@ function remembered(
   return [{ type: 'milestone.corrected.v1', data }];
 }
 
-/** Tells a feed that a person's word stands against it. */
+/** Warns a feed that a person's value overrides its own. */
 function stillOverridden(
   { entry, by }: Duplicate,
   { input, overridden }: { readonly input: MilestoneInput; readonly overridden: Overridden },
@@ -176,7 +175,7 @@ function stillOverridden(
   const { id, retracted_at } = entry.milestone;
   const fields = Object.keys(overridden);
   if (retracted_at === null && fields.length === 0) return [];
-  // It says by itself what the person said.
+  // The feed sends the same values as the person.
   if (by === 'content' && !isRepeatOfLastSent(entry, input)) return [];
   const message =
     retracted_at === null
@@ -191,22 +190,22 @@ function tooMany({ timeline }: ShipmentState): readonly FieldError[] {
   return [{ param: 'code', code: 'limit_exceeded', message }];
 }
 
-/** What all commands about one milestone answer. */
+/** The answer to every command about one milestone. */
 export interface MilestoneAnswer {
   readonly milestone: Milestone;
-  /** Of the shipment right after. */
+  /** Version of the shipment right after the command. */
   readonly shipment_version: number;
   readonly warnings: readonly Warning[];
 }
 
-/** What comes of a milestone by a command: recorded without `previous`, retracted or corrected with it. */
+/** A milestone after a command: recorded without `previous`, corrected or retracted with it. */
 interface MilestoneOutcome {
   readonly previous: Milestone | undefined;
   readonly milestone: Milestone;
   readonly overridden: Overridden;
 }
 
-/** The events of a milestone that is recorded, corrected or retracted: itself, what it moves, and exceptions. */
+/** The events of recording, correcting or retracting a milestone, including changes of the shipment and exceptions. */
 export function decideMilestone(
   at: Timestamp,
   state: ShipmentState,
@@ -232,12 +231,12 @@ export function decideMilestone(
   } else if (changes !== undefined) {
     events.push(changedBy(changes, derived));
   }
-  const warnings = [...whereArrivalCrossed(before, derived.record), ...whileCancelled(before, derived.record)];
+  const warnings = [...arrivalBeforeDeparture(before, derived.record), ...whileCancelled(before, derived.record)];
   return { warnings, ...reconcile(state, { derived, timeline, events }, { ...context, at }) };
 }
 
-/** One warning where an estimate moved `etd` or `eta`, of the shipment or of legs, so that `eta` comes first. */
-function whereArrivalCrossed(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
+/** A warning if an estimate moved `etd` or `eta` of the shipment or a leg so that `eta` is before `etd`; at most one. */
+function arrivalBeforeDeparture(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   for (const [index, { etd, eta }] of [after, ...after.legs].entries()) {
     const was = index === 0 ? before : before.legs[index - 1];
     const crossed = was?.etd === etd && was.eta === eta ? undefined : etaBeforeEtd(null, etd, eta);
@@ -259,7 +258,7 @@ function eventOf({ previous, milestone, overridden }: MilestoneOutcome, effects:
   return { type: 'milestone.corrected.v1', data: { milestone, previous, ...effects, overridden } };
 }
 
-/** As its content is to be answered. @throws Error for a code that the check let pass without being in the catalog */
+/** The content with the label and sequence of the catalog. @throws Error for a code that the check did not refuse */
 function catalogued(content: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
   const entry = findMilestoneCode(content.code);
   if (entry === undefined) throw new Error(`${content.code} passed the check without being in the catalog`);
@@ -272,7 +271,7 @@ export function answerMilestone({ milestoneId }: { readonly milestoneId: string 
   return { milestone, shipment_version: after.record.version };
 }
 
-/** Ports of the shipment: each is a place in whatever way a milestone writes it. */
+/** Ports of the shipment. A milestone may write them in any form. */
 export function portsKnownOf({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
   return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
 }

@@ -10,13 +10,13 @@ import {
   resultIn,
 } from './document-decision.ts';
 
-/** A person found a document to be right. */
+/** A person approves a document. */
 export interface ApproveDocument extends CommandContext {
   readonly type: 'ApproveDocument';
   readonly shipment_id: string;
   readonly document_id: string;
 }
-/** A person found a document to be wrong. */
+/** A person rejects a document. */
 export interface RejectDocument extends CommandContext {
   readonly type: 'RejectDocument';
   readonly shipment_id: string;
@@ -26,14 +26,14 @@ export interface RejectDocument extends CommandContext {
 
 type Answer = Omit<DocumentAnswer, 'warnings'>;
 
-/** @throws DomainError `document_not_uploaded`, `document_reviewed` where it was rejected */
+/** @throws DomainError `document_not_uploaded`, `document_reviewed` if it was rejected */
 export const approveDocument: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
   decide: (command, state, context) => review(command, { status: 'approved', reason: null }, state, context),
   resultOf: (events, { document_id }) => resultIn(events, 'document.approved.v1', 'approved', document_id),
   answer: answerDocument,
 };
 
-/** @throws DomainError `document_not_uploaded`, `document_reviewed` where it was approved */
+/** @throws DomainError `document_not_uploaded`, `document_reviewed` if it was approved */
 export const rejectDocument: CommandHandler<RejectDocument, DocumentResult, Answer> = {
   decide: (command, state, context) => review(command, { status: 'rejected', reason: command.reason }, state, context),
   resultOf: (events, { document_id }) => resultIn(events, 'document.rejected.v1', 'rejected', document_id),
@@ -68,7 +68,7 @@ function review(
   return aboutDocument(about, { type: `document.${status}.v1`, data }, state, context);
 }
 
-/** A document is wanted no more: its bytes are destroyed, what is known of it stays. */
+/** A person deletes a document: its bytes are destroyed, the record stays. */
 export interface DeleteDocument extends CommandContext {
   readonly type: 'DeleteDocument';
   readonly shipment_id: string;

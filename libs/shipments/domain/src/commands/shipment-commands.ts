@@ -45,7 +45,7 @@ import { type PatchContainer, patchContainer, type PatchShipment, patchShipment,
 import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
 import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
 
-/** Every command, each in a file of its own; the compiler asks for the handler of each. */
+/** Every command. The compiler requires a handler in `HANDLERS` for each. */
 export type ShipmentCommand =
   | UpsertShipment
   | PatchShipment
@@ -93,9 +93,9 @@ type Handlers = typeof HANDLERS;
 
 /** The command of a type. */
 export type CommandOf<Type extends CommandType> = Extract<ShipmentCommand, { readonly type: Type }>;
-/** What is decided on a command of the type. */
+/** The decision on a command of the type. */
 export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decide']>;
-/** What a command of the type is answered. */
+/** The answer to a command of the type. */
 export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['answer']> & {
   readonly warnings: readonly Warning[];
 };
@@ -105,11 +105,11 @@ export function handlerOf(type: CommandType): CommandHandler<ShipmentCommand, Co
 }
 
 /**
- * What a command makes of a shipment: events to append at the revision of `state`, derived outcomes among them, so that
- * folding them is mere copying. Pure: the same arguments always give the same decision.
- * @param state undefined when there is no such shipment
- * @throws DomainError when the command is refused; `details` name every faulty field. `not_found` comes first, then
- *   PreconditionFailed, so that no client learns what is wrong about a shipment that it has not seen
+ * Decides on a command: returns the events to append at the revision of `state`, including everything that is derived, so
+ * that folding only copies. Pure: equal arguments give equal decisions.
+ * @param state undefined if the shipment does not exist
+ * @throws DomainError to refuse the command; `details` name every faulty field. Checks `not_found` first, then
+ *   PreconditionFailed, so that clients learn nothing about a shipment that they have not seen
  */
 export function decide<Type extends CommandType>(
   command: CommandOf<Type>,
@@ -131,7 +131,7 @@ function decision(command: ShipmentCommand, state: ShipmentState | undefined, co
   return handler.create(command, context);
 }
 
-/** @throws DomainError `not_found` where the shipment lacks the part of it that the command is about */
+/** @throws DomainError `not_found` if the shipment does not have the part that the command is about */
 function requireTarget(command: ShipmentCommand, state: ShipmentState): void {
   if ('milestone_id' in command) findEntry(state, command.milestone_id);
   if ('exception_id' in command) findException(state, command.exception_id);

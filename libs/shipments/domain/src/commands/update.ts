@@ -10,18 +10,18 @@ import { portsOf } from '../route.ts';
 import { setSchedule, type ShipmentState } from '../state.ts';
 import { type CommandContext, type DecideContext, type Decision, refuseIfAny, whileCancelled } from './command.ts';
 
-/** What a client sets on a shipment that is there. */
+/** A client's changes of an existing shipment. */
 interface Update {
   readonly checked: CheckedShipment;
-  /** Those of the checked fields that count as new statements about times. */
+  /** Checked fields that count as new statements about times. */
   readonly times: ScheduleFields;
-  /** How the legs among them continue the legs before; absent where all their times are new statements. */
+  /** How the legs continue the present legs; absent if all their times are new statements. */
   readonly continued?: ContinuedLegs;
-  /** What the last upsert sent of them, from now on. */
+  /** The values of the last upsert, from now on. */
   readonly sent: LastSent;
-  /** What else it sets on the record. */
+  /** Other fields of the record that it sets. */
   readonly also?: Partial<Pick<ShipmentRecord, 'original_eta'>>;
-  /** Whether it moves `eta` also after the arrival. */
+  /** Whether it changes `eta` even after the arrival. */
   readonly movesEtaAfterArrival?: boolean;
 }
 
@@ -62,7 +62,7 @@ export function decideUpdate(
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
 }
 
-/** Remembers which ports were given, where that is not what is known or seen of them. */
+/** Remembers the ports that the client set, unless they equal the remembered or visible ones. */
 export function portsGiven(
   known: GivenPorts | null,
   given: GivenPorts,
@@ -74,7 +74,7 @@ export function portsGiven(
   return [{ type: 'shipment.ports_given.v1', data: { origin_port, destination_port } }];
 }
 
-/** It names the shipment for the client's system: it neither changes nor is set later. */
+/** The `external_id` identifies the shipment in the client's system. It cannot be changed or set later. */
 function movedExternalId(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
   if (after.external_id === before.external_id) return [];
   const message = 'The external_id of a shipment is set when it is created, and never changes.';
@@ -89,7 +89,7 @@ export function missingReference(
   return [{ param: 'external_id', code: 'reference_required', message }];
 }
 
-/** `eta` before `etd` as they are now, not only as sent. */
+/** Compares `eta` and `etd` as they are after the update, not only as sent. */
 export function warningsOf({ fields, warnings }: CheckedShipment, { etd, eta }: ShipmentRecord): readonly Warning[] {
   const others = warnings.filter(({ param }) => param !== 'eta');
   const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
@@ -97,19 +97,19 @@ export function warningsOf({ fields, warnings }: CheckedShipment, { etd, eta }: 
   return order === undefined ? others : [...others, order];
 }
 
-/** Legs that an upsert sent, with what continues of the legs before them. */
+/** Legs of an upsert, with data that they take over from the present legs. */
 interface ContinuedLegs {
-  /** With the present times where the upsert did not send other ones than the last. */
+  /** With the present times, unless the upsert sent other times than the last one. */
   readonly legs: readonly LegFields[];
-  /** By leg: the events that set its times; absent where the upsert sets all of them. */
+  /** By leg, the events that set its times; absent if the upsert sets all of them. */
   readonly written?: readonly LegTimesWritten[];
-  /** By leg: as it was answered before; without actual times where it is new. */
+  /** By leg, the present leg; without actual times if it is new. */
   readonly answered: readonly Leg[];
 }
 
 /**
- * Takes the times of legs that an upsert sends again from the present legs, so that they are no new statements.
- * @param revision of the upsert's first event
+ * Takes over the times of legs that an upsert sends again from the present legs, so that they are not new statements.
+ * @param revision revision of the upsert's first event
  */
 export function continueLegs(
   sent: readonly LegFields[],
@@ -142,7 +142,7 @@ export function continueLegs(
 
 const NOWHERE = -1;
 
-/** For each leg the place of the one that it continues: with the same ports, else in the same place. */
+/** For each leg, the index of the leg that it continues: one with the same ports, otherwise the one at the same index. */
 function formerPlaces(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
   const free = new Set(former.keys());
   const take = (place: number | undefined) => (place !== undefined && free.delete(place) ? place : undefined);

@@ -15,7 +15,7 @@ import {
   uploaded,
 } from './document-decision.ts';
 
-/** Makes a document whose bytes are to come. */
+/** Makes a document whose bytes arrive later. */
 export interface RequestUpload extends CommandContext {
   readonly type: 'RequestUpload';
   readonly shipment_id: string;
@@ -38,17 +38,17 @@ export const requestUpload: CommandHandler<RequestUpload, DocumentResult, Omit<D
   answer: answerDocument,
 };
 
-/** Bytes came for a document that is pending; the last ones that came are those that it is made of. */
+/** Records that bytes arrived for a pending document. The last bytes count. */
 export interface ReceiveUpload extends CommandContext {
   readonly type: 'ReceiveUpload';
   readonly shipment_id: string;
   readonly document_id: string;
   readonly object: ReceivedObject;
-  /** What came before and is there; null where nothing is. It stays where the same bytes come again. */
+  /** The object received before, if it still exists, otherwise null. It is kept if the same bytes arrive again. */
   readonly kept_object_id: string | null;
 }
 
-/** `unchanged`: the object that came before stays, and the one that came now is not needed. @throws DomainError `document_not_pending` */
+/** `unchanged`: the object received before is kept, and the new one is not needed. @throws DomainError `document_not_pending` */
 export const receiveUpload: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, object, kept_object_id }, state, context) {
     const { received } = findPending(state, document_id, at);
@@ -67,20 +67,20 @@ function isSame(one: ReceivedObject, other: ReceivedObject): boolean {
   return found.every((each) => one[each] === other[each]);
 }
 
-/** The bytes of a document are all there, its sender says. */
+/** The sender declares that the bytes of a document are complete. */
 export interface CompleteUpload extends CommandContext {
   readonly type: 'CompleteUpload';
   readonly shipment_id: string;
   readonly document_id: string;
-  /** What came for it and is not there any more; null where nothing is lost. */
+  /** The received object, if it no longer exists, otherwise null. */
   readonly lost_object_id: string | null;
 }
 
-/** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`: it stays pending */
+/** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`; the document stays pending */
 export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, lost_object_id }, state, context) {
     const found = findDocument(state, document_id);
-    // Once it is complete, saying so again changes nothing.
+    // Completing it again changes nothing.
     if (isPresent(found.document)) {
       return aboutDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
@@ -107,7 +107,7 @@ function requireExpected({ size_bytes, checksum_sha256 }: DocumentRecord, receiv
   }
 }
 
-/** Adds a document whose bytes are in the object store already. */
+/** Adds a document whose bytes are already in the object store. */
 export interface AddDocument extends CommandContext {
   readonly type: 'AddDocument';
   readonly shipment_id: string;

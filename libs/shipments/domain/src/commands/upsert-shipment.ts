@@ -21,7 +21,7 @@ export interface UpsertShipment extends CommandContext {
   readonly type: 'UpsertShipment';
   /** `shp_<token>`, derived from (workspace, environment, external_id), or from the command id without one. */
   readonly shipment_id: string;
-  /** Absent fields keep their value, null clears. Of the right types, and in the form that `checkShipmentFields` answers. */
+  /** Absent fields keep their value, null clears. Fields have the right types and the form that `checkShipmentFields` returns. */
   readonly fields: Partial<ShipmentFields>;
 }
 
@@ -41,7 +41,7 @@ export const upsertShipment: CommandHandler<UpsertShipment, UpsertResult, Omit<U
   answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 
-/** Everything visible stands in the first event; exceptions that open with the shipment follow it. */
+/** The first event holds everything visible. Exceptions that open with the shipment follow it. */
 function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
   const checked = checkFields(command, command.fields.mode ?? null, context.places);
   const fields = { ...EMPTY_SHIPMENT_FIELDS, ...checked.fields };
@@ -79,8 +79,8 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
 }
 
 /**
- * Absent fields keep their value, null clears, arrays and objects are replaced whole. `etd`, `eta`, `legs` and the times of
- * legs count only where they differ from what was last sent: a nightly resend does not wipe out a newer estimate.
+ * Absent fields keep their value, null clears, arrays and objects are replaced as a whole. `etd`, `eta`, `legs` and the
+ * times of legs count only if they differ from what was last sent, so that a nightly resend does not undo a newer estimate.
  */
 function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
@@ -101,7 +101,7 @@ function checkFields(
   return checkShipmentFields(fields, mode, places, strict);
 }
 
-/** Those that differ from what the last upsert sent. */
+/** Fields that differ from the last upsert. */
 function newlySent(sent: LastSent, { etd, eta, legs }: ScheduleFields): ScheduleFields {
   return {
     ...(etd === undefined || etd === sent.etd ? {} : { etd }),

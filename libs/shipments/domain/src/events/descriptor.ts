@@ -17,11 +17,11 @@ interface EventBody {
   readonly data: object;
 }
 
-/** A version that is no longer written. Every version that was ever stored stays readable. */
+/** A version that is no longer written. Every stored version stays readable. */
 export interface FormerVersion {
   /** Its wire name. */
   readonly type: string;
-  /** Brings its data to the form of the version after it. */
+  /** Converts its data to the next version. */
   readonly upcast: (data: JsonObject) => JsonObject;
 }
 
@@ -29,8 +29,8 @@ export interface FormerVersion {
 export interface Announcement {
   readonly type: EventType;
   /**
-   * @param exception right after the event, where the event opens or changes one
-   * @returns the fields of the public event that are not common to all. Equal arguments give equal JSON text.
+   * @param exception the exception right after the event, if the event opens or changes one
+   * @returns the fields that not all public events have. Equal arguments give equal JSON text.
    */
   readonly data: (after: Shipment, addresses: PublicAddresses, exception?: ShipmentException) => object;
 }
@@ -42,34 +42,33 @@ export interface HistoryNote {
 }
 
 /**
- * All there is to know of one kind of stored event. What needs to know it (folding, upcasting, publishing, the timeline,
- * the golden files) derives from these; a golden file is named after its type. Folding only copies and derives nothing, so
- * that later code never changes what was announced.
+ * Describes one type of stored events. Folding, upcasting, publishing, the timeline and the golden files, which are named
+ * after the type, use it. Folding only copies data and derives nothing, so that later code never changes announced data.
  */
 export interface StoredEventDescriptor<Event extends EventBody> {
-  /** Wire name, with the version that is written now. */
+  /** Wire name, with the current version. */
   readonly type: Event['type'];
   /** Oldest first. */
   readonly formerVersions?: readonly FormerVersion[];
-  /** The state that a stream begins with; only of an event that may be the first. */
+  /** The state after the event as the first of a stream. Absent if it cannot be the first. */
   begin?(data: Event['data'], revision: number): ShipmentDraft;
-  /** The shipment as answered after it, but for `updated_at` and `version`; it stays where there is none. */
+  /** The record after it, except `updated_at` and `version`. Absent if the record stays. */
   applyToRecord?(record: ShipmentRecord, data: Event['data']): ShipmentRecord;
-  /** What else of the state it moves; changes the draft. */
+  /** Applies all other changes of the state to the draft. */
   applyToState?(draft: ShipmentDraft, data: Event['data'], revision: number): void;
-  /** What it changes on the timeline. */
+  /** Its changes to the timeline. */
   milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
   /** The exception that it opens or changes: the whole exception, or the fields that it sets. */
   exception?(data: Event['data']): ExceptionChange;
-  /** The documents that it adds or changes, as they are then. */
+  /** The documents that it adds or changes, in their new state. */
   documents?(data: Event['data']): readonly StoredDocument[];
-  /** Whether something was heard of the shipment: a milestone, or an estimated arrival. */
+  /** Whether it is news of the shipment for the rule `no_update`: a milestone, or an estimated arrival. */
   isNews?(data: Event['data']): boolean;
-  /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */
+  /** Its public event; undefined if there is none: docs/reference/events.md#types. */
   announce?(data: Event['data']): Announcement | undefined;
   /**
    * Its entry in the history; undefined for an event that clients do not see.
-   * @param exception right after the event, needed for an event that sets some fields of one
+   * @param exception the exception right after the event; needed for an event that sets only some of its fields
    */
   historyNote?(data: Event['data'], exception: ShipmentException | undefined): HistoryNote | undefined;
 }

@@ -2,7 +2,7 @@ import { type DocumentRecord, documentResource } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { DocumentChanged, ReceivedObject, StoredDocument } from './event-data.ts';
 
-/** A client asked for an address to send a document's bytes to. */
+/** A client requested an upload URL for a document. */
 export interface DocumentRequested {
   readonly type: 'document.requested.v1';
   readonly data: { readonly stored: StoredDocument };
@@ -17,7 +17,7 @@ export const documentRequested: StoredEventDescriptor<DocumentRequested> = {
   }),
 };
 
-/** Bytes came for a document that is pending; those that came before are forgotten. */
+/** Bytes arrived for a pending document. They replace bytes that arrived before. */
 export interface DocumentReceived {
   readonly type: 'document.received.v1';
   readonly data: { readonly document_id: string; readonly object: ReceivedObject };
@@ -32,12 +32,12 @@ export const documentReceived: StoredEventDescriptor<DocumentReceived> = {
   },
 };
 
-/** A document is whole, and takes the place of another where it was sent to replace that. */
+/** A document became complete, and replaces another one if its sender asked for that. */
 export interface DocumentUploaded {
   readonly type: 'document.uploaded.v1';
   readonly data: {
     readonly stored: StoredDocument;
-    /** With `replaced_by_document_id`. */
+    /** The replaced document, with `replaced_by_document_id`. */
     readonly replaced: StoredDocument | null;
     readonly documents_count: number;
   };
@@ -46,7 +46,7 @@ export interface DocumentUploaded {
 export const documentUploaded: StoredEventDescriptor<DocumentUploaded> = {
   type: 'document.uploaded.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
-  documents: changed,
+  documents: ({ stored, replaced }) => (replaced === null ? [stored] : [stored, replaced]),
   historyNote: ({ stored }) => ({
     type: 'document.uploaded',
     changes: { document: { from: null, to: stored.document } },
@@ -56,10 +56,6 @@ export const documentUploaded: StoredEventDescriptor<DocumentUploaded> = {
     data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
   }),
 };
-
-function changed({ stored, replaced }: DocumentUploaded['data']): readonly StoredDocument[] {
-  return replaced === null ? [stored] : [stored, replaced];
-}
 
 /** A person approved a document. */
 export interface DocumentApproved {
@@ -77,7 +73,7 @@ export const documentApproved: StoredEventDescriptor<DocumentApproved> = {
   }),
 };
 
-/** A person rejected a document, and said why. */
+/** A person rejected a document, with a reason. */
 export interface DocumentRejected {
   readonly type: 'document.rejected.v1';
   readonly data: DocumentChanged;
@@ -93,7 +89,7 @@ export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
   }),
 };
 
-/** The bytes of a document never came. */
+/** The bytes of a document did not arrive in time. */
 export interface DocumentExpired {
   readonly type: 'document.expired.v1';
   readonly data: DocumentChanged;
@@ -105,12 +101,12 @@ export const documentExpired: StoredEventDescriptor<DocumentExpired> = {
   historyNote: (data) => ({ type: 'document.expired', changes: documentChange(data) }),
 };
 
-/** Its bytes are to be destroyed; what is known of it stays. */
+/** A person deleted a document. Its bytes are to be destroyed; the record stays. */
 export interface DocumentDeleted {
   readonly type: 'document.deleted.v1';
   readonly data: DocumentChanged & {
     readonly documents_count: number;
-    /** The document that it had replaced, which is replaced no longer; absent where there is none. */
+    /** The document that it had replaced, which is current again; absent if there is none. */
     readonly restored?: StoredDocument;
   };
 }

@@ -13,59 +13,59 @@ import type {
 } from '@tracking/contracts';
 import type { MilestoneInput } from '../check-milestone.ts';
 
-/** What every event carries beside its data, from the first day. */
+/** The metadata of every event. */
 export interface EventMetadata {
   readonly command_id: string;
-  /** Place among the events of its command, from 0. The event's id is uuidv5(command_id, command_index). */
+  /** Index among the events of its command, from 0. The event's id is uuidv5(command_id, command_index). */
   readonly command_index: number;
-  /** The command's time; the event's time everywhere. A store's own timestamp is never used. */
+  /** Time of the command, and of the event everywhere. Timestamps of stores are not used. */
   readonly recorded_at: Timestamp;
   readonly actor: Actor;
   readonly request_id: string;
-  /** W3C trace context of the request, when it had one. */
+  /** W3C trace context of the request; null if it had none. */
   readonly traceparent: string | null;
-  /** When time alone next changes something about the shipment as it is after this append. */
+  /** When time alone next changes the shipment as it is after this append; null if never. */
   readonly next_check_at: Timestamp | null;
-  /** Whether it came from another store: it may be stored here long after its time. */
+  /** Set if the event was imported from another store, so that it may be stored long after its time. */
   readonly imported?: true;
 }
 
 /**
- * When time alone next changes something about the shipment; null if never. What the system that an event was imported
- * from had found says nothing here: rules and settings are others, and more events of the shipment may be to come.
+ * When time alone next changes the shipment; null if never. Ignores the value of an imported event: the other system has
+ * other rules and settings, and more events of the shipment may follow.
  */
 export function nextCheckOf({ next_check_at, imported }: EventMetadata): Timestamp | null {
   return imported === true ? null : next_check_at;
 }
 
-/** Fields that both clients and estimates move; those that were set. */
+/** Fields that both clients and estimates set; only those that a client set. */
 export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
 
-/** The revisions of the events by which the client set the times of a leg. */
+/** Revisions of the events with which the client set the times of a leg. */
 export interface LegTimesWritten {
   readonly etd: number;
   readonly eta: number;
 }
 
-/** Ports as the client gave them itself. One that it left out is that of its legs, where it has any. */
+/** Ports that the client set itself. A port that it left out is taken from its legs, if there are any. */
 export type GivenPorts = Pick<ShipmentFields, 'origin_port' | 'destination_port'>;
 
-/** What the last upsert that named them sent for the fields that estimates move, so that a nightly resend is no change. */
+/** Values of the last upsert for fields that estimates also set. Sending the same values again every night changes nothing. */
 export interface LastSent {
   readonly etd: Timestamp | null;
   readonly eta: Timestamp | null;
   readonly legs: readonly LegFields[];
 }
 
-/** Fields of a milestone as a feed last sent them, where a person's word stands instead. Empty where nothing was corrected. */
+/** Values that a feed last sent for fields that a person has corrected. Empty if nothing was corrected. */
 export type Overridden = Partial<MilestoneInput>;
 
 export type Change<T> = { readonly from: T; readonly to: T };
 
-/** A container that differs: its number and the fields that moved; whole in the list where the other one lacks it. */
+/** A changed container: its number and the changed fields. An added or removed container is whole. */
 export type ContainerChange = Pick<Container, 'number'> & Partial<Container>;
 
-/** What clients see of a shipment and events announce: not the counts and what moves with every event. */
+/** Fields of a shipment that events announce: not counts, and not fields that change with every event. */
 export type AnnouncedFields = Omit<
   ShipmentRecord,
   | 'id'
@@ -79,32 +79,32 @@ export type AnnouncedFields = Omit<
 >;
 
 /**
- * Client-visible fields that an event moved. `containers` holds only those that differ, matched by number: new ones stand
- * in `to` alone, removed ones in `from` alone, both whole; the others with the fields that moved. Their order is that of
- * `container_numbers`. `milestone` is there when an actual milestone was corrected or, with `to` null, retracted; it is no field of the
- * shipment.
+ * Client-visible fields that an event changed. `containers` lists only changed containers, matched by number, in the order
+ * of `container_numbers`: an added container is only in `to`, a removed one only in `from`, both whole; others have their
+ * changed fields. `milestone`, which is not a field of the shipment, is set if an actual milestone was corrected or, with
+ * `to` null, retracted.
  */
 export type Changes = { readonly [Field in keyof AnnouncedFields]?: Change<AnnouncedFields[Field]> } & {
   readonly containers?: Change<readonly ContainerChange[]>;
   readonly milestone?: { readonly from: Milestone; readonly to: Milestone | null };
 };
 
-/** The `last_milestone`s that an event moves; they are answered, but never announced. */
+/** The `last_milestone`s that an event changes. Responses contain them, events do not announce them. */
 export interface LastMilestones {
-  /** The shipment's; absent when it stays. */
+  /** The shipment's; absent if it does not change. */
   readonly shipment?: LastMilestone | null;
-  /** Those of containers, by number; only the ones that move. */
+  /** Those of containers that change. */
   readonly containers: readonly { readonly last: LastMilestone | null; readonly numbers: readonly string[] }[];
 }
 
-/** A document, and where its bytes are. */
+/** A document, and the object with its bytes. */
 export interface StoredDocument {
   readonly document: DocumentRecord;
-  /** In the object store; null before they are complete. Those of a deleted or expired document are to be destroyed. */
+  /** Id in the object store; null until the bytes are complete. The object of a deleted or expired document is to be destroyed. */
   readonly object_id: string | null;
 }
 
-/** Bytes in the object store, and what was found of them. */
+/** Bytes in the object store, with the results of checking them. */
 export interface ReceivedObject {
   readonly id: string;
   readonly size_bytes: number;
@@ -113,11 +113,11 @@ export interface ReceivedObject {
   readonly content_type: DocumentContentType;
 }
 
-/** What a review or time makes of a document. */
+/** A document after a review, an expiry or a deletion, and before it. */
 export interface DocumentChanged {
   readonly stored: StoredDocument;
   readonly previous: DocumentRecord;
 }
 
-/** What an event sets of an exception: all fields, or those that it changes. */
+/** Fields that an event sets on an exception: all of them, or only changed ones. */
 export type ExceptionChange = Pick<ShipmentException, 'id'> & Partial<ShipmentException>;

@@ -14,13 +14,13 @@ export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
   announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
 };
 
-/** A person acknowledged or assigned it, or a rule found it to be otherwise than before. It stays open. */
+/** A person acknowledged or assigned an exception, or its rule found other details. It stays open. */
 export interface ExceptionUpdated {
   readonly type: 'exception.updated.v1';
   readonly data: {
     readonly exception: ShipmentException;
     readonly previous: ShipmentException;
-    /** Of the person. */
+    /** The person's note; null for a rule. */
     readonly note: string | null;
   };
 }
@@ -40,8 +40,8 @@ export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
 };
 
 /**
- * An exception closed. Holds only what that changes: cancelling a shipment resolves all its exceptions in one append. A
- * resolved exception never changes again.
+ * An exception closed. Holds only the changed fields, because cancelling a shipment resolves all its exceptions in one
+ * append. A resolved exception never changes again.
  */
 export interface ExceptionResolved {
   readonly type: 'exception.resolved.v2';
@@ -70,7 +70,7 @@ export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
   }),
 };
 
-/** The first version held the whole exception. */
+/** Version 1 held the whole exception. */
 function withoutUnchangedFields(data: JsonObject): JsonObject {
   const { exception, open_exceptions_count = 0 } = data;
   const { id = '', resolution = null, resolved_at = null } = exception as JsonObject;
@@ -78,7 +78,7 @@ function withoutUnchangedFields(data: JsonObject): JsonObject {
 }
 
 /**
- * What was wrong with exceptions that a person resolved is so no longer: should it come back, another one opens. Announces
+ * The conditions of exceptions that a person resolved have ended. If one occurs again, a new exception opens. Announces
  * nothing.
  */
 export interface ExceptionConditionsEnded {

@@ -33,9 +33,9 @@ function announceActual(milestone: Milestone): Announcement | undefined {
 }
 
 /**
- * A milestone that says something else now, by a person's correction or because it was sent again under its `external_id`:
- * its revision grows. Where the revision stays it only took the `external_id` under which it came again, or a feed came round
- * to what a person had corrected.
+ * The content of a milestone changed, because a person corrected it or a client sent it again under its `external_id`. Its
+ * revision grows. If the revision stays, the milestone only got an `external_id`, or a feed sent the value that a person had
+ * already set.
  */
 export interface MilestoneCorrected {
   readonly type: 'milestone.corrected.v1';
@@ -61,21 +61,21 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
     restored: restores,
     overridden,
   }),
-  // What came again as it was is none.
+  // With the same revision, its content did not change.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
   historyNote: ({ milestone, previous }) =>
     same(milestone, previous)
       ? undefined
       : { type: 'milestone.corrected', changes: { milestone: { from: previous, to: milestone } } },
-  // The correction of an actual one stands in the changes of the `shipment.changed.v1` that follows.
+  // The `shipment.changed.v1` that follows announces the correction of an actual milestone.
   announce: ({ milestone, previous }) => (previous.classifier === 'actual' ? undefined : announceActual(milestone)),
 };
 
-/** A milestone taken back: it stays on the timeline and counts for nothing. */
+/** A milestone was retracted. It stays on the timeline and no longer counts. */
 export interface MilestoneRetracted {
   readonly type: 'milestone.retracted.v1';
   readonly data: {
-    /** With `retracted_at`, and its revision grown. */
+    /** With `retracted_at`, and the next revision. */
     readonly milestone: Milestone;
     /** Ids of estimates that are current again. */
     readonly restores: readonly string[];
@@ -91,7 +91,7 @@ export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
     const from = { ...milestone, retracted_at: null, revision: milestone.revision - 1 };
     return { type: 'milestone.retracted', changes: { milestone: { from, to: null } } };
   },
-  // Of estimates and plans nobody was told either.
+  // Estimates and plans were not announced either.
   announce: ({ milestone }) =>
     milestone.classifier === 'actual' ? { type: 'milestone.retracted', data: () => ({ milestone }) } : undefined,
 };

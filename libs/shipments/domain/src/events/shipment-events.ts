@@ -10,7 +10,7 @@ import { scheduleOf, setSchedule } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { Changes, GivenPorts, LastMilestones, LastSent, LegTimesWritten, ScheduleFields } from './event-data.ts';
 
-/** The first event: the shipment as created, derived fields included. */
+/** The first event: the new shipment, including derived fields. */
 export interface ShipmentCreated {
   readonly type: 'shipment.created.v1';
   readonly data: {
@@ -45,12 +45,12 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
   announce: () => ({ type: 'shipment.created', data: (shipment) => ({ shipment }) }),
 };
 
-/** Fields of a new shipment that are there for every shipment. */
-const OF_EVERY_SHIPMENT: ReadonlySet<string> = new Set(['id', 'status', 'created_at', 'updated_at', 'version']);
+/** Fields that every new shipment has. */
+const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created_at', 'updated_at', 'version']);
 
-/** What it was created with: all that is neither empty nor derived. */
+/** The fields that are set on a new shipment, except those that every shipment has. */
 function givenIn(shipment: ShipmentRecord): HistoryChanges {
-  const given = Object.entries(shipment).filter(([field, value]) => !OF_EVERY_SHIPMENT.has(field) && !isEmpty(value));
+  const given = Object.entries(shipment).filter(([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isEmpty(value));
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
 }
 
@@ -58,13 +58,13 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === 0 || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** What must be remembered of an upsert beside what it changed visibly. Announces nothing; `shipment.changed.v1` does. */
+/** Data of an update that later decisions need, beside visible changes. Announces nothing; `shipment.changed.v1` does. */
 export interface ShipmentUpdated {
   readonly type: 'shipment.updated.v1';
   readonly data: {
-    /** What the client set of the fields that estimates move too: estimates of before no longer count for them. */
+    /** Fields that the client set and estimates also set. Earlier estimates no longer count for them. */
     readonly fields: ScheduleFields;
-    /** By leg: which events set its times; absent where this one sets all of them, or no legs. */
+    /** By leg, the events that set its times; absent if this event sets all of them, or no legs. */
     readonly legs_written?: readonly LegTimesWritten[];
     readonly sent: LastSent;
     readonly last: LastMilestones;
@@ -81,7 +81,7 @@ export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
 };
 
 /**
- * Which ports the client gave itself, where that is not to be told from the shipment: those of its legs follow the legs.
+ * The ports that the client set itself. Stored if the shipment does not show them, because ports can also come from legs.
  * Announces nothing.
  */
 export interface ShipmentPortsGiven {
@@ -96,12 +96,12 @@ export const shipmentPortsGiven: StoredEventDescriptor<ShipmentPortsGiven> = {
   },
 };
 
-/** Every client-visible difference of one command, set or derived. */
+/** All client-visible changes of one command, set or derived. */
 export interface ShipmentChanged {
   readonly type: 'shipment.changed.v1';
   readonly data: {
     readonly changes: Changes;
-    /** The origin of a new `eta`; absent if the changes do not name `eta`. */
+    /** The origin of a new `eta`; absent if `eta` does not change. */
     readonly eta_set_by?: EtaSetBy;
   };
 }
@@ -118,7 +118,7 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
   announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),
 };
 
-/** The client cancelled the shipment. Announces nothing: what comes of it stands in the `shipment.changed.v1` behind it. */
+/** The client cancelled the shipment. Announces nothing; the `shipment.changed.v1` that follows announces the changes. */
 export interface ShipmentCancelled {
   readonly type: 'shipment.cancelled.v1';
   readonly data: Readonly<Record<string, never>>;
@@ -132,7 +132,7 @@ export const shipmentCancelled: StoredEventDescriptor<ShipmentCancelled> = {
   historyNote: () => ({ type: 'shipment.cancelled', changes: {} }),
 };
 
-/** The client took its cancellation back. Announces nothing: what comes of it stands in the `shipment.changed.v1` behind it. */
+/** The client revoked its cancellation. Announces nothing; the `shipment.changed.v1` that follows announces the changes. */
 export interface ShipmentReopened {
   readonly type: 'shipment.reopened.v1';
   readonly data: Readonly<Record<string, never>>;
@@ -146,7 +146,7 @@ export const shipmentReopened: StoredEventDescriptor<ShipmentReopened> = {
   historyNote: () => ({ type: 'shipment.reopened', changes: {} }),
 };
 
-/** Its rules were checked and found nothing but another moment for the next check, which this carries. Announces nothing. */
+/** A check of the rules found nothing but a new time for the next check, which the metadata contains. Announces nothing. */
 export interface ShipmentChecked {
   readonly type: 'shipment.checked.v1';
   readonly data: Readonly<Record<never, never>>;

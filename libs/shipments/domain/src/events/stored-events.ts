@@ -51,7 +51,7 @@ import {
   shipmentUpdated,
 } from './shipment-events.ts';
 
-/** Every stored event, each in a file of its own; the compiler asks for the descriptor of each. */
+/** Every stored event. The compiler requires a descriptor in `DESCRIPTORS` for each. */
 export type ShipmentEventBody =
   | ShipmentCreated
   | ShipmentUpdated
@@ -106,7 +106,6 @@ const DESCRIPTORS: {
 
 export const storedEvents: readonly StoredEventDescriptor<ShipmentEventBody>[] = Object.values(DESCRIPTORS);
 
-/** Everything known of an event of this type. */
 export function descriptorOf(type: StoredEventType): StoredEventDescriptor<ShipmentEventBody> {
   return DESCRIPTORS[type];
 }

@@ -1,13 +1,13 @@
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 
-/** Most bytes of exceptions that one command opens and updates by rule. */
+/** Maximum bytes of exceptions that rules open and update in one command. */
 const RULE_BYTES = 400_000;
-/** The same, together with what the command itself stores: one append holds about 1 MB. */
+/** The same, including the command's own events. One append holds about 1 MB. */
 const COMMAND_BYTES = 900_000;
 /** Up to here, the size of the command itself does not matter. */
 const FEW_BYTES = 50_000;
 
-/** How many exceptions a command may open and update by rule. Those beyond wait for the next check. */
+/** Limits the exceptions that rules open and update in one command. Those beyond the limit wait for the next check. */
 export class AppendBudget {
   private ruleBytes = 0;
   private commandBytes: number | undefined;

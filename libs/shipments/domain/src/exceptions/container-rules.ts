@@ -18,10 +18,10 @@ import {
   stepDone,
 } from './remedies.ts';
 
-/** How long goods may stay on the way where nobody says when they are to go on. */
+/** How long goods may stay at a stop if no ETD of the next leg is known. */
 const STOP_HOURS = 10 * 24;
 
-/** Where it stopped last it was not loaded again: neither that nor anything further along is dated at or after it. */
+/** The container was not loaded again at its last stop: no milestone of loading or a later step is dated at or after the stop. */
 export const missedConnection = forEachSubject(({ summaries, progress }, { derived }, settings) => {
   const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(later, undefined);
   const onward = latest(summaries, 'onward');
@@ -45,7 +45,7 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
   };
 });
 
-/** When it came to where it stopped last. */
+/** When the container arrived at its last stop. */
 function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
   const place = placeOf(stop.milestone.location);
   const arrivals = summaries.map(({ stops }) => {
@@ -57,7 +57,7 @@ function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], o
   return (arrivals.reduce(earlier, undefined) ?? stop).milestone.occurred_at;
 }
 
-/** The one that leaves from there. Where no leg ends there: the first, after the journey's first, that has not left. */
+/** The leg that departs from the location. If no leg ends there: the first leg that has not departed, except the first of all. */
 function nextLeg(legs: readonly Leg[], location: string | null) {
   const place = placeOf(location);
   const ended = place === null ? -1 : legs.findLastIndex(({ destination_port }) => destination_port === place);
@@ -77,7 +77,7 @@ function loadedAgain(stop: TimelineEntry, route: Route) {
   return byMilestone(milestonesFor([{ from: stop.milestone.occurred_at, isMilestone }], route));
 }
 
-/** The container stays at the terminal, which charges for it after the last free day. */
+/** The container is at the terminal, which charges a fee after the last free day. */
 export const demurrageRisk = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
@@ -103,7 +103,7 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
   };
 });
 
-/** The carrier waits for its container, and charges for it after the day by which it is due. */
+/** The container was not returned to the carrier, which charges a fee after the due day. */
 export const detentionRisk = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   const { container, progress } = subject;
@@ -131,7 +131,7 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
   };
 });
 
-/** From some hours before a day, critical from its end; where no day is known from some hours after a milestone. */
+/** Opens some hours before the day, critical from its end. Without a day, opens some hours after the milestone. */
 function atRisk(
   day: string | null,
   since: TimelineEntry | undefined,
@@ -152,7 +152,7 @@ function zoneOf(port: string | null, places: Places): string {
   return (port === null ? undefined : places.find(port)?.timezone) ?? 'UTC';
 }
 
-/** Whether terminals hand it out, so that what happens after that tells of it. */
+/** Reports whether terminals hand out the container, so that later milestones show that it left. */
 function isHandedOut({ container_number }: StatusSubject, mode: Route['mode']): boolean {
   return container_number !== null && (mode === null || HANDED_OUT.includes(mode));
 }

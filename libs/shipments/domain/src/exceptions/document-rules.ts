@@ -4,13 +4,13 @@ import type { DocumentInHand } from '../state.ts';
 import { type Find, hoursAfter } from './rule.ts';
 import { byChangeOf, byDocuments } from './remedies.ts';
 
-/** Types that the workspace requires for the shipment's mode and that it has none of, from some time before its ETA on. */
+/** Document types that the workspace requires for the mode and that are missing, from some hours before the ETA. */
 export const missingDocument: Find = ({ derived, documents, requiredDocuments }, { before_hours }) => {
   const { mode, eta } = derived.record;
   if (mode === null || eta === null) return [];
   const required = requiredDocuments[mode];
   const findReplacement = replacementsAmong(documents);
-  // A rejected one is there: that it was rejected is another exception.
+  // A rejected document is present. `document_rejected` is the exception for it.
   const isThere = ({ document }: DocumentInHand) =>
     required.includes(document.type) && isPresent(document) && findReplacement(document) === undefined;
   const there = new Set(documents.filter(isThere).map(({ document }) => document.type));
@@ -24,17 +24,17 @@ export const missingDocument: Find = ({ derived, documents, requiredDocuments },
       due_at: eta,
       detail: `Missing: ${missing.join(', ')}. Expected to arrive at ${eta}.`,
       metrics: { missing, eta },
-      // What a person did without was those.
+      // A person who resolved it accepted only that those were missing.
       isGraverThan: (resolved) => missing.some((type) => !isAmong(resolved['missing'], type)),
       resolvedBy: () => [byDocuments('document_uploaded', missing), byChangeOf('eta', 'mode')],
     },
   ];
 };
 
-/** Most rejections whose reasons are told: each may be long. */
-const TOLD = 3;
+/** Maximum number of rejections whose reasons are listed, because each may be long. */
+const MAX_LISTED = 3;
 
-/** Documents that were rejected, until one of their type or their replacement is approved, or they are deleted. */
+/** Rejected documents, until one of their type or their replacement is approved, or they are deleted. */
 export const documentRejected: Find = ({ documents }) => {
   const findReplacement = replacementsAmong(documents);
   const isMadeUpFor = (one: DocumentInHand) =>
@@ -45,13 +45,13 @@ export const documentRejected: Find = ({ documents }) => {
     .map(({ document }) => document);
   if (rejected.length === 0) return [];
   const ids = rejected.map(({ id }) => id);
-  const told = rejected.slice(0, TOLD).map(({ type, rejection_reason }) => `${type} (${rejection_reason})`);
-  const others = rejected.length > TOLD ? [`${rejected.length - TOLD} more`] : [];
+  const listed = rejected.slice(0, MAX_LISTED).map(({ type, rejection_reason }) => `${type} (${rejection_reason})`);
+  const others = rejected.length > MAX_LISTED ? [`${rejected.length - MAX_LISTED} more`] : [];
   return [
     {
       container_number: null,
       milestone: null,
-      detail: `Rejected: ${[...told, ...others].join('; ')}.`,
+      detail: `Rejected: ${[...listed, ...others].join('; ')}.`,
       metrics: { document_ids: ids },
       isGraverThan: (resolved) => ids.some((id) => !isAmong(resolved['document_ids'], id)),
       resolvedBy: () => [byDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))])],
@@ -68,7 +68,7 @@ function hasLaterApproval(
   );
 }
 
-/** Of what a person opened nothing was measured: their word stands for all. */
+/** True also without a list: exceptions that a person opened have no metrics and cover everything. */
 function isAmong(all: unknown, one: string): boolean {
   return !Array.isArray(all) || all.includes(one);
 }

@@ -19,8 +19,8 @@ import { type Find, type Finding, forEachSubject } from './rule.ts';
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * For each container that milestones which open exceptions of the type name; those that name none are the shipment's, and count as long as they do
- * for any container.
+ * Applies a rule to the first milestone that opens exceptions of the type, for each container that has one. A milestone
+ * that names no container belongs to the shipment, and counts while it applies to any container.
  */
 function forEachNamed(type: string, rule: NamedRule): Find {
   return ({ derived: { subjects, analysis, record } }) => {
@@ -40,7 +40,7 @@ function forEachNamed(type: string, rule: NamedRule): Find {
   };
 }
 
-/** What is wrong, for people, and which milestones would set it right; undefined when nothing is. */
+/** The problem and the milestones that solve it; undefined if there is no problem. */
 type NamedRule = (entry: TimelineEntry, subject: StatusSubject, record: ShipmentRecord) => Wrong | undefined;
 interface Wrong extends Remedy {
   readonly detail: string;
@@ -50,9 +50,9 @@ export const customsHold = forEachNamed('customs_hold', held);
 export const deliveryFailed = forEachNamed('delivery_failed', attempted);
 
 /**
- * A hold or inspection without the clearance of its kind dated at or after it: before the first departure that of export,
- * which a departure shows too, after it that of import. Feeds skip steps: without a departure whatever happened after it
- * shows one. The clearance of import does so only from the ETD on, as far as that is known.
+ * A hold or inspection without a clearance dated at or after it. Before the first departure, the clearance of export or a
+ * departure ends it; after that, the clearance of import. Feeds skip steps, so without a departure any later milestone
+ * counts as one. The clearance of import does so only from the ETD on, if that is known.
  */
 function held({ milestone }: TimelineEntry, subject: StatusSubject, { etd }: ShipmentRecord): Wrong | undefined {
   const { summaries, progress } = subject;
@@ -81,7 +81,7 @@ function attempted({ milestone }: TimelineEntry, { progress }: StatusSubject): W
   return { detail, from: null, isMilestone: ({ rank }) => rank >= RANK.delivered };
 }
 
-/** The end dated more than a day before a movement; and a cancellation that came after delivery. */
+/** The end of the journey is dated more than a day before a movement, or a cancellation came after delivery. */
 export const milestoneConflict: Find = (facts, settings) => {
   const findings = endBeforeMovement(facts, settings);
   const { cancellations } = facts.derived.analysis;
@@ -103,7 +103,7 @@ const endBeforeMovement = forEachSubject(({ summaries }) => {
   return { milestone: ended, detail, resolvedBy: () => [byCorrectionOf(ended, moved)] };
 });
 
-/** For the container that the movement names, or for the shipment. Goes by when milestones came, not by their dates. */
+/** A movement was recorded after the cancellation, for its container or for the shipment. Dates of milestones do not count. */
 export const movementAfterCancel: Find = ({ derived, timeline }) => {
   const { analysis, record, cancellation } = derived;
   if (cancellation === undefined) return [];

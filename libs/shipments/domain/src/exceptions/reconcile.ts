@@ -33,27 +33,26 @@ import type { DocumentInHand, ShipmentState, TimelineEntry } from '../state.ts';
 /** The actor of exceptions that rules open and resolve. */
 const SYSTEM: Actor = { type: 'system', id: 'system' };
 
-/** A command of whose shipment exceptions open or resolve. */
+/** The command with which exceptions open or resolve. */
 interface Occasion extends DecideContext {
   /** The command's time. */
   readonly at: Timestamp;
 }
 
-/** The shipment as it is after a command, but for exceptions. */
+/** The shipment after a command, except for exceptions. */
 interface DecidedShipment {
   readonly derived: Derived;
   readonly timeline: readonly TimelineEntry[];
-  /** Of the command so far. */
+  /** Events of the command so far. */
   readonly events: readonly ShipmentEventBody[];
 }
 
 type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
 
 /**
- * The events of a command, and those by which exceptions open, change and resolve with it: what time has brought about since
- * the last check is done with them. At most one that is not resolved per type and container. Cancelling resolves whatever is
- * open.
- * @param before undefined when the shipment is new
+ * Appends to the events of a command those that open, update and resolve exceptions, including changes due to time since
+ * the last check. There is at most one unresolved exception per type and container. Cancelling resolves all exceptions.
+ * @param before undefined if the shipment is new
  */
 export function reconcile(before: ShipmentState | undefined, decided: DecidedShipment, occasion: Occasion): Reconciled {
   const isNews = decided.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
@@ -64,8 +63,8 @@ export function reconcile(before: ShipmentState | undefined, decided: DecidedShi
 }
 
 /**
- * The events of a command that tells nothing of the journey, what is derived anew with them, and exceptions.
- * @param after as the events leave it, but for what is derived
+ * Appends changes of derived fields, and exceptions, to the events of a command that changes no milestones or times.
+ * @param after the state after the events, before derived fields are updated
  */
 export function withConsequences(
   at: Timestamp,
@@ -80,7 +79,7 @@ export function withConsequences(
   return reconcile(after, { derived, timeline, events: all }, { ...context, at });
 }
 
-/** What is wrong, and what time will make wrong, by exception type and container. */
+/** Findings of all enabled rules, by exception type and container. */
 export function findingsOf(
   known: Omit<RuleFacts, 'requiredDocuments'>,
   { exceptions, required_documents: requiredDocuments }: RuleSettings,
@@ -105,7 +104,7 @@ export function findingsOf(
 export interface RuleFinding {
   readonly rule: Rule;
   readonly finding: Finding;
-  /** As the workspace set it; the finding may be graver. */
+  /** Severity from the settings. The finding may require a higher one. */
   readonly severity: Severity;
 }
 
@@ -113,12 +112,12 @@ export function keyOf(type: string, container: string | null): string {
   return `${type} ${container ?? ''}`;
 }
 
-/** Whether it is so at a time. */
+/** Reports whether the finding exists at a time. */
 function holds({ opens_at }: Finding, now: Timestamp): boolean {
   return opens_at === undefined || opens_at <= now;
 }
 
-/** Whether a person resolved what a rule finds to be so still, and no graver: their word stands. */
+/** Reports whether a person resolved the finding, which still exists and is not worse, so that no new exception opens. */
 export function isSuppressed(exception: ShipmentException, { finding }: RuleFinding, now: Timestamp): boolean {
   const { resolution, metrics } = exception;
   return isByPerson(resolution) && holds(finding, now) && finding.isGraverThan?.(metrics) !== true;
@@ -127,11 +126,11 @@ export function isSuppressed(exception: ShipmentException, { finding }: RuleFind
 /** Compares the exceptions of one shipment with the findings of the rules, and collects the events that follow. */
 class Reconciliation {
   private readonly events: ShipmentEventBody[];
-  /** No earlier than what is known already: clocks of several machines differ. */
+  /** At least `updated_at` of the shipment, because the clocks of machines differ. */
   private readonly now: Timestamp;
   private readonly isCancelled: boolean;
   private readonly ended: string[] = [];
-  /** What a person resolved and is as it was. */
+  /** Keys of findings that a person resolved and that are not worse. */
   private readonly kept = new Set<string>();
   private open: number;
   private nextCheckAt: Timestamp | null = null;
@@ -163,7 +162,7 @@ class Reconciliation {
     }
     const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
     const due = [...this.findings.values()].filter((found) => this.isDue(found));
-    // Those that the command itself opened have the first numbers.
+    // Exceptions that the command itself opened have the first indexes.
     const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
     for (const [index, found] of due.slice(0, room).entries()) {
       if (!this.pushIfRoom(this.openingOf(found, opened + index))) break;
@@ -175,20 +174,20 @@ class Reconciliation {
     return { events: this.events, nextCheckAt: this.nextCheckAt };
   }
 
-  /** What a person resolved stays so until its condition has ended once. */
+  /** An exception that a person resolved suppresses new ones until its condition has ended once. */
   private keepResolved(exception: ShipmentException): void {
     const rule = RULES.find(({ type }) => type === exception.type);
     const { id, resolution } = exception;
     if (rule === undefined || !isByPerson(resolution) || this.before?.endedConditions.has(id) === true) return;
     const key = keyOf(exception.type, exception.container_number);
-    // One that was resolved before it keeps what was found away from both.
+    // An exception that was resolved earlier already suppresses the finding.
     if (this.kept.has(key)) return;
     const found = this.findings.get(key);
     if (found !== undefined && isSuppressed(exception, found, this.now)) {
       this.kept.add(key);
       this.findings.delete(key);
     } else if (!this.isCancelled || rule.afterCancel === true) {
-      // Otherwise its rule rests as long as the shipment is cancelled: it says nothing.
+      // Otherwise its rule is off while the shipment is cancelled, so a missing finding does not end the condition.
       this.ended.push(id);
     }
   }
@@ -197,20 +196,20 @@ class Reconciliation {
     const key = keyOf(exception.type, exception.container_number);
     const found = this.findings.get(key);
     const code = this.whyResolved(exception, found);
-    // What is over for now may be due again.
+    // Keep the finding: a new exception may be due.
     if (code !== undefined) return this.resolve(exception, code);
     this.findings.delete(key);
     if (found === undefined || exception.rule === null) return;
     const described = this.describe(found);
     const { detail, milestone_id, reason_code } = exception;
-    // What a milestone showed it showed, also when the client says the same since.
+    // Keep the milestone that showed the problem, even if the client has set the same value since.
     const showed = described.milestone_id === null && described.detail === detail && { milestone_id, reason_code };
     const current = { ...exception, ...described, ...showed };
     if (same(current, exception)) return;
     this.pushIfRoom({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
   }
 
-  /** Leaves the event to the next check, which is due at once, if the command would become too large for one append. */
+  /** Adds the event, unless the append would become too large. Then the next check, due immediately, adds it. */
   private pushIfRoom(event: ShipmentEventBody): boolean {
     const hasRoom = this.budget.take(event);
     if (hasRoom) this.events.push(event);
@@ -260,7 +259,7 @@ class Reconciliation {
     return { type: 'exception.opened.v1', data: { exception, open_exceptions_count: this.open + 1 } };
   }
 
-  /** Fields of an exception that its rule decides. */
+  /** Fields of an exception that its rule sets. */
   private describe({ finding, severity }: RuleFinding) {
     const { detail, milestone, metrics = {}, worsens } = finding;
     const isWorse = worsens !== undefined && worsens.at <= this.now;
@@ -290,7 +289,7 @@ function gravest(severity: Severity, ...others: readonly (Severity | undefined)[
   }, severity);
 }
 
-/** Every type that opens by itself. */
+/** The rule of each exception type that has one. */
 const BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
   eta_slip: { find: etaSlip },
   departure_overdue: { find: departureOverdue },

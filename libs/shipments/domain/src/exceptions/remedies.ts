@@ -14,25 +14,25 @@ import { RANK } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 
-/** Which milestones for a container would set right what is wrong with it. */
+/** Milestones that would solve a problem of a container. */
 export interface Remedy {
-  /** They may not be dated before it; null where that does not matter. */
+  /** Earliest date of such a milestone; null for any. */
   readonly from: Timestamp | null;
   readonly isMilestone: (code: CodeOnRoute) => boolean;
 }
 
-/** A code of the catalog, as it counts for a shipment. */
+/** A code of the catalog, with its meaning on a route. */
 interface CodeOnRoute {
   readonly sequence: number;
   readonly rules: MilestoneRules;
-  /** Of the status that it counts as; -1 where it leaves the status alone. */
+  /** Rank of the status that it counts as; -1 if it does not affect the status. */
   readonly rank: number;
   readonly isDeparture: boolean;
 }
 
 type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
 
-/** The milestones that set right whatever is wrong with several containers at once. */
+/** Milestones that solve the problems of several containers at once. */
 export function milestonesFor(remedies: readonly Remedy[], route: Route): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = milestoneRules(code);
@@ -45,14 +45,14 @@ export function milestonesFor(remedies: readonly Remedy[], route: Route): Milest
   return { codes: codes.map(({ code }) => code), occurred_from: remedies[0]?.from ?? null };
 }
 
-/** The milestones by which a step is done: those that count as its status or beyond; before delivery an attempt at it too. */
+/** Milestones that complete a step: those of its status or a later one and, before delivery, a delivery attempt. */
 export function stepDone(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
   const isMilestone = ({ rank, rules }: CodeOnRoute) =>
     rank >= RANK[status] || (rules.opens_exception === 'delivery_failed' && RANK[status] < RANK.delivered);
   return byMilestone(milestonesFor([{ from, isMilestone }], route));
 }
 
-/** The milestones that take cancellations back: those dated after the last of them. */
+/** Milestones that revoke cancellations: those dated after the last cancellation. */
 export function takingBack(cancellations: readonly TimelineEntry[]): Milestones {
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => milestoneRules(code).takes_back === 'cancellation',
@@ -62,44 +62,44 @@ export function takingBack(cancellations: readonly TimelineEntry[]): Milestones 
 }
 
 export function byMilestone(milestones: Milestones): ResolvedBy {
-  return { ...NOTHING_SAID, by: 'milestone', ...milestones };
+  return { ...NO_CONDITIONS, by: 'milestone', ...milestones };
 }
 
-/** By the correction or retraction of one of them. */
+/** Resolved by the correction or retraction of one of the milestones. */
 export function byCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy {
-  return { ...NOTHING_SAID, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
+  return { ...NO_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
-/** By another value of one of the shipment's fields, or the container's. */
+/** Resolved by another value of one of the fields of the shipment or container. */
 export function byChangeOf(...fields: readonly string[]): ResolvedBy {
-  return { ...NOTHING_SAID, by: 'field_changed', fields };
+  return { ...NO_CONDITIONS, by: 'field_changed', fields };
 }
 
-/** By one of each type. */
+/** Resolved by documents, one of each type. */
 export function byDocuments(by: 'document_uploaded' | 'document_approved', types: readonly DocumentType[]): ResolvedBy {
-  return { ...NOTHING_SAID, by, document_types: types };
+  return { ...NO_CONDITIONS, by, document_types: types };
 }
 
-const NOTHING_SAID = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
-/** By a milestone of any classifier, or another ETA. */
-export const BY_NEWS: ResolvedBy = { ...NOTHING_SAID, by: 'news' };
-export const CANCELLATION_TAKEN_BACK: ResolvedBy = { ...NOTHING_SAID, by: 'cancellation_taken_back' };
-export const CONTAINER_TAKEN_OFF: ResolvedBy = { ...NOTHING_SAID, by: 'container_taken_off' };
+const NO_CONDITIONS = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
+/** Resolved by a milestone of any classifier, or another ETA. */
+export const BY_NEWS: ResolvedBy = { ...NO_CONDITIONS, by: 'news' };
+export const CANCELLATION_TAKEN_BACK: ResolvedBy = { ...NO_CONDITIONS, by: 'cancellation_taken_back' };
+export const CONTAINER_TAKEN_OFF: ResolvedBy = { ...NO_CONDITIONS, by: 'container_taken_off' };
 
-// A step is done by its milestone or by any further along: by what counts as its status or a higher one, and by an attempted
-// delivery, which leaves the status alone. Feeds skip steps.
+// Feeds skip steps. Therefore a milestone of the step's status or a later one completes a step, and so does a delivery
+// attempt, which does not affect the status.
 
-/** Whether the goods have left, of whatever container. */
+/** Reports whether the goods of any container have departed. */
 export function hasDeparted({ record, subjects }: Derived): boolean {
   return RANK[record.status] >= RANK.in_transit || subjects.some(isAttempted);
 }
 
-/** Whether the goods have arrived, of whatever container; they may have gone on since. */
+/** Reports whether the goods of any container have arrived. They may have moved on since. */
 export function hasArrived({ record, subjects }: Derived): boolean {
   return record.ata !== null || RANK[record.status] >= RANK.arrived || subjects.some(isAttempted);
 }
 
-/** Whether the container has left the terminal. */
+/** Reports whether the container has left the terminal. */
 export function hasLeftTerminal(subject: StatusSubject): boolean {
   return RANK[subject.progress.status] >= RANK.out_for_delivery || isAttempted(subject);
 }
@@ -108,7 +108,7 @@ export function isDelivered({ status }: Pick<ContainerProgress, 'status'>): bool
   return RANK[status] >= RANK.delivered;
 }
 
-/** Whether the container is back where it came from, empty or with the goods. */
+/** Reports whether the container was returned, empty or with the goods. */
 export function isReturned({ status }: Pick<ContainerProgress, 'status'>): boolean {
   return RANK[status] >= RANK.completed;
 }

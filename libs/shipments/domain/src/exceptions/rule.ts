@@ -13,54 +13,53 @@ import type {
 import type { Derived, StatusSubject } from '../derive.ts';
 import type { DocumentInHand, TimelineEntry } from '../state.ts';
 
-/** What rules go by. */
+/** Inputs of the rules. */
 export interface RuleFacts {
   readonly derived: Derived;
   readonly timeline: readonly TimelineEntry[];
-  /** When a milestone or an estimated arrival was last heard of; null if never. */
+  /** When a milestone or an estimated arrival was last received; null if never. */
   readonly heardAt: Timestamp | null;
-  /** All there ever were. */
+  /** All documents, including deleted ones. */
   readonly documents: readonly DocumentInHand[];
-  /** Types that the workspace asks for, by mode. */
+  /** Document types that the workspace requires, by mode. */
   readonly requiredDocuments: RuleSettings['required_documents'];
   readonly places: Places;
 }
 
-/** Something that is wrong now, or will be. */
+/** A problem that exists now or will exist later. */
 export interface Finding {
   readonly container_number: string | null;
-  /** What showed it. */
+  /** The milestone that shows it. */
   readonly milestone: TimelineEntry | null;
   readonly detail: string;
-  /** From when on; absent where it is so already. */
+  /** When it begins; absent if it exists already. */
   readonly opens_at?: Timestamp;
-  /** The time or day it is about, where it opens some hours before that. */
+  /** The time or day that it concerns, if it opens some hours before that. */
   readonly due_at?: Timestamp;
-  /** At least so grave, whatever the workspace set. */
+  /** Minimum severity, regardless of the workspace's settings. */
   readonly severity?: Severity;
-  /** From when on at least so grave. */
+  /** Minimum severity from a time on. */
   readonly worsens?: { readonly at: Timestamp; readonly severity: Severity };
-  /** What was measured. */
+  /** Measured values. */
   readonly metrics?: ShipmentException['metrics'];
-  /** Whether it is another thing than what was measured when a person resolved it, although it never ended. */
+  /** Reports whether it is worse than the values of an exception that a person resolved, so that a new one opens. */
   readonly isGraverThan?: (resolved: ShipmentException['metrics']) => boolean;
-  /** What would resolve it, beside what resolves any. Asked only by who explains. */
+  /** Ways to resolve it, in addition to those of every exception. Only explanations call it. */
   readonly resolvedBy: () => readonly ResolvedBy[];
 }
 
 /** An exception that opens while its condition holds and resolves when it no longer does. */
 export interface Rule {
   readonly type: AutomaticExceptionType;
-  /** Whether it is about what happens to a cancelled shipment; all others rest then. */
+  /** Set for rules about cancelled shipments. All other rules are off while a shipment is cancelled. */
   readonly afterCancel?: true;
-  /** At most one per container (or for the shipment). */
+  /** Returns at most one finding per container, or for the shipment. */
   readonly find: (facts: RuleFacts, settings: ExceptionSettings) => readonly Finding[];
 }
 
-/** What a rule looks for. */
 export type Find = Rule['find'];
 
-/** A rule for containers runs for each; without any, once. */
+/** A rule that runs for each container, or once for a shipment without containers. */
 type SubjectRule = (
   subject: StatusSubject & { readonly container: Container | undefined },
   facts: RuleFacts,
@@ -76,14 +75,14 @@ export function forEachSubject(rule: SubjectRule): Find {
     });
 }
 
-const LEFT_ALONE_HOURS = 30 * 24;
+const MAX_DUE_AGE_HOURS = 30 * 24;
 
-/** Whatever was due before this time does not open: importing old shipments raises no storm. */
+/** Findings due before this time open no exception, so that an import of old shipments does not open very many. */
 export function oldestDue({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
-  return hoursAfter(created_at, -LEFT_ALONE_HOURS);
+  return hoursAfter(created_at, -MAX_DUE_AGE_HOURS);
 }
 
-/** After so many hours a rule opens for shipments of a mode. */
+/** Hours after which a rule opens an exception for a shipment of the mode. */
 export function hoursOf({ by_mode, after_hours }: ExceptionSettings, { mode }: Pick<ShipmentRecord, 'mode'>): number {
   return (mode === null ? undefined : by_mode[mode]) ?? after_hours ?? 0;
 }
@@ -91,41 +90,41 @@ export function hoursOf({ by_mode, after_hours }: ExceptionSettings, { mode }: P
 export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** @param hours fractions too; less than 0: before it */
+/** @param hours may be a fraction, or negative */
 export function hoursAfter(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + Math.round(hours * HOUR_MS)).toISOString();
 }
 
-/** When a day begins and ends in a time zone; summer time makes days of 23 and 25 hours. */
+/** Beginning and end of a day in a time zone. Because of summer time, days can have 23 or 25 hours. */
 interface LocalDay {
   readonly from: Timestamp;
-  /** Of the day after it. */
+  /** Beginning of the next day. */
   readonly until: Timestamp;
 }
 
-/** Asking the platform for the time in a zone is a thousand times dearer than a look-up, and containers share their days. */
-const known = new Map<string, LocalDay>();
-const MAX_KNOWN = 10_000;
+/** Local days by day and zone: computing one is a thousand times slower than a look-up, and containers share their days. */
+const knownDays = new Map<string, LocalDay>();
+const MAX_KNOWN_DAYS = 10_000;
 const clocks = new Map<string, Clock>();
 
 /**
  * @param day as `2026-11-21`
- * @param zone its IANA name; UTC where the platform does not know it
+ * @param zone an IANA name; UTC is used if the platform does not know it
  */
 export function localDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
-  const before = known.get(key);
+  const before = knownDays.get(key);
   if (before !== undefined) return before;
   const clock = clocks.get(zone) ?? clockOf(zone);
   clocks.set(zone, clock);
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
   const found = { from: beginning(midnight, clock), until: beginning(midnight + DAY_MS, clock) };
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(key, found);
+  if (knownDays.size >= MAX_KNOWN_DAYS) knownDays.clear();
+  knownDays.set(key, found);
   return found;
 }
 
-/** What the clocks of a zone show at an instant, as if it were UTC; in ms. */
+/** The local time of a zone at an instant, as if it were UTC, in milliseconds. */
 type Clock = (instant: number) => number;
 
 function clockOf(zone: string): Clock {
@@ -156,9 +155,9 @@ function shownBy(format: Intl.DateTimeFormat, instant: number): number {
 }
 
 /**
- * The first instant of a day: midnight by the offset of the day before or, where clocks were changed before it, by that of
- * the day after it.
- * @param midnight of the day, in UTC
+ * The first instant of a day: midnight with the offset of the day before or, if the clocks were changed before it, with the
+ * offset of the day after.
+ * @param midnight midnight of the day in UTC
  */
 function beginning(midnight: number, clock: Clock): Timestamp {
   const byOffsetAt = (instant: number) => midnight - (clock(instant) - instant);

@@ -4,12 +4,12 @@ import { mayGoByWater } from '../route.ts';
 import { type Find, type Finding, HOUR_MS, hoursAfter, hoursOf, oldestDue } from './rule.ts';
 import { BY_NEWS, byChangeOf, hasArrived, hasDeparted, isDelivered, stepDone } from './remedies.ts';
 
-/** Lateness above which it is grave, whatever the workspace set. */
-const GRAVE_HOURS = 48;
-/** By so much a slip must grow before it opens again although a person resolved it. */
-const GROWN_HOURS = 24;
+/** A delay of more hours has at least severity `high`, regardless of the workspace's settings. */
+const HIGH_SEVERITY_HOURS = 48;
+/** Hours by which a slip must grow to open again after a person resolved it. */
+const REOPEN_GROWTH_HOURS = 24;
 
-/** The ETA, so many hours past the one that was known first. */
+/** The ETA is too many hours after the original ETA. */
 export const etaSlip: Find = ({ derived }, settings) => {
   const { eta, original_eta } = derived.record;
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
@@ -21,15 +21,15 @@ export const etaSlip: Find = ({ derived }, settings) => {
       container_number: null,
       milestone: derived.times.eta.milestone,
       detail: `The ETA ${eta} is ${slip_hours} hours past the original ${original_eta}.`,
-      ...(slip > GRAVE_HOURS * HOUR_MS && { severity: 'high' as const }),
+      ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
-      isGraverThan: (resolved) => slip - slipOf(resolved) >= GROWN_HOURS * HOUR_MS,
+      isGraverThan: (resolved) => slip - slipOf(resolved) >= REOPEN_GROWTH_HOURS * HOUR_MS,
       resolvedBy: () => [byArrival(derived), byChangeOf('eta', 'original_eta')],
     },
   ];
 };
 
-/** Of the metrics of an exception; not a number where a person opened it, who measures nothing. */
+/** The slip in the metrics of an exception; NaN for an exception that a person opened, which has no metrics. */
 function slipOf({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
   return typeof eta === 'string' && typeof original_eta === 'string' ? msBetween(original_eta, eta) : Number.NaN;
 }
@@ -65,11 +65,11 @@ function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSe
     container_number: null,
     milestone: null,
     opens_at: hoursAfter(expected, hoursOf(settings, record)),
-    worsens: { at: hoursAfter(expected, GRAVE_HOURS), severity: 'high' as const },
+    worsens: { at: hoursAfter(expected, HIGH_SEVERITY_HOURS), severity: 'high' as const },
   };
 }
 
-/** Neither a milestone of any classifier nor another ETA. Between two ports nobody tells anything. */
+/** No milestone of any classifier and no other ETA for too long. No news is expected at sea before the ETA. */
 export const noUpdate: Find = ({ derived, heardAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
@@ -94,7 +94,7 @@ function isAtSea(derived: Derived): boolean {
   return mayGoByWater(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
-/** Arrivals before the last departure were on the way. */
+/** Arrivals before the last departure were at stops on the way. */
 function byArrival({ analysis }: Derived): ResolvedBy {
   return stepDone('arrived', analysis.legDepartures.at(-1)?.milestone.occurred_at ?? null, analysis.route);
 }
