@@ -1,6 +1,6 @@
 import { type SelectProps, TextInput } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
-import { type ComponentType, type ReactNode, Suspense, lazy, useState } from 'react';
+import { type ComponentType, type ReactNode, Suspense, createElement, lazy, useState } from 'react';
 import type { OneOfProps, SomeOfProps } from '../values/search-select.tsx';
 import { PageNotLoaded } from './failures.ts';
 
@@ -30,40 +30,39 @@ function isReachable(): Promise<boolean> {
  * A component that is not shown at first, such as a dialog. Its code is loaded when it is first shown.
  * @param isShown decides by the props; always shown if left out
  */
-export function onDemand<C extends (props: never) => ReactNode>(
-  load: () => Promise<C>,
-  isShown: (props: Parameters<C>[0]) => boolean = () => true,
-): C {
-  const Loaded = late(async () => ({ default: (await load()) as unknown as ComponentType<object> }));
-  function OnDemand(props: Parameters<C>[0]) {
+export function onDemand<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  isShown: (props: P) => boolean = () => true,
+): ComponentType<P> {
+  const Loaded = late(async () => ({ default: await load() }));
+  return function OnDemand(props: P) {
     const isNow = isShown(props);
     const [isWanted, setIsWanted] = useState(isNow);
     if (isNow && !isWanted) setIsWanted(true);
     if (!isWanted) return null;
     return (
       <Suspense fallback={null}>
-        <Loaded {...(props as object)} />
+        <Loaded {...props} />
       </Suspense>
     );
-  }
-  return OnDemand as unknown as C;
+  };
 }
 
 /**
  * A lazy component, for use within a `Suspense`. After a failed import it tries again the next time it is rendered; React's own
- * `lazy` would keep the failure for ever.
+ * `lazy` would keep the failure.
  */
 export function late<P extends object>(load: () => Promise<{ readonly default: ComponentType<P> }>): ComponentType<P> {
-  const made = () =>
-    lazy(() =>
+  const retrying = () =>
+    lazy<ComponentType<P>>(() =>
       load().catch((error: unknown) => {
-        Loaded = made();
+        Loaded = retrying();
         throw error;
       }),
-    ) as unknown as ComponentType<P>;
-  let Loaded = made();
+    );
+  let Loaded = retrying();
   return function Late(props: P) {
-    return <Loaded {...props} />;
+    return createElement(Loaded, props);
   };
 }
 
@@ -72,8 +71,8 @@ const LoadedMultiSelect = late(async () => ({ default: (await load()).SomeOf }))
 const LoadedSelect = late(async () => ({ default: (await load()).OneOf }));
 
 /**
- * A multi-select above a list, whose rows do not wait for its code: a disabled field of the same size stands in for it. Saves
- * 10 KB on the first load of each list.
+ * A multi-select above a list, whose rows do not wait for its code: a disabled field of the same size is shown meanwhile.
+ * Saves 10 KB on the first load of each list.
  */
 export function LateMultiSelect(props: SomeOfProps) {
   return (

@@ -39,7 +39,7 @@ const PreviewDialog = onDemand(
 );
 
 const ConflictDialog = onDemand(
-  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog,
+  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<ShipmentDocument>,
   ({ conflict }) => conflict !== undefined,
 );
 

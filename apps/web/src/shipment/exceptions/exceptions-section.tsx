@@ -29,7 +29,7 @@ const OpenException = onDemand(
 const DealDialog = onDemand(async () => (await import('./exception-dialogs.tsx')).DealDialog);
 
 const ConflictDialog = onDemand(
-  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog,
+  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<ShipmentException>,
   ({ conflict }) => conflict !== undefined,
 );
 

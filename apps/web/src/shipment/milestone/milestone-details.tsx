@@ -28,7 +28,7 @@ import {
 const CorrectMilestone = late(() => import('./correct-milestone.tsx'));
 
 const ConflictDialog = onDemand(
-  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog,
+  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<Milestone>,
   ({ conflict }) => conflict !== undefined,
 );
 
