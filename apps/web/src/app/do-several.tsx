@@ -145,7 +145,7 @@ interface RunningProps {
   readonly onStop: () => void;
 }
 
-function Running({ isAsked, onContinue: onContinue, onStop }: RunningProps) {
+function Running({ isAsked, onContinue, onStop }: RunningProps) {
   const [isStopping, setIsStopping] = useState(false);
   const stop = () => {
     setIsStopping(true);

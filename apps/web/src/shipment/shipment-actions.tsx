@@ -10,7 +10,7 @@ import { May } from '../session/permissions.tsx';
 import { useApi, useMay } from '../session/session.ts';
 import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
 import { useGuardedWrite } from './meanwhile/guarded-write.ts';
-import { nameOf, useShipment } from './shipment-queries.ts';
+import { titleOf, useShipment } from './shipment-queries.ts';
 
 /** Loaded when a form is opened. */
 const RecordMilestone = late(() => import('./milestone/record-milestone.tsx'));
@@ -19,7 +19,7 @@ const RecordMilestone = late(() => import('./milestone/record-milestone.tsx'));
 const DELIVERED: readonly string[] = ['delivered', 'completed', 'returned'];
 
 const ConflictDialog = onDemand(
-  async () => (await import('./meanwhile/conflict-dialog.tsx')).ConflictDialog,
+  async () => (await import('./meanwhile/conflict-dialog.tsx')).ConflictDialog<Shipment>,
   ({ conflict }) => conflict !== undefined,
 );
 
@@ -86,7 +86,7 @@ function More() {
   });
   const ask = () =>
     askFirst({
-      title: `Cancel ${nameOf(shipment)}?`,
+      title: `Cancel ${titleOf(shipment)}?`,
       children: (
         <Text size="sm">
           Its open exceptions are resolved, and milestones that come later leave its status alone. It can be reopened.

@@ -63,8 +63,8 @@ export function useShipment(): Shipment {
   return shipment;
 }
 
-/** The name by which people know a shipment. */
-export function nameOf({ external_id, house_bill, container_numbers, id }: Shipment): string {
+/** The title of a shipment on its pages and in the exceptions queue. The list uses `nameOf`, which never shows a container. */
+export function titleOf({ external_id, house_bill, container_numbers, id }: Shipment): string {
   return external_id ?? house_bill ?? container_numbers[0] ?? id;
 }
 

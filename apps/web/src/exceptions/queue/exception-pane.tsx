@@ -8,7 +8,7 @@ import { Waiting } from '../../app/page.tsx';
 import { May } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { Facts } from '../../shipment/parts.tsx';
-import { nameOf, shipmentQuery } from '../../shipment/shipment-queries.ts';
+import { shipmentQuery, titleOf } from '../../shipment/shipment-queries.ts';
 import { Eta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
@@ -169,7 +169,7 @@ function ShipmentEssentials({ id }: { readonly id: string }) {
           <Group gap="xs">
             <Title order={3} size="h5">
               <Anchor component={Link} to="/shipments/$id" params={{ id } as never} search={{} as never} inherit>
-                {nameOf(one)}
+                {titleOf(one)}
               </Anchor>
             </Title>
             <ShipmentStatus status={one.status} />

@@ -5,7 +5,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import type { Shipment, ShipmentException } from '@tracking/client';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
-import { nameOf, shipmentQuery, shipmentsQuery } from '../../shipment/shipment-queries.ts';
+import { shipmentQuery, shipmentsQuery, titleOf } from '../../shipment/shipment-queries.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { Time, withTimes } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
@@ -231,7 +231,7 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
       tabIndex={-1}
       aria-busy={data === undefined}
     >
-      {data === undefined ? '…' : nameOf(data)}
+      {data === undefined ? '…' : titleOf(data)}
     </Link>
   );
 }

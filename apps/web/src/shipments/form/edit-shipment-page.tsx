@@ -8,7 +8,7 @@ import { PageHeader, Waiting } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { NoSuchShipment } from '../../shipment/parts.tsx';
-import { nameOf, shipmentQuery } from '../../shipment/shipment-queries.ts';
+import { shipmentQuery, titleOf } from '../../shipment/shipment-queries.ts';
 import { Leaving, WritersOnly, notifySaved, useRefusal } from './form-parts.tsx';
 import { type ShipmentValues, changedFields, valuesOf } from './form-values.ts';
 import { type Conflict, conflictOf, readConflict, saveShipment } from './save-shipment.ts';
@@ -24,7 +24,7 @@ export function EditShipmentPage() {
     <Waiting query={found} what="the shipment">
       {(shipment) => (
         <Stack>
-          <PageHeader title={`Edit ${nameOf(shipment)}`} about="Only what you change is sent." />
+          <PageHeader title={`Edit ${titleOf(shipment)}`} about="Only what you change is sent." />
           <WritersOnly>
             <EditShipment key={shipment.id} shipment={shipment} />
           </WritersOnly>
