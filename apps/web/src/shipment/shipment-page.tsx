@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useMatchRoute, useParams } from '@tanstack/react-router';
 import { NotFoundError, type Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
+import tabs from '../app/link-tabs.module.css';
 import { PageHeader, Waiting } from '../app/page.tsx';
 import { LiveMark } from '../live/live-events.tsx';
 import { useEnvironment } from '../session/session.ts';
@@ -20,8 +21,8 @@ import {
   ShipmentContext,
   explanationQuery,
   milestonesQuery,
-  nameOf,
   shipmentQuery,
+  titleOf,
   useShipment,
 } from './shipment-queries.ts';
 import { type Next, whatComesNext } from './what-comes-next.ts';
@@ -82,7 +83,7 @@ function SectionLinks() {
     links.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [pathname]);
   return (
-    <nav ref={links} className={classes['sections']} aria-label="Sections of the shipment">
+    <nav ref={links} className={tabs['tabs']} aria-label="Sections of the shipment">
       {SECTIONS.map(({ to, label, count }) => {
         const number = count?.(shipment) ?? 0;
         return (
@@ -92,7 +93,7 @@ function SectionLinks() {
             params={{ id: shipment.id }}
             activeOptions={{ exact: true, includeSearch: false }}
             resetScroll={false}
-            className={classes['section']}
+            className={`${tabs['tab']} ${classes['section']}`}
           >
             {label}
             {number > 0 && (
@@ -114,7 +115,7 @@ function Glance() {
   return (
     <>
       <PageHeader
-        title={nameOf(shipment)}
+        title={titleOf(shipment)}
         beside={
           <>
             <ShipmentStatus status={shipment.status} />

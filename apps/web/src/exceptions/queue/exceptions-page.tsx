@@ -2,6 +2,7 @@ import { Badge, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { LateMultiSelect, LateSelect } from '../../app/lazy.tsx';
+import tabs from '../../app/link-tabs.module.css';
 import { PageHeader } from '../../app/page.tsx';
 import { useEnvironment, useMay, useSession } from '../../session/session.ts';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, SEVERITY_LABELS } from '../exception-labels.ts';
@@ -48,7 +49,7 @@ export function ExceptionsPage() {
           )
         }
       />
-      <nav className={classes['views']} aria-label="Views">
+      <nav className={tabs['tabs']} aria-label="Views">
         {(['all', 'mine', 'unassigned', 'resolved'] as const).map((view) => (
           <ViewLink key={view} view={view} />
         ))}
@@ -78,7 +79,7 @@ function ViewLink({ view }: { readonly view: View }) {
         ...(view !== 'resolved' && status !== undefined && { status }),
       })}
       activeOptions={{ explicitUndefined: true }}
-      className={classes['view']}
+      className={`${tabs['tab']} ${classes['view']}`}
     >
       {VIEW_LABELS[view]}
       {view !== 'resolved' && count !== undefined && (
