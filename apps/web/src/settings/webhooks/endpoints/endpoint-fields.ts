@@ -3,7 +3,13 @@ import { type EventType, STANDARD_EVENT_TYPES, eventLabel } from '../../../value
 
 /** The API's placeholder for a secret value. */
 export const MASK = '********';
-export const API_VERSIONS = ['2026-11-01'] as const satisfies readonly WebhookEndpoint['api_version'][];
+
+type ApiVersion = WebhookEndpoint['api_version'];
+/** A version of the client that is missing here is a type error. */
+const KNOWN_VERSIONS: Readonly<Record<ApiVersion, true>> = { '2026-11-01': true };
+export const API_VERSIONS = Object.keys(KNOWN_VERSIONS) as readonly ApiVersion[];
+/** The version of new endpoints. Versions are named by their dates. */
+const NEWEST_API_VERSION = API_VERSIONS.reduce((newest, version) => (version > newest ? version : newest));
 
 export const MAX_CONCURRENCY = 100;
 
@@ -22,7 +28,7 @@ export interface EndpointValues {
   description: string;
   event_types: Subscription;
   headers: HeaderRow[];
-  api_version: WebhookEndpoint['api_version'];
+  api_version: ApiVersion;
   /** Null if empty. */
   max_concurrency: number | null;
 }
@@ -32,7 +38,7 @@ export const NEW_ENDPOINT: EndpointValues = {
   description: '',
   event_types: ['*'],
   headers: [],
-  api_version: API_VERSIONS[0],
+  api_version: NEWEST_API_VERSION,
   max_concurrency: 16,
 };
 
