@@ -1,5 +1,4 @@
 import {
-  ActionIcon,
   Alert,
   Badge,
   Button,
@@ -16,12 +15,13 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconDots, IconPlus } from '@tabler/icons-react';
+import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { failureText, fieldErrors } from '../../app/failures.ts';
 import { askFirst } from '../../app/overlays.tsx';
 import { PageHeader, Waiting } from '../../app/page.tsx';
+import { RowMenu } from '../../app/row-menu.tsx';
 import { SecretDialog, ShownOnce } from '../../app/shown-once.tsx';
 import { useWrite } from '../../app/write.ts';
 import { ENVIRONMENT_LABELS, type Environment } from '../../session/api.ts';
@@ -148,19 +148,12 @@ export function Keys({ keys, onRotate }: Props) {
                 <Table.Td>{state === 'active' ? <Time value={key.expires_at} /> : KEY_STATE_LABELS[state]}</Table.Td>
                 <Table.Td ta="end" className="rowActions">
                   {state === 'active' && (
-                    <Menu position="bottom-end">
-                      <Menu.Target>
-                        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${key.name}`}>
-                          <IconDots size={18} />
-                        </ActionIcon>
-                      </Menu.Target>
-                      <Menu.Dropdown>
-                        {mayRotate(key, user?.id) && <Menu.Item onClick={() => onRotate(key)}>Rotate…</Menu.Item>}
-                        <Menu.Item color="red" onClick={() => ask(key)}>
-                          Revoke…
-                        </Menu.Item>
-                      </Menu.Dropdown>
-                    </Menu>
+                    <RowMenu of={key.name}>
+                      {mayRotate(key, user?.id) && <Menu.Item onClick={() => onRotate(key)}>Rotate…</Menu.Item>}
+                      <Menu.Item color="red" onClick={() => ask(key)}>
+                        Revoke…
+                      </Menu.Item>
+                    </RowMenu>
                   )}
                 </Table.Td>
               </Table.Tr>

@@ -1,5 +1,4 @@
 import {
-  ActionIcon,
   Alert,
   Anchor,
   Badge,
@@ -14,13 +13,14 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconDots, IconPlus } from '@tabler/icons-react';
+import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { fieldErrors, isOutdated } from '../../app/failures.ts';
 import { askFirst } from '../../app/overlays.tsx';
 import { PageHeader, Refused, Waiting } from '../../app/page.tsx';
+import { RowMenu } from '../../app/row-menu.tsx';
 import { useWrite } from '../../app/write.ts';
 import { May, OnlyWith } from '../../session/permissions.tsx';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
@@ -189,23 +189,16 @@ function Actions({ account, onChange }: ActionsProps) {
       onConfirm: () => disable.mutate(),
     });
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${name}`}>
-          <IconDots size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => onChange(account)}>Change…</Menu.Item>
-        {status === 'active' ? (
-          <Menu.Item color="red" onClick={ask}>
-            Disable…
-          </Menu.Item>
-        ) : (
-          <Menu.Item onClick={() => enable.mutate()}>Enable</Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <RowMenu of={name}>
+      <Menu.Item onClick={() => onChange(account)}>Change…</Menu.Item>
+      {status === 'active' ? (
+        <Menu.Item color="red" onClick={ask}>
+          Disable…
+        </Menu.Item>
+      ) : (
+        <Menu.Item onClick={() => enable.mutate()}>Enable</Menu.Item>
+      )}
+    </RowMenu>
   );
 }
 

@@ -19,6 +19,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { askFirst } from '../../app/overlays.tsx';
 import { PageHeader, Waiting } from '../../app/page.tsx';
+import { RowMenu } from '../../app/row-menu.tsx';
 import { SecretDialog } from '../../app/shown-once.tsx';
 import { useWrite } from '../../app/write.ts';
 import { OnlyWith } from '../../session/permissions.tsx';
@@ -210,27 +211,20 @@ function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: P
       onConfirm: () => remove.mutate(),
     });
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${name}`}>
-          <IconDots size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => onAsk({ kind: 'role', member })}>Change the role…</Menu.Item>
-        {member.status === 'deactivated' ? (
-          <Menu.Item onClick={() => bringBack.mutate()}>Bring back</Menu.Item>
-        ) : (
-          <>
-            <Menu.Item onClick={() => onAsk({ kind: 'link', member })}>
-              {isInvited ? 'New invitation link…' : 'Link for a new password…'}
-            </Menu.Item>
-            <Menu.Item color="red" onClick={askToRemove}>
-              {isInvited ? 'Revoke the invitation…' : 'Remove…'}
-            </Menu.Item>
-          </>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <RowMenu of={name}>
+      <Menu.Item onClick={() => onAsk({ kind: 'role', member })}>Change the role…</Menu.Item>
+      {member.status === 'deactivated' ? (
+        <Menu.Item onClick={() => bringBack.mutate()}>Bring back</Menu.Item>
+      ) : (
+        <>
+          <Menu.Item onClick={() => onAsk({ kind: 'link', member })}>
+            {isInvited ? 'New invitation link…' : 'Link for a new password…'}
+          </Menu.Item>
+          <Menu.Item color="red" onClick={askToRemove}>
+            {isInvited ? 'Revoke the invitation…' : 'Remove…'}
+          </Menu.Item>
+        </>
+      )}
+    </RowMenu>
   );
 }

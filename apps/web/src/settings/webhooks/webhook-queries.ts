@@ -1,6 +1,7 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
 import type { QueryOf, WebhookDelivery } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
+import { useEnvironment } from '../../session/session.ts';
 import { statsSince } from './endpoints/stats-series.ts';
 import { type DeliverySearch, type StatsWindow, statusesOf } from './webhook-search.ts';
 
@@ -25,6 +26,15 @@ export const endpointsQuery = (environment: Environment) =>
     queryFn: ({ signal }) => api(environment).webhookEndpoints.list({ limit: 200 }, { signal }).toArray(),
     refetchInterval: STATS_POLL_MS,
   });
+
+/** Returns the name of an endpoint by its id; undefined if the endpoint was deleted or is not read yet. */
+export function useEndpointNames(isEnabled = true): (id: string) => string | undefined {
+  const endpoints = useQuery({ ...endpointsQuery(useEnvironment()), enabled: isEnabled });
+  return (id) => {
+    const endpoint = endpoints.data?.find((each) => each.id === id);
+    return endpoint?.description ?? endpoint?.url;
+  };
+}
 
 export const endpointQuery = (environment: Environment, id: string) =>
   queryOptions({

@@ -1,8 +1,8 @@
-import { ActionIcon, Anchor, Badge, Button, Collapse, Group, Menu, Stack, Text } from '@mantine/core';
-import { IconDots } from '@tabler/icons-react';
+import { Anchor, Badge, Button, Collapse, Group, Menu, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
+import { RowMenu } from '../../app/row-menu.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
 import { fileSize, save } from '../../values/files.ts';
@@ -144,21 +144,14 @@ function More({ document, actions }: { readonly document: ShipmentDocument; read
   const canDelete = mayApprove && status !== 'deleted';
   if (download_url === null && !canReplace && !canDelete) return null;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${file_name}`}>
-          <IconDots size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {download_url !== null && <Menu.Item onClick={() => download.mutate()}>Download</Menu.Item>}
-        {canReplace && <Menu.Item onClick={() => actions.onReplace(document)}>Replace…</Menu.Item>}
-        {canDelete && (
-          <Menu.Item color="red" onClick={() => actions.onDelete(document)}>
-            Delete…
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <RowMenu of={file_name}>
+      {download_url !== null && <Menu.Item onClick={() => download.mutate()}>Download</Menu.Item>}
+      {canReplace && <Menu.Item onClick={() => actions.onReplace(document)}>Replace…</Menu.Item>}
+      {canDelete && (
+        <Menu.Item color="red" onClick={() => actions.onDelete(document)}>
+          Delete…
+        </Menu.Item>
+      )}
+    </RowMenu>
   );
 }

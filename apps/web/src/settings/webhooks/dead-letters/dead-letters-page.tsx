@@ -12,7 +12,7 @@ import { eventLabel } from '../../../values/event-types.ts';
 import { DeliveryRows, type Selection, useDeliveries } from '../deliveries/deliveries-page.tsx';
 import { DeliveryFilters } from '../deliveries/delivery-filters.tsx';
 import { Polled } from '../webhook-parts.tsx';
-import { POLL_MS, TOUCHED_BY_DELIVERIES, deadLettersQuery, endpointsQuery } from '../webhook-queries.ts';
+import { POLL_MS, TOUCHED_BY_DELIVERIES, deadLettersQuery, useEndpointNames } from '../webhook-queries.ts';
 import { type DeadLetterSearch, summaryQuery, whichOf } from '../webhook-search.ts';
 import { reasonLabel } from '../webhook-words.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
@@ -75,11 +75,7 @@ interface Kind {
 
 /** The number of each kind, with a link to show that kind alone. */
 function DeadLetterSummary({ summary, search, onChange }: Props) {
-  const endpoints = useQuery(endpointsQuery(useEnvironment()));
-  const nameOf = (id: string) => {
-    const endpoint = endpoints.data?.find((each) => each.id === id);
-    return endpoint?.description ?? endpoint?.url ?? `${id} (deleted)`;
-  };
+  const endpointName = useEndpointNames();
   const parts: readonly (readonly [string, readonly Kind[]])[] = [
     [
       'By reason',
@@ -91,7 +87,8 @@ function DeadLetterSummary({ summary, search, onChange }: Props) {
     [
       'By endpoint',
       summary.by_endpoint.map(({ endpoint_id, count, is_exact }) => ({
-        ...{ label: nameOf(endpoint_id), count, isExact: is_exact, narrowed: { endpoint_id } },
+        ...{ label: endpointName(endpoint_id) ?? `${endpoint_id} (deleted)` },
+        ...{ count, isExact: is_exact, narrowed: { endpoint_id } },
       })),
     ],
     [

@@ -1,26 +1,14 @@
-import {
-  ActionIcon,
-  Alert,
-  Badge,
-  Button,
-  Checkbox,
-  Group,
-  Menu,
-  Stack,
-  Table,
-  Text,
-  VisuallyHidden,
-} from '@mantine/core';
-import { IconDots } from '@tabler/icons-react';
+import { Alert, Badge, Button, Checkbox, Group, Menu, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@tracking/client';
 import { Failed, PageHeader, Waiting } from '../../../app/page.tsx';
+import { RowMenu } from '../../../app/row-menu.tsx';
 import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { DeliveryBadge, DeliveryLink, Polled } from '../webhook-parts.tsx';
-import { POLL_MS, deliveriesQuery, endpointsQuery, newestDeliveriesQuery, withNewest } from '../webhook-queries.ts';
+import { POLL_MS, deliveriesQuery, newestDeliveriesQuery, useEndpointNames, withNewest } from '../webhook-queries.ts';
 import type { DeliverySearch } from '../webhook-search.ts';
 import { reasonLabel } from '../webhook-words.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
@@ -121,11 +109,7 @@ interface DeliveryRowsProps {
 }
 
 export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsProps) {
-  const endpoints = useQuery({ ...endpointsQuery(useEnvironment()), enabled: showsEndpoint });
-  const nameOf = (id: string) => {
-    const known = endpoints.data?.find((endpoint) => endpoint.id === id);
-    return known?.description ?? known?.url ?? id;
-  };
+  const endpointName = useEndpointNames(showsEndpoint);
   const chosen = rows.filter(({ id }) => selection?.ids.has(id)).length;
   return (
     <Table.ScrollContainer minWidth={760}>
@@ -160,7 +144,7 @@ export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsPro
             <DeliveryRow
               key={delivery.id}
               delivery={delivery}
-              endpoint={showsEndpoint ? nameOf(delivery.endpoint_id) : undefined}
+              endpoint={showsEndpoint ? (endpointName(delivery.endpoint_id) ?? delivery.endpoint_id) : undefined}
               selection={selection}
             />
           ))}
@@ -225,32 +209,25 @@ function DeliveryRow({ delivery, endpoint, selection }: RowProps) {
         <Time value={delivery.next_attempt_at} />
       </Table.Td>
       <Table.Td>
-        <RowMenu delivery={delivery} />
+        <DeliveryMenu delivery={delivery} />
       </Table.Td>
     </Table.Tr>
   );
 }
 
-function RowMenu({ delivery }: { readonly delivery: WebhookDelivery }) {
+function DeliveryMenu({ delivery }: { readonly delivery: WebhookDelivery }) {
   const { retry, discard } = useDeliveryWrites();
   const { id, event_id, event_type } = delivery;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${event_type} ${event_id}`}>
-          <IconDots size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => retry.mutate(id)}>
-          {delivery.status === 'succeeded' ? 'Send it again' : 'Try it now'}
+    <RowMenu of={`${event_type} ${event_id}`}>
+      <Menu.Item onClick={() => retry.mutate(id)}>
+        {delivery.status === 'succeeded' ? 'Send it again' : 'Try it now'}
+      </Menu.Item>
+      {mayDiscard(delivery) && (
+        <Menu.Item color="red" onClick={() => askToDiscard(() => discard.mutate(id))}>
+          Discard…
         </Menu.Item>
-        {mayDiscard(delivery) && (
-          <Menu.Item color="red" onClick={() => askToDiscard(() => discard.mutate(id))}>
-            Discard…
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+      )}
+    </RowMenu>
   );
 }

@@ -7,7 +7,7 @@ import { useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { SCROLLED_BY_KEY, WordsBadge } from '../webhook-parts.tsx';
-import { TOUCHED_BY_DELIVERIES, endpointsQuery, replaysQuery } from '../webhook-queries.ts';
+import { TOUCHED_BY_DELIVERIES, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
 import { REPLAY_STATUSES, progressOf, replayAbout } from '../webhook-words.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { CreateReplay } from './create-replay.tsx';
@@ -71,7 +71,7 @@ interface TableProps {
 }
 
 function ReplayTable({ replays, showsEndpoint }: TableProps) {
-  const endpoints = useQuery({ ...endpointsQuery(useEnvironment()), enabled: showsEndpoint });
+  const endpointName = useEndpointNames(showsEndpoint);
   return (
     <Table.ScrollContainer minWidth={760} scrollAreaProps={SCROLLED_BY_KEY}>
       <Table>
@@ -85,7 +85,7 @@ function ReplayTable({ replays, showsEndpoint }: TableProps) {
         </Table.Thead>
         <Table.Tbody>
           {replays.map((replay) => {
-            const endpoint = endpoints.data?.find(({ id }) => id === replay.endpoint_id);
+            const name = endpointName(replay.endpoint_id);
             return (
               <Table.Tr key={replay.id}>
                 <Table.Td>
@@ -96,16 +96,16 @@ function ReplayTable({ replays, showsEndpoint }: TableProps) {
                 </Table.Td>
                 {showsEndpoint && (
                   <Table.Td>
-                    {endpoint === undefined ? (
+                    {name === undefined ? (
                       replay.endpoint_id
                     ) : (
                       <LinkAnchor
                         to="/settings/webhooks/$endpointId"
-                        params={{ endpointId: endpoint.id }}
+                        params={{ endpointId: replay.endpoint_id }}
                         search={{ tab: 'replays' }}
                         size="sm"
                       >
-                        {endpoint.description ?? endpoint.url}
+                        {name}
                       </LinkAnchor>
                     )}
                   </Table.Td>
@@ -175,14 +175,9 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
 
 /** The progress of replays that were just begun, and the endpoints for which none was. */
 export function BegunReplays({ begun }: { readonly begun: AnswerOf<'replayWebhookDeadLetters'> }) {
-  const environment = useEnvironment();
-  const endpoints = useQuery(endpointsQuery(environment));
-  const { data: latest = [] } = useQuery(replaysQuery(environment, undefined));
+  const endpointName = useEndpointNames();
+  const { data: latest = [] } = useQuery(replaysQuery(useEnvironment(), undefined));
   const replays = begun.data.map((replay) => latest.find(({ id }) => id === replay.id) ?? replay);
-  const nameOf = (id: string) => {
-    const endpoint = endpoints.data?.find((each) => each.id === id);
-    return endpoint?.description ?? endpoint?.url ?? id;
-  };
   return (
     <Stack gap="xs" role="status">
       {replays.length > 0 && <ReplayTable replays={replays} showsEndpoint />}
@@ -191,7 +186,7 @@ export function BegunReplays({ begun }: { readonly begun: AnswerOf<'replayWebhoo
           <List size="sm">
             {begun.refused.map(({ endpoint_id, message }) => (
               <List.Item key={endpoint_id}>
-                {nameOf(endpoint_id)}: {message}
+                {endpointName(endpoint_id) ?? endpoint_id}: {message}
               </List.Item>
             ))}
           </List>

@@ -1,0 +1,24 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { IconDots } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+
+interface Props {
+  /** The name of the row. */
+  readonly of: string;
+  /** Menu items. */
+  readonly children: ReactNode;
+}
+
+/** A menu of actions on one row of a list. */
+export function RowMenu({ of, children }: Props) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${of}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  );
+}
