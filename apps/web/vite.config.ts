@@ -4,12 +4,12 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type Plugin, defineConfig } from 'vite';
 
-/** In development the API is asked of a server that runs beside (`npm start`). */
+/** The server of the API in development; `npm start` runs one. */
 const API = process.env['API_URL'] ?? 'http://127.0.0.1:3000';
 
 /**
- * What pdf.js reads beside its scripts, and few PDFs need: how East Asian texts are coded, fonts that PDFs may leave out, and
- * decoders of pictures that are no WebAssembly. It asks for them by name, so they are in a folder of its version.
+ * Files that pdf.js loads for some PDFs only: encodings of East Asian texts, fonts that PDFs may leave out, and image decoders
+ * without WebAssembly. pdf.js requests them by name, so their folder is named after its version.
  */
 function partsOfPdfJs(): Plugin {
   const manifest = createRequire(import.meta.url).resolve('pdfjs-dist/package.json');
@@ -34,7 +34,7 @@ function partsOfPdfJs(): Plugin {
   };
 }
 
-/** What the page itself loads keeps its name: what is left of it after the bundle (tools/web-styles.mjs) no hash would tell. */
+/** This style sheet has no hash in its name: tools/web-styles.mjs changes its content after bundling. */
 const PAGE_STYLES = 'index.css';
 
 export default defineConfig({
@@ -46,7 +46,7 @@ export default defineConfig({
     manifest: true,
     sourcemap: false,
     target: 'es2023',
-    // Those know `light-dark()`: what stands in for it does not know which scheme Mantine has set.
+    // These browsers support `light-dark()`. Its replacement for older ones ignores the color scheme that Mantine sets.
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     modulePreload: { polyfill: false },
     rolldownOptions: {

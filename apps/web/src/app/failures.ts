@@ -59,17 +59,17 @@ function isNotLoaded(error: unknown): boolean {
   return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
 }
 
-/** Whether a retry may help: not after the session ended, nor after the service refused the request. */
+/** Checks if a retry may help. It does not help after the session ended or the service refused the request. */
 export function isWorthRepeating(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500);
 }
 
-/** Whether nobody is signed in any longer. A wrong password at the sign-in does not count. */
+/** Checks if the user is no longer signed in. A wrong password at the sign-in does not count. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof AuthenticationError && error.code !== 'invalid_credentials';
 }
 
-/** Whether somebody else has changed the resource since it was read. */
+/** Checks if another user or system has changed the resource since it was read. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'precondition_failed';
 }

@@ -122,7 +122,7 @@ export function Refused({ error, fields, title }: RefusedProps) {
   );
 }
 
-/** The layout of pages with a single form, before anybody is signed in. */
+/** The layout of pages with a single form, for users who are not signed in. */
 export function Narrow({ children }: { readonly children: ReactNode }) {
   return (
     <main className={classes['page']}>

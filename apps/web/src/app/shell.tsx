@@ -169,7 +169,7 @@ function PersonMenu() {
   );
 }
 
-/** A banner while the browser is offline or no events arrive. What was read stays in view, and reads resume by themselves. */
+/** A banner while the browser is offline or no events arrive. Data stays in view, and reads resume by themselves. */
 function Offline() {
   const { online } = useNetwork();
   const { isOn } = useLive();

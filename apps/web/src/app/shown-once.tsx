@@ -8,7 +8,7 @@ interface Props {
   /** "Key" */
   readonly label: string;
   readonly secret: string;
-  /** What to do with it; by default, the advice for keys. */
+  /** Advice to the user; by default, the advice for keys. */
   readonly about?: ReactNode;
 }
 

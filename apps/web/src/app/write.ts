@@ -9,7 +9,7 @@ export interface WriteParts<Input, Output> {
   /** Prefixes of query keys that are read again at the end, also after a failure. */
   readonly touches?: readonly QueryKey[];
   readonly onDone?: (output: Output, input: Input) => void;
-  /** Whether the caller shows this failure itself; all others appear as a notification. */
+  /** Returns true if the caller shows this failure itself. All others appear as a notification. */
   readonly shows?: (error: unknown) => boolean;
 }
 

@@ -10,7 +10,7 @@ import { LiveStream } from './live-stream.ts';
 
 /** The state of the event stream of the environment that is shown. */
 export interface Live {
-  /** Whether events arrive; if not, the page may be out of date. Undefined until the first connection opens or fails. */
+  /** True while events arrive; otherwise the page may be out of date. Undefined until the first connection opens or fails. */
   readonly isOn: boolean | undefined;
   /** Number of times that events were missed. */
   readonly gaps: number;
@@ -27,7 +27,7 @@ const LISTS: ReadonlySet<unknown> = new Set(['shipments', 'shipment-news', 'exce
 
 /**
  * Begins to follow the events of an environment, unless they are followed already. The router calls it before the code of the
- * page is loaded: what the page then reads is no older than the stream, so that nothing has to be read twice.
+ * page is loaded, so that the stream is older than the data of the page and nothing has to be read twice.
  */
 export function followEvents(queries: QueryClient, environment: Environment): void {
   if (feed?.environment === environment) return;

@@ -2,14 +2,14 @@ import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@
 import type { Shipment } from '@tracking/client';
 import type { Environment } from '../session/api.ts';
 
-/** How shipments have changed since their lists were read. */
+/** The changes of shipments since their lists were read. */
 export interface ShipmentNews {
   /** The current shipments by id, the latest change last. */
   readonly shipments: ReadonlyMap<
     string,
     { readonly shipment: Shipment; /** Milliseconds. */ readonly receivedAt: number }
   >;
-  /** Whether there may be further changes, since the stream was away. */
+  /** True if there may be further changes, since the stream was away. */
   readonly missed: boolean;
 }
 
@@ -101,7 +101,7 @@ export function withNews(news: ShipmentNews, latest: Iterable<Shipment>, receive
   for (const shipment of latest) {
     if (!isNewer(shipment, shipments.get(shipment.id)?.shipment)) continue;
     shipments.delete(shipment.id);
-    shipments.set(shipment.id, { shipment, receivedAt: receivedAt });
+    shipments.set(shipment.id, { shipment, receivedAt });
   }
   const excess = shipments.size - MAX_SHIPMENTS;
   for (const id of [...shipments.keys()].slice(0, Math.max(excess, 0))) shipments.delete(id);
@@ -118,8 +118,8 @@ const NOT_CHANGED_BY_EVENTS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads everything of an environment again, lists too. For the moment in which the stream opens: what was read before, or is being
- * read just then, may be older than the first event.
+ * Reads everything of an environment again, lists too. Called when the stream opens: data that was read before, or is being read
+ * at that moment, may be older than the first event.
  */
 export function readOnceMore(queries: QueryClient, environment: Environment): void {
   const read = queries.getQueryCache().findAll({
@@ -129,7 +129,7 @@ export function readOnceMore(queries: QueryClient, environment: Environment): vo
 }
 
 async function readAgain(queries: QueryClient, query: Query): Promise<void> {
-  // A read that is under way is shown first: to restart it would only delay it.
+  // A read that is under way is shown first: restarting it would only delay it.
   await query.promise?.catch(() => undefined);
   await queries.invalidateQueries({ predicate: (one) => one === query });
 }

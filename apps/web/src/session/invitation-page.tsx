@@ -9,7 +9,7 @@ import { fieldErrors } from '../app/failures.ts';
 import { Narrow, Refused, Waiting } from '../app/page.tsx';
 import { api } from './api.ts';
 import { ROLE_LABELS } from './roles.ts';
-import { tellTabs } from './session.ts';
+import { notifyTabs } from './session.ts';
 import { PASSWORD_ABOUT, passwordFault } from './sign-in.ts';
 
 const TITLES = {
@@ -85,7 +85,7 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
         .catch(() => false);
     },
     onSuccess: async (isSignedIn) => {
-      tellTabs();
+      notifyTabs();
       queries.clear();
       await navigate({ to: isSignedIn ? '/shipments' : '/sign-in', search: {} });
     },

@@ -13,7 +13,7 @@ export function ownerOf({ workspace, user }: Session): string {
   return `${workspace.id} ${user?.id ?? ''}`;
 }
 
-/** The session: the user, their role and their permissions. @throws AuthenticationError if nobody is signed in */
+/** The session: the user, their role and their permissions. @throws AuthenticationError if the user is not signed in */
 export const sessionQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['session', environment],
@@ -49,7 +49,7 @@ async function forgetImports(owner: string): Promise<void> {
   }
 }
 
-/** Signs out and drops all data that was read. Of imports, only those with unsent rows are kept. */
+/** Signs out and drops all data that was read. Imports are removed too, unless they have unsent rows. */
 export function useSignOut() {
   const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), ownerOf(useSession())];
   return useWrite({
@@ -63,7 +63,7 @@ export function useSignOut() {
       }
     },
     onDone: () => {
-      tellTabs();
+      notifyTabs();
       void navigate({ to: '/sign-in', search: {} }).then(() => queries.clear());
     },
   });
@@ -108,12 +108,12 @@ function sessionChannel(): BroadcastChannel {
   return channel;
 }
 
-/** Tells the other tabs that somebody signed in or out. */
-export function tellTabs(): void {
+/** Notifies the other tabs that the user signed in or out. */
+export function notifyTabs(): void {
   sessionChannel().postMessage('changed');
 }
 
-/** Calls the listener when somebody signs in or out in another tab. */
+/** Calls the listener when a user signs in or out in another tab. */
 export function onOtherTab(listener: () => void): void {
   sessionChannel().addEventListener('message', listener);
 }

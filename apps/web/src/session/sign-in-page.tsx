@@ -6,7 +6,7 @@ import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { failureOf } from '../app/failures.ts';
 import { Narrow } from '../app/page.tsx';
 import { api } from './api.ts';
-import { tellTabs } from './session.ts';
+import { notifyTabs } from './session.ts';
 import { isOwnPath, useWait } from './sign-in.ts';
 
 export function SignInPage() {
@@ -21,7 +21,7 @@ export function SignInPage() {
       // A rate limit is shown with the time to wait, instead of a silent retry.
       api('live').session.signIn({ ...credentials, ...(workspace !== '' && { workspace }) }, { retries: 0 }),
     onSuccess: async () => {
-      tellTabs();
+      notifyTabs();
       queries.clear();
       if (isOwnPath(next)) router.history.push(next);
       else await navigate({ to: '/shipments', search: {} });

@@ -8,7 +8,7 @@ interface TypeWords {
   readonly group: 'Shipments' | 'Milestones' | 'Exceptions' | 'Documents' | 'Webhooks';
   readonly label: string;
   readonly about: string;
-  /** Whether endpoints that subscribe to the standard types receive it. */
+  /** True if endpoints that subscribe to the standard types receive it. */
   readonly standard: boolean;
 }
 

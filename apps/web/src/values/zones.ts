@@ -48,7 +48,7 @@ export function momentIn(instant: string, zone: string): string {
   );
 }
 
-/** Whether clocks in both zones show the same time. */
+/** Checks if clocks in both zones show the same time. */
 export function isSameClock(instant: string, one: string, other: string): boolean {
   return wallClockOf(instant, one) === wallClockOf(instant, other);
 }

@@ -92,7 +92,7 @@ async function dueFirst(
   return { data: [...found.values()].sort(byDue), next: undefined };
 }
 
-/** The number of open exceptions of a view, up to `MOST_COUNTED`. The API does not count. */
+/** The number of open exceptions of a view, up to `MAX_COUNTED`. The API does not count. */
 export function countQuery(environment: Environment, view: 'all' | 'mine' | 'unassigned', me: string) {
   return queryOptions({
     queryKey: ['exception-count', environment, view, me],
@@ -134,7 +134,7 @@ const COUNT_MS = 5_000;
 interface QueueNews {
   /** Number of new exceptions that belong to the list. */
   readonly arrived: number;
-  /** Whether the list may lack exceptions that no event reported. */
+  /** True if the list may lack exceptions that no event reported. */
   readonly missed: boolean;
   readonly forget: () => void;
 }
@@ -191,7 +191,7 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export interface Acknowledgement {
   readonly id: string;
-  /** Unchanged if left out; null for nobody. */
+  /** Unchanged if left out; null removes the assignee. */
   readonly assignee?: string | null;
   readonly note?: string;
 }

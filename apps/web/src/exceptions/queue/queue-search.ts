@@ -79,7 +79,7 @@ export function openedOf(age: Age | undefined, now: number): { opened_from?: str
   return age.startsWith('<') ? { opened_from: at } : { opened_to: at };
 }
 
-/** Whether a list with this search would contain the exception. */
+/** Checks if a list with this search would contain the exception. */
 export function belongs(exception: ShipmentException, search: QueueSearch, me: string, now: number): boolean {
   const { status, severity, type, assignee, unassigned } = { unassigned: false, ...filterOf(search, me) };
   const { opened_from = '', opened_to = '9' } = openedOf(search.age, now);
@@ -95,14 +95,14 @@ export function belongs(exception: ShipmentException, search: QueueSearch, me: s
 }
 
 /**
- * Whether a list may lack an exception that no event reported. Its order can change: an exception that becomes graver between
+ * Checks if a list may lack an exception that no event reported. Its order can change: an exception that becomes graver between
  * two pages moves to a place that is already read. The stream reports it; without the stream, a list of several pages may lack it.
  */
 export function mayLack({ isOn, gaps }: Live, knownGaps: number, pages: number): boolean {
   return gaps > knownGaps || (isOn === false && pages > 1);
 }
 
-/** Whether any filter but the view and the order is set. */
+/** Checks if a filter is set, apart from the view and the order. */
 export function isNarrowed({ severity, type, status, age }: QueueSearch): boolean {
   return [severity, type, status, age].some((filter) => filter !== undefined);
 }
@@ -162,7 +162,7 @@ function dueEnd(exception: Measured): number {
 }
 
 /**
- * Whether the due date has passed. The service reports by the severity that a day has ended at its place. Settings may use that
+ * Checks if the due date has passed. The service reports by the severity that a day has ended at its place. Settings may use that
  * severity from the beginning, so a day is never over before it is over somewhere.
  */
 export function isOverdue(exception: Measured & Pick<ShipmentException, 'severity'>, now: number): boolean {

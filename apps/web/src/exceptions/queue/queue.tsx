@@ -235,7 +235,7 @@ interface Parts {
   readonly ask: (act: Act, exceptions: readonly ShipmentException[]) => void;
 }
 
-/** Keyboard shortcuts of the queue. They work while it has the focus and nobody types. */
+/** Keyboard shortcuts of the queue. They work while it has the focus, except in fields. */
 function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
   const mayWrite = useMay('exceptions:write');
   const { acknowledge } = useActs();
@@ -269,7 +269,7 @@ function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
   return { move, onKeyDown };
 }
 
-/** Whether the key belongs neither to the browser nor to a field. */
+/** Checks that the key belongs neither to the browser nor to a field. */
 function isShortcut({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   const isTyping = (target as HTMLElement).closest('form, textarea, select, input:not([type="checkbox"])') !== null;
   return !ctrlKey && !metaKey && !altKey && !isTyping;

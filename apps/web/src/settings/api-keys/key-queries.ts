@@ -30,12 +30,12 @@ export function stateOf({ revoked_at, expires_at }: ApiKey, now: number): KeySta
   return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'active';
 }
 
-/** A key of another person can be revoked, but not replaced: nobody else may hold the new one. */
+/** A key of another person can be revoked, but not replaced: only its owner may hold the new one. */
 export function mayRotate({ owner }: Pick<ApiKey, 'owner'>, userId: string | undefined): boolean {
   return owner.type === 'service_account' || owner.id === userId;
 }
 
-/** Whether a user who manages keys can make keys for the account. */
+/** Checks if a user who manages keys can make keys for the account. */
 export function mayHaveKeys({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
   return status === 'active' && (role !== 'admin' || isAdmin);
 }

@@ -207,7 +207,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
   );
 }
 
-/** What changed in a resource that existed before, in one line. */
+/** The changes of a resource that existed before, in one line. */
 function Summary({ entry }: { readonly entry: AuditEntry }) {
   const changed = changesIn(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
   if (changed.length === 0) return null;

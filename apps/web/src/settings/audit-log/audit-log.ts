@@ -45,7 +45,7 @@ export function actorOf({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameOf): s
   return actor.name ?? nameOf(actor.id) ?? actor.id;
 }
 
-/** What the actor did, such as "revoked the key “Nightly import”". */
+/** The action of the actor, such as "revoked the key “Nightly import”". */
 export function sentenceOf(entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>, nameOf: NameOf): string {
   const { type, target, actor } = entry;
   if (type === 'user.changed' && target.id === actor.id) return 'changed their own name';

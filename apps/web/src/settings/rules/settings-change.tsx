@@ -26,7 +26,7 @@ function isChecking(recheck: WorkspaceSettings['recheck'] | undefined): boolean 
 type SettingsPatch = Parameters<ReturnType<typeof useApi>['settings']['patch']>[0];
 
 /**
- * Writes settings unless somebody changed them since the form was opened. Then nothing is written, and `meanwhile` holds the
+ * Writes settings unless another user changed them since the form was opened. Then nothing is written, and `meanwhile` holds the
  * current settings.
  */
 export function useSettingsWrite(
@@ -74,13 +74,13 @@ interface Props {
   /** Shown if others changed only other settings. */
   readonly elsewhere: string;
   readonly isPending: boolean;
-  /** Why the user's choice is not written yet. */
+  /** The failure to write the user's choice. */
   readonly error: Error | null;
   readonly onMine: () => void;
   readonly onTheirs: () => void;
 }
 
-/** Lets the user resolve a conflict: somebody changed the settings while the form was open, and nothing was written. */
+/** Lets the user resolve a conflict: another user changed the settings while the form was open. Nothing is written yet. */
 export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPending, error, onMine, onTheirs }: Props) {
   const by = useChangedBy(meanwhile);
   return (
@@ -125,7 +125,7 @@ export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPendin
   );
 }
 
-/** Why the settings were not changed; nothing without an error. */
+/** The reason why the settings were not changed; nothing without an error. */
 export function NotChanged({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
@@ -135,7 +135,7 @@ export function NotChanged({ error }: { readonly error: Error | null }) {
   );
 }
 
-/** When and by whom the settings were changed, and the progress of checking open shipments. */
+/** The time and author of the last change, and the progress of checking open shipments. */
 export function LastChange({ settings }: { readonly settings: WorkspaceSettings }) {
   const by = useChangedBy(settings);
   const { updated_at, recheck } = settings;
@@ -169,7 +169,7 @@ export function LastChange({ settings }: { readonly settings: WorkspaceSettings 
   );
 }
 
-/** The name of whoever changed the settings last. */
+/** The name of the user who changed the settings last. */
 function useChangedBy({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): string {
   const { user } = useSession();
   const users = useQuery(usersQuery(useEnvironment()));

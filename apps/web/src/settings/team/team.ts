@@ -13,7 +13,7 @@ export type Member = Awaited<ReturnType<ReturnType<typeof api>['users']['get']>>
 export interface TeamSearch {
   /** A part of a name or e-mail address. */
   readonly q?: string | undefined;
-  /** Whether to show removed members. */
+  /** True to show removed members too. */
   readonly removed?: boolean | undefined;
 }
 

@@ -132,7 +132,7 @@ export function Verdict({ document, actions }: VerdictProps) {
   );
 }
 
-/** The less frequent actions. Those without permission are left out. */
+/** The less frequent actions. Actions without permission are left out. */
 function More({ document, actions }: { readonly document: ShipmentDocument; readonly actions: DocumentActions }) {
   const [queries, environment] = [useQueryClient(), useEnvironment()];
   const [mayWrite, mayApprove] = [useMay('documents:write'), useMay('documents:approve')];

@@ -94,7 +94,7 @@ export interface Versions {
   readonly earlier: readonly ShipmentDocument[];
 }
 
-/** Whether the document has no content any longer. */
+/** Checks if the document no longer has content. */
 export function isGone({ status }: ShipmentDocument): boolean {
   return status === 'deleted' || status === 'expired';
 }

@@ -99,7 +99,7 @@ const exceptionSentence: PartSentence = ({ type, actor, changes }, part, changed
   return { did: resolved(actor, part), details: [] };
 };
 
-/** An exception that a rule opened is listed under whoever made the write. */
+/** The history lists an exception that a rule opened under the author of the write that caused it. */
 function opened({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
   return type === 'system' || detected_by !== 'system' ? 'opened' : 'thereby opened';
 }

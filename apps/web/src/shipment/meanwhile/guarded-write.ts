@@ -24,7 +24,7 @@ interface Parts<Thing, Input, Output> extends Pick<WriteParts<Input, Output>, 'd
   readonly write: (thing: Thing, input: Input, ifMatch: string) => Promise<Output>;
   readonly read: (thing: Thing) => Promise<Seen<Thing>>;
   readonly isSame: (seen: Thing, now: Thing) => boolean;
-  /** Whether the write is still possible. */
+  /** Returns true if the write is still possible. */
   readonly canStill: (now: Thing, input: Input) => boolean;
   /** Called when the user accepts the other change. */
   readonly onLeft?: () => void;
@@ -41,7 +41,7 @@ export function useShipmentTouches() {
   return KINDS.map((kind) => [kind, environment, id] as const);
 }
 
-/** A write to a shipment or a part of it that is refused if somebody else changed that part since it was read. */
+/** A write to a shipment or a part of it that is refused if another user changed that part since it was read. */
 export function useGuardedWrite<Thing extends { readonly id: string }, Input = void, Output = unknown>(
   parts: Parts<Thing, Input, Output>,
 ) {
@@ -117,7 +117,7 @@ export class ChangedMeanwhile<Thing> extends Error {
 interface GuardedParts<Thing, Output> {
   readonly write: (ifMatch: string) => Promise<Output>;
   readonly read: () => Promise<Seen<Thing>>;
-  /** Whether the user would decide the same about both. */
+  /** Returns true if the user would decide the same about both. */
   readonly isSame: (seen: Thing, now: Thing) => boolean;
 }
 

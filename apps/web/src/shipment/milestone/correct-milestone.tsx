@@ -131,7 +131,7 @@ interface MilestoneChangedProps {
   readonly onClose: () => void;
 }
 
-/** Resolves a conflict: somebody else corrected or retracted the milestone meanwhile. */
+/** Resolves a conflict: another user corrected or retracted the milestone meanwhile. */
 function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: MilestoneChangedProps) {
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipment().id, theirs));
   const who = history.data?.[0]?.actor.name;

@@ -19,7 +19,7 @@ export interface Stop {
   readonly departure: Expected | undefined;
   /** The next leg. */
   readonly onward: Leg | undefined;
-  /** Whether the goods have left, are there, or have not arrived. */
+  /** The goods have left, are there, or have not arrived yet. */
   readonly state: 'left' | 'here' | 'ahead';
 }
 

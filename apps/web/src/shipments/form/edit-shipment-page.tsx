@@ -117,7 +117,7 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** Whether a field of the form has changed since it was opened. */
+/** Checks if another user has changed a field of the form since it was opened. */
 function isChangedMeanwhile(base: Shipment, now: Shipment, values: ShipmentValues): boolean {
   if (now.version <= base.version) return false;
   const { both, others } = conflictOf(base, values, now, []);

@@ -35,7 +35,7 @@ interface Props {
   readonly error: unknown;
   /** Errors that belong to no field of the form. */
   readonly others: readonly string[];
-  /** Whether the request waits for the connection and continues by itself. */
+  /** True while the request waits for the connection; it continues by itself. */
   readonly isPaused: boolean;
 }
 

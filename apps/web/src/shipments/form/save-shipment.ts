@@ -63,7 +63,7 @@ function versionOf(etag: string | undefined): number {
 }
 
 type HistoryEntry = ItemOf<'listShipmentHistory'>;
-/** Whose value of a field is kept. */
+/** The value of a field that the user keeps: their own, or that of the other user. */
 export type Choice = 'mine' | 'theirs';
 
 export interface FieldChange {

@@ -31,7 +31,7 @@ interface Props {
   readonly form: ShipmentForm;
   /** "Create the shipment" */
   readonly submit: string;
-  /** Whether the shipment exists: its own reference cannot be changed. */
+  /** True for an existing shipment, whose own reference cannot be changed. */
   readonly isThere?: boolean;
   readonly isPending: boolean;
   /** A failure that belongs to no field. */

@@ -145,7 +145,7 @@ export class ImportRun {
   }
 }
 
-/** Whether the batch was refused for its content, so that a retry is pointless. */
+/** Checks if the batch was refused for its content, so that a retry is pointless. */
 function isRefusedBatch(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
     return false;

@@ -14,7 +14,7 @@ const OVERLAP_MS = 2_000;
 
 interface ListedRows {
   readonly rows: readonly Shipment[];
-  /** Whether there are further rows that were not read. */
+  /** True if there are further rows that were not read. */
   readonly more: boolean;
   readonly readAt: number;
   readonly query: ListQuery;
@@ -26,7 +26,7 @@ interface ListNews {
   readonly fresh: number;
   /** Ids of rows that a reread would remove. */
   readonly gone: ReadonlySet<string>;
-  /** Whether there may be further changes that no event reported. */
+  /** True if there may be further changes that no event reported. */
   readonly missed: boolean;
 }
 
@@ -109,12 +109,12 @@ const CHECKS: readonly Check[] = [
   (shipment, { q }) => q === undefined || hasWords(shipment, q),
 ];
 
-/** Whether a shipment belongs to the list. Only the API knows for certain, but it cannot be asked about each event. */
+/** Estimates if a shipment belongs to the list. Only the API knows for certain, but it cannot be asked about each event. */
 export function matches(shipment: Shipment, query: ListQuery): boolean {
   return CHECKS.every((check) => check(shipment, query));
 }
 
-/** Whether a shipment comes before another in this order. Shipments without an ETA come last. */
+/** Checks if a shipment comes before another in this order. Shipments without an ETA come last. */
 export function precedes(one: Shipment, other: Shipment, sort: ShipmentSort = USUAL_SORT): boolean {
   const field = sort.replace('-', '') as 'created_at' | 'updated_at' | 'eta';
   const [a, b] = [one[field], other[field]];

@@ -16,9 +16,9 @@ export interface RowProps {
   /** Undefined if rows are shown as cards. */
   readonly columns: readonly ColumnName[] | undefined;
   readonly isSelected: boolean;
-  /** Whether Tab leads to this row. */
+  /** True for the only row that Tab leads to. */
   readonly isTabbed: boolean;
-  /** Whether the shipment has changed and no longer matches. */
+  /** True if the shipment has changed and no longer matches. */
   readonly isGone: boolean;
   readonly onToggle: (index: number, isRange: boolean) => void;
 }

@@ -79,7 +79,7 @@ interface SearchBoxProps {
   readonly onSearch: (q: string | undefined) => void;
 }
 
-/** Searches while the user types. A change of the address, by Back or a view, is taken over while nobody types. */
+/** Searches while the user types. Between entries, it takes over changes of the address, by Back or a view. */
 function SearchBox({ q, onSearch }: SearchBoxProps) {
   const [typed, setTyped] = useState(q);
   const sent = useRef(q);

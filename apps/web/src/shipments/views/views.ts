@@ -23,7 +23,7 @@ export const COMMON_VIEWS: readonly View[] = [
 /** The maximum of saved views. */
 export const MAX_VIEWS = 50;
 
-/** Whether the list shows this view. Columns count only if the view has some. */
+/** Checks if the list shows this view. Columns count only if the view has some. */
 export function isView(view: View, search: ShipmentSearch): boolean {
   const { columns: _columns, ...others } = search;
   return textOf(view.search) === textOf(view.search.columns === undefined ? others : search);

@@ -130,7 +130,7 @@ function DeadLetterSummary({ summary, search, onChange }: Props) {
   );
 }
 
-/** Whether there is none for certain: an incomplete count may miss some. */
+/** Checks that there are none for certain: an incomplete count may miss some. */
 function isNone({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
   return count === 0 && is_exact;
 }

@@ -31,7 +31,7 @@ export function DeliveriesPage() {
 interface Props {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
-  /** Whether the list belongs to one endpoint. */
+  /** True if the list belongs to one endpoint. */
   readonly ofOne?: boolean;
 }
 

@@ -164,7 +164,7 @@ interface ConflictProps {
   readonly onTheirs: () => void;
 }
 
-/** Somebody changed the endpoint since the form was opened: shows the differences and lets the user choose. */
+/** Shows the changes that another user made to the endpoint since the form was opened, and lets the user choose. */
 function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
   const changed = Object.keys(changesOf(base, valuesOf(theirs))) as (keyof typeof FIELDS)[];
   const shown = (name: keyof typeof FIELDS) => {

@@ -18,7 +18,7 @@ export interface HeaderRow {
   readonly key: number;
   readonly name: string;
   readonly value: string;
-  /** Whether the service has a value that it does not show. */
+  /** True if the service has a value, which it never shows. */
   readonly kept: boolean;
 }
 
