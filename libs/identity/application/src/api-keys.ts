@@ -33,13 +33,13 @@ export interface NewKeyRequest {
 
 interface ApiKeysOptions {
   readonly owners: KeyOwners;
-  /** What keys derive from. */
+  /** Keys derive from it. */
   readonly secret: Uint8Array;
-  /** Told in this process as soon as a change is stored after which a key may be refused. */
+  /** Called in this process as soon as a change is stored after which a key may be refused. */
   readonly onChanged: (key: ApiKeyDocument) => void;
 }
 
-/** What a rotation did. */
+/** The result of a rotation: the old key as it was changed, and the new one. */
 export interface RotatedKey {
   readonly old: Changed<ApiKey>;
   readonly made: NewApiKey;
@@ -47,7 +47,7 @@ export interface RotatedKey {
 
 const KIND = 'key';
 
-/** Makes, lists, rotates and revokes API keys, as far as whoever asks reaches them. */
+/** Makes, lists, rotates and revokes API keys, within the reach of the caller. */
 export class ApiKeys {
   private constructor(
     readonly documents: Collection<ApiKeyDocument>,
@@ -67,9 +67,9 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key; its `after` is the one answer that holds it.
-   * @throws DomainError `validation_failed`; `not_found` where the workspace has no such owner; `user_not_active`;
-   * `permission_denied`; `secret_unreadable` where it was made with another secret
+   * Makes a key. Only the returned `after` holds the key itself.
+   * @throws DomainError `validation_failed`; `not_found` if the workspace has no such owner; `user_not_active`;
+   * `permission_denied`; `secret_unreadable` if the command made it with another secret before
    */
   async create(
     command: IdentityCommand,
@@ -84,33 +84,32 @@ export class ApiKeys {
     return { before: null, after: await this.make(command, { name, environment, owner, expires_at }, role) };
   }
 
-  /** Those that are reached, the newest first, also those that ended. */
+  /** The keys within reach, the newest first, ended ones included. */
   async list(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<PageOf<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
     return newestFirstOf(this.documents, filter, request, async (documents) =>
-      (await this.answered(documents)).filter((key) => reaches(reach, key)),
+      (await this.withRoles(documents)).filter((key) => reaches(reach, key)),
     );
   }
 
-  /** All keys of the workspace, also those that ended, oldest first. */
+  /** All keys of the workspace, the oldest first, ended ones included. */
   async listAll(workspace_id: string): Promise<readonly ApiKey[]> {
-    return this.answered(await findAll(this.documents, { workspace_id }, ['created_at', 'id']));
+    return this.withRoles(await findAll(this.documents, { workspace_id }, ['created_at', 'id']));
   }
 
-  /** @throws DomainError `not_found`, also for what is not reached */
+  /** @throws DomainError `not_found`, also for a key out of reach */
   async get(workspace_id: string, reach: KeyReach, id: string): Promise<ApiKey> {
     const document = await this.documents.get(id);
     if (document?.workspace_id !== workspace_id) throw noSuch(KIND);
-    const [key] = await this.answered([document]);
+    const [key] = await this.withRoles([document]);
     if (!key || !reaches(reach, key)) throw noSuch(KIND);
     return key;
   }
 
   /**
-   * Ends a key at once in this process, within seconds in every other; it stays so, and revoking it again answers the
-   * same.
-   * @throws DomainError `not_found`, also for what is not reached; `precondition_failed`
+   * Ends a key for good: at once in this process, within seconds in every other. Revoking it again changes nothing.
+   * @throws DomainError `not_found`, also for a key out of reach; `precondition_failed`
    */
   async revoke(command: IdentityCommand, reach: KeyReach, id: string): Promise<Changed<ApiKey>> {
     const { role } = await this.get(command.workspace_id, reach, id);
@@ -118,13 +117,13 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key that takes the place of one: of the same owner, environment and end. The old one ends after the grace.
+   * Replaces a key by a new one with the same owner, environment and end. The old key ends after the grace period.
    *
-   * The new one is stored first, so that a crash in between leaves a key that nobody holds, never a holder whose key
-   * ends without another; a repeat of the command finishes it. Of two rotations at once one is refused.
-   * @param grace_seconds how long the old one goes on to be valid
-   * @throws DomainError `not_found`, also for what is not reached; `key_not_active` for one that was rotated, revoked or
-   * is expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user
+   * The new key is stored first: a crash in between leaves an unused key, never a client whose only key ends. A repeat of the
+   * command completes the rotation. If two rotations run at once, one is refused.
+   * @param grace_seconds how long the old key stays valid
+   * @throws DomainError `not_found`, also for a key out of reach; `key_not_active` if it was rotated, was revoked or has
+   * expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user
    */
   async rotate(command: IdentityCommand, reach: KeyReach, id: string, grace_seconds: number): Promise<RotatedKey> {
     const { if_match: _, ...unconditional } = command;
@@ -152,13 +151,13 @@ export class ApiKeys {
       });
       return { old: changed, made };
     } catch (error) {
-      // Refused, and so will every repeat be: the new one is nobody's.
+      // Every repeat is refused too, so the new key is never returned to a client.
       if (error instanceof DomainError) await this.documents.delete(rotated_to);
       throw error;
     }
   }
 
-  /** A key whose id and secret derive from the command. */
+  /** Makes a key whose id and secret derive from the command. */
   private async make(
     command: IdentityCommand,
     { name, environment, owner, expires_at }: Required<NewKeyRequest>,
@@ -200,7 +199,7 @@ export class ApiKeys {
     return { before: before && apiKey(before, role), after: apiKey(after, role) };
   }
 
-  private async answered(documents: readonly ApiKeyDocument[]): Promise<readonly ApiKey[]> {
+  private async withRoles(documents: readonly ApiKeyDocument[]): Promise<readonly ApiKey[]> {
     const owners = await this.options.owners.getMany(documents.map(({ owner }) => owner));
     return documents.map((document) => {
       const owner = owners.get(document.owner.id);
@@ -227,7 +226,7 @@ function alreadyOver(): DomainError {
   ]);
 }
 
-/** A stored key. Its permissions are its owner's, looked up at each use: a changed role changes every key. */
+/** A stored key. It has the permissions of its owner, looked up at each use: a changed role changes all keys of the owner. */
 export interface ApiKeyDocument extends Omit<ApiKey, 'role'>, VersionedDocument {
   /** SHA-256 of the key, in hex. */
   readonly hash: string;
@@ -235,13 +234,13 @@ export interface ApiKeyDocument extends Omit<ApiKey, 'role'>, VersionedDocument 
   readonly owner_id: string;
 }
 
-/** The key as it is answered, without its hash. */
+/** The key as the API returns it, without its hash. */
 export function apiKey(document: ApiKeyDocument, role: Role): ApiKey {
   const { hash: _, owner_id: _owner, changed_by: _by, changed_from: _from, ...key } = document;
   return { ...key, role };
 }
 
-/** Whether a key that ends then has ended at that time. */
+/** Returns true if a key that expires at `expires_at` is no longer valid at `at`. */
 export function hasEnded(expires_at: Timestamp | null, at: Timestamp): boolean {
   return expires_at !== null && expires_at <= at;
 }

@@ -5,25 +5,22 @@ import { DomainError, type FieldErrorCode } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
 
 export interface PasswordsOptions {
-  /** Of new hashes; OWASP's unless told. Those of before keep theirs until the password is right once more. */
+  /** Cost of new hashes; OWASP's by default. An older hash keeps its cost until the next successful sign-in. */
   readonly cost?: HashCost;
-  /** Most hashes that wait for the one under way: at about 30 ms each, what somebody still waits for. */
+  /** Most hashes that wait for the one under way; 100 by default, which take about 3 s. */
   readonly maxWaiting?: number;
-  /** Computes one hash; argon2id unless told. */
+  /** Computes one hash; argon2id by default. */
   readonly derive?: typeof argon2id;
 }
 
 const ENGINE = 'passwords';
 
-/** Whether too many passwords waited: refused before anything was written, as whoever needs a hash computes it first. */
+/** Returns true if a password was refused because too many waited. Nothing was written: hashes are computed before writes. */
 export function isPasswordsBusy(error: unknown): boolean {
   return error instanceof Busy && error.engine === ENGINE;
 }
 
-/**
- * Hashes passwords, one after another: whoever sends a thousand wrong ones keeps one core busy at most, and finds the
- * queue full.
- */
+/** Hashes passwords, one after another: a client that sends thousands keeps at most one core busy, and fills the queue. */
 export class Passwords {
   readonly #cost: HashCost;
   readonly #maxWaiting: number;
@@ -38,8 +35,8 @@ export class Passwords {
   }
 
   /**
-   * What is stored of a password: a PHC string.
-   * @throws Busy where too many wait
+   * Returns the text to store for a password: a PHC string.
+   * @throws Busy if too many wait
    */
   async hash(password: string): Promise<string> {
     const salt = newSalt();
@@ -48,9 +45,9 @@ export class Passwords {
   }
 
   /**
-   * Whether it is the password. Without a stored one (nobody has that e-mail, or has not set a password yet) it takes
-   * as much work, and it is not.
-   * @throws Busy where too many wait
+   * Returns true if it is the stored password. Without a stored one (no user has the e-mail, or the user has no password
+   * yet) it does the same work and returns false.
+   * @throws Busy if too many wait
    */
   async verify(password: string, stored: string | null | undefined): Promise<boolean> {
     if (!stored) {
@@ -62,7 +59,7 @@ export class Passwords {
     return computed.length === digest.length && timingSafeEqual(computed, digest) && !isTooLong(password);
   }
 
-  /** Whether it was hashed at another cost than new ones are: to be hashed again when the password is at hand. */
+  /** Returns true if it was hashed at another cost than new hashes: hash it again when the password is at hand. */
   isOutdated(stored: string): boolean {
     const { cost } = readPhc(stored);
     return (Object.keys(cost) as (keyof HashCost)[]).some((each) => cost[each] !== this.#cost[each]);
@@ -71,7 +68,7 @@ export class Passwords {
   async #compute(password: string, cost: HashCost, salt: Uint8Array): Promise<Uint8Array> {
     if (this.#waiting >= this.#maxWaiting) throw new Busy(ENGINE, `${this.#waiting} wait to be hashed`);
     this.#waiting += 1;
-    // What no password can be is not normalised: that may be a megabyte.
+    // Text that is too long for a password is not normalised: it may be a megabyte.
     const text = isTooLong(password) ? '' : normalised(password);
     const turn = this.#last.then(() => {
       this.#waiting -= 1;
@@ -82,7 +79,7 @@ export class Passwords {
   }
 }
 
-/** In code units, of which a character has two at most, before it is normalised. */
+/** Compares code units, before normalisation. A character has at most two. */
 function isTooLong(password: string): boolean {
   return password.length > 4 * MAX_PASSWORD_LENGTH;
 }
@@ -90,20 +87,20 @@ function isTooLong(password: string): boolean {
 const MIN_PASSWORD_LENGTH = 10;
 const MAX_PASSWORD_LENGTH = 200;
 
-/** Loaded when the first password is set: the package holds half a megabyte of them. */
+/** Loads the list of common passwords when the first password is set: the package has half a megabyte. */
 const require = createRequire(import.meta.url);
-/** The most common passwords, in lower case; those that are too short are refused anyway. */
+/** The most common passwords in lower case, without those that are too short anyway. */
 let common: ReadonlySet<string> | undefined;
 
-/** As it is hashed: the same characters may be typed in several ways (NIST SP 800-63B, 3.1.1.2). */
+/** The password in the form that is hashed: the same characters can be typed in several ways (NIST SP 800-63B, 3.1.1.2). */
 function normalised(password: string): string {
   return password.normalize('NFKC');
 }
 
 /**
- * A password that somebody chose: 10 to 200 characters, no rule beyond, but neither the e-mail nor one of the most
- * common ones.
- * @param param the field that it came in
+ * Checks a new password: 10 to 200 characters, neither the e-mail nor one of the most common passwords. There are no other
+ * rules.
+ * @param param the field of the request that held it
  * @throws DomainError `validation_failed`
  */
 export function checkPassword(password: string, email: string, param = 'password'): void {
@@ -137,13 +134,14 @@ interface CommonWords {
   readonly dictionary: { readonly 'passwords-common': readonly string[] };
 }
 
-/** What one hash costs: OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
+/** Parameters of argon2id. */
 interface HashCost {
   /** KiB. */
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
 }
+/** OWASP's parameters (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 export const HASH_COST: HashCost = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /** A stored hash, read from its PHC string. */
@@ -159,7 +157,7 @@ const PHC_FORM = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([0-9A
 
 const deriveKey = promisify(argon2);
 
-/** argon2id (RFC 9106) of a text; on a thread of Node's pool, never on the event loop. */
+/** Computes argon2id (RFC 9106) of a text on a thread of Node's pool, not on the event loop. */
 export async function argon2id(text: string, cost: HashCost, salt: Uint8Array): Promise<Uint8Array> {
   return deriveKey('argon2id', { ...cost, message: text, nonce: salt, tagLength: DIGEST_BYTES });
 }
@@ -174,7 +172,7 @@ function phcOf({ cost, salt, digest }: PasswordHash): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(digest)}`;
 }
 
-/** @throws Error for what is no such string: the store holds something that nobody wrote */
+/** @throws Error if it is no such string: the stored document is faulty */
 function readPhc(stored: string): PasswordHash {
   const [, memory, passes, parallelism, salt, digest] = PHC_FORM.exec(stored) ?? [];
   if (salt === undefined || digest === undefined) throw new Error('a stored password is not of the form of argon2id');

@@ -33,26 +33,26 @@ const LIVE: ByRole = {
 };
 const BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
   live: LIVE,
-  // whoever builds an integration must be able to try all of it where nothing real is touched
+  // Developers must be able to try a whole integration without touching real data.
   test: { ...LIVE, developer: new Set([...DEVELOPER, ...OPERATOR, ...FEED]) },
 };
 
-/** What a role may do in an environment. */
+/** The permissions of a role in an environment. */
 export function permissionsOf(role: Role, environment: Environment): ReadonlySet<Permission> {
   return BY_ENVIRONMENT[environment][role];
 }
 
-/** Which keys of a workspace somebody sees and manages. What is beyond it does not exist for them. */
+/** The keys of a workspace that a caller can see and manage. Every other key is `not_found` for this caller. */
 export interface KeyReach {
-  /** The user whose keys are their own; null for systems. */
+  /** The user who calls; null for a service account. */
   readonly user_id: string | null;
   readonly service_accounts: 'none' | 'all_but_admins' | 'all';
-  /** Whether keys of other users are listed, and can be revoked. */
+  /** True if the caller can list and revoke keys of other users. */
   readonly other_users: boolean;
   readonly environments: readonly Environment[];
 }
 
-/** Whoever operates the system. */
+/** The reach of the operators of the system. */
 export const EVERY_KEY: KeyReach = {
   user_id: null,
   service_accounts: 'all',
@@ -61,8 +61,8 @@ export const EVERY_KEY: KeyReach = {
 };
 
 /**
- * Keys are of the workspace: a session reaches those of both environments, whichever it looks at. A key for tests lies
- * about in more places than one for real data, and so must not lead there: it reaches test keys alone.
+ * The keys within reach of a principal. A session reaches keys of both environments, whichever its request is for. A test key
+ * reaches test keys only: it is stored in more places than a live key, and must not give access to real data.
  */
 export function keyReachOf(principal: Principal): KeyReach {
   const { permissions, actor, type, environment } = principal;
@@ -76,7 +76,7 @@ export function keyReachOf(principal: Principal): KeyReach {
   };
 }
 
-/** Whether they see the key. @param key with the role that its owner has now */
+/** Returns true if the key is within reach. @param key with the role that its owner has now */
 export function reaches(
   reach: KeyReach,
   { owner, role, environment }: Pick<ApiKey, 'owner' | 'role' | 'environment'>,
@@ -86,7 +86,7 @@ export function reaches(
   return reachesAccount(reach, role);
 }
 
-/** A key of somebody else is theirs to hold: others may end it, not hold one in their place. */
+/** Only the user of a key may replace it: others may end it, but must not hold a key of that user. */
 export function requireHolder(reach: KeyReach, owner: KeyOwner): void {
   if (owner.type === 'service_account' || owner.id === reach.user_id) return;
   throw new DomainError('permission_denied', 'Only its user may rotate the key; it can be revoked.');

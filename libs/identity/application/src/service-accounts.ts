@@ -23,14 +23,14 @@ type ServiceAccountDocument = ServiceAccount & VersionedDocument;
 
 const KIND = 'service account';
 
-/** What systems act as: each with one role, which all its keys have. */
+/** The accounts of systems. Each has one role, which applies to all its keys. */
 export class ServiceAccounts {
   private constructor(
     private readonly documents: Collection<ServiceAccountDocument>,
     private readonly onChanged: (accountId: string) => void,
   ) {}
 
-  /** @param onChanged told in this process as soon as a change is stored that its keys must follow */
+  /** @param onChanged called in this process as soon as a change is stored that its keys must follow */
   static async open(documentStore: DocumentStore, onChanged: (accountId: string) => void): Promise<ServiceAccounts> {
     const documents = await documentStore.collection<ServiceAccountDocument>({
       name: 'service_accounts',
@@ -53,7 +53,7 @@ export class ServiceAccounts {
     return { before: null, after: serviceAccount(document) };
   }
 
-  /** Those of the workspace, the newest first. */
+  /** The service accounts of the workspace, the newest first. */
   async list(workspaceId: string, request: PageRequest): Promise<PageOf<ServiceAccount>> {
     const { items, next } = await newestFirst(this.documents, { workspace_id: workspaceId }, request);
     return { items: items.map(serviceAccount), next };
@@ -66,13 +66,13 @@ export class ServiceAccounts {
     return serviceAccount(document);
   }
 
-  /** Those that exist, of whatever workspace. */
+  /** The service accounts with these ids, of any workspace; ids that do not exist are left out. */
   async getMany(ids: readonly string[]): Promise<readonly ServiceAccount[]> {
     return (await this.documents.getMany(ids)).map(serviceAccount);
   }
 
   /**
-   * Another role is that of all its keys at once.
+   * Changes name and role. A new role applies to all its keys at once.
    * @throws DomainError `not_found`, `precondition_failed`, `validation_failed`
    */
   async change(
@@ -85,7 +85,7 @@ export class ServiceAccounts {
   }
 
   /**
-   * Its keys are refused until it is reactivated; those that were revoked or expired stay so.
+   * Refuses its keys until it is reactivated; keys that were revoked or expired stay so.
    * @throws DomainError `not_found`, `precondition_failed`
    */
   async deactivate(command: IdentityCommand, id: string): Promise<Changed<ServiceAccount>> {
@@ -103,7 +103,6 @@ export class ServiceAccounts {
     fields: Partial<Pick<ServiceAccount, 'name' | 'role' | 'status'>>,
   ): Promise<Changed<ServiceAccount>> {
     const { before, after } = await change({ documents: this.documents, name: KIND }, id, command, (present) =>
-      // Before there were any, all were active.
       fields.status === serviceAccount(present).status ? {} : fields,
     );
     this.onChanged(id);
@@ -111,28 +110,28 @@ export class ServiceAccounts {
   }
 }
 
-/** The account as it is answered. */
+/** The account as the API returns it. */
 function serviceAccount(document: ServiceAccountDocument): ServiceAccount {
   const { id, workspace_id, name, role, status, created_by, created_at, version } = document;
   return { id, workspace_id, name, role, status, created_by, created_at, version };
 }
 
-/** A user or service account, as far as keys know it. */
+/** The fields of a user or service account that decide about its keys. */
 interface Owner {
   readonly id: string;
   readonly workspace_id: string;
   readonly role: Role;
-  /** Only while it is `active` its keys are valid. */
+  /** Its keys are valid only while this is `active`. */
   readonly status: string;
 }
 
-/** Where users are looked up. */
+/** Looks up users. */
 interface KeyUsers {
-  /** Those that exist, in no particular order. */
+  /** The users with these ids, in any order; ids that do not exist are left out. */
   getMany(ids: readonly string[]): Promise<readonly Owner[]>;
 }
 
-/** Who has keys: what they may do now is what their keys may. */
+/** Users and service accounts as owners of keys: a key has the permissions that its owner has now. */
 export class KeyOwners {
   constructor(
     private readonly accounts: Pick<ServiceAccounts, 'getMany'>,
@@ -143,7 +142,7 @@ export class KeyOwners {
     return (await this.getMany([owner])).get(owner.id);
   }
 
-  /** By their ids. */
+  /** The owners by their ids. */
   async getMany(owners: readonly KeyOwner[]): Promise<ReadonlyMap<string, Owner>> {
     const idsOf = (type: KeyOwner['type']) => [
       ...new Set(owners.filter((one) => one.type === type).map(({ id }) => id)),
@@ -156,7 +155,7 @@ export class KeyOwners {
     return new Map(found.flat().map((owner) => [owner.id, owner]));
   }
 
-  /** One that may get keys. @throws DomainError `not_found`, also in another workspace; `user_not_active` */
+  /** Returns an owner who may get keys. @throws DomainError `not_found`, also in another workspace; `user_not_active` */
   async active(workspaceId: string, owner: KeyOwner): Promise<Owner> {
     const found = await this.get(owner);
     const name = owner.type === 'user' ? 'user' : 'service account';

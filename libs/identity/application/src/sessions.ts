@@ -5,14 +5,13 @@ import { derivedBytes, hashOf, idFor, tokenOf } from './secrets.ts';
 import type { UserDocument } from './user-store.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** A session ends when nothing was asked with it for so long, */
-const IDLE_MS = 12 * HOUR_MS;
-/** and after this time whatever was. */
-const LONGEST_MS = 30 * 24 * HOUR_MS;
-/** Sessions that are deleted at a time. */
-const BATCH = 200;
+/** A session ends when it was not used for this long. */
+const MAX_IDLE_MS = 12 * HOUR_MS;
+/** A session ends after this time even if it is used. */
+const MAX_AGE_MS = 30 * 24 * HOUR_MS;
+const SESSIONS_PER_DELETION = 200;
 
-/** What the sessions of a user depend on. */
+/** The fields of a user on which the validity of the user's sessions depends. */
 type SessionOwner = Pick<UserDocument, 'id' | 'workspace_id' | 'sessions_epoch' | 'kept_session'>;
 
 export interface SessionDocument extends Session {
@@ -26,25 +25,25 @@ export interface SessionDocument extends Session {
   readonly ends_at: Timestamp;
 }
 
-/** Where somebody signs in from. */
+/** The client that signs in. */
 export interface SignInOrigin {
   readonly address: string;
-  /** As the client calls itself. */
+  /** The `User-Agent` header. */
   readonly user_agent: string | undefined;
 }
 
 export interface BegunSession {
   readonly session: SessionDocument;
-  /** For the cookie; stored nowhere. */
+  /** For the cookie. It is not stored. */
   readonly token: string;
 }
 
 interface SessionsOptions {
   readonly users: Pick<Collection<UserDocument>, 'get'>;
   readonly clock: Clock;
-  /** What tokens derive from. */
+  /** Tokens derive from it. */
   readonly secret: Uint8Array;
-  /** Told in this process as soon as the end of a session is stored. */
+  /** Called in this process as soon as the end of a session is stored. */
   readonly onEnded: (session: Pick<SessionDocument, 'hash'>) => void;
 }
 
@@ -67,14 +66,14 @@ export class Sessions {
     return new Sessions(documents, options);
   }
 
-  /** Begins one; a repeat of the command answers the same. */
+  /** Begins a session; a repeat of the command returns the same one. */
   async begin(
     command: { readonly id: string; readonly at: Timestamp },
     owner: SessionOwner,
     { address, user_agent }: SignInOrigin,
   ): Promise<BegunSession> {
     const token = tokenOf(derivedBytes(this.options.secret, 'session', command.id));
-    const expires_at = later(command.at, LONGEST_MS);
+    const expires_at = later(command.at, MAX_AGE_MS);
     const session: SessionDocument = {
       id: idFor('ses', command.id),
       workspace_id: owner.workspace_id,
@@ -92,20 +91,20 @@ export class Sessions {
     return { session, token };
   }
 
-  /** Those of a user that have not ended, newest first. */
+  /** The sessions of a user that have not ended, the newest first. */
   async list(user_id: string, request: PageRequest): Promise<PageOf<Session>> {
     const user = await this.options.users.get(user_id);
     if (!user) return { items: [], next: null };
     const epoch = user.sessions_epoch;
     const now = this.options.clock().toISOString();
-    // Those that ended by themselves lie in between until they are swept.
+    // Sessions that have ended are still stored until they are swept.
     const { items, next } = await newestFirstOf(this.documents, { user_id, epoch }, request, async (found) =>
       found.filter(({ ends_at }) => ends_at > now),
     );
     return { items: items.map(session), next };
   }
 
-  /** Ends one of a user's. @throws DomainError `not_found`, also for one of somebody else */
+  /** Ends a session of the user. @throws DomainError `not_found`, also for a session of another user */
   async end(userId: string, id: string): Promise<Session> {
     const ended = await this.documents.get(id);
     if (ended?.user_id !== userId) throw new DomainError('not_found', 'You have no such session.');
@@ -114,37 +113,37 @@ export class Sessions {
     return session(ended);
   }
 
-  /** Notes a use, beside the request; of several replicas that see the same old time one writes. */
+  /** Stores the time of a use. If several replicas see the same old time, one of them writes. */
   async noteUse({ id, last_seen_at, expires_at }: SessionDocument, at: Timestamp): Promise<void> {
     await this.documents.claim({ filter: { id, last_seen_at } }, { last_seen_at: at, ends_at: endOf(at, expires_at) });
   }
 
-  /** Lets one go on under a new number of its owner. */
+  /** Keeps a session valid in a new epoch of its user. */
   async keep(id: string, epoch: number): Promise<void> {
     await this.documents.claim({ filter: { id } }, { epoch });
   }
 
-  /** Deletes those that ended. @param ending leaves the rest to the next time */
+  /** Deletes sessions that have ended. @param ending leaves the rest to the next sweep */
   async sweep(now: Date, ending: AbortSignal): Promise<void> {
     for (;;) {
       const ended = await this.documents.find({
         filter: { ends_at: { lt: now.toISOString() } },
         sort: { fields: ['ends_at', 'id'] },
-        limit: BATCH,
+        limit: SESSIONS_PER_DELETION,
       });
       await this.documents.writeMany(ended.map(({ id, ends_at }) => ({ kind: 'delete', id, guard: { ends_at } })));
-      if (ended.length < BATCH || ending.aborted) return;
+      if (ended.length < SESSIONS_PER_DELETION || ending.aborted) return;
     }
   }
 }
 
-/** Whether neither its owner's password nor its owner's status has ended it. */
+/** Returns true unless a new password or a deactivation of its user ended it. */
 export function isOfEpoch({ id, epoch }: SessionDocument, { sessions_epoch, kept_session }: SessionOwner): boolean {
   return epoch === sessions_epoch || (kept_session?.id === id && kept_session.epoch === sessions_epoch);
 }
 
 function endOf(lastUse: Timestamp, expires_at: Timestamp): Timestamp {
-  const idle = later(lastUse, IDLE_MS);
+  const idle = later(lastUse, MAX_IDLE_MS);
   return idle < expires_at ? idle : expires_at;
 }
 
@@ -152,12 +151,12 @@ function later(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
-/** As its owner sees it. */
+/** The session as its user sees it. */
 function session({ id, device, address, created_at, last_seen_at, expires_at }: SessionDocument): Session {
   return { id, device, address, created_at, last_seen_at, expires_at };
 }
 
-/** In this order: most browsers also name those that they descend from. */
+/** In this order, because most browsers also name the ones that they descend from. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgi?A?(?:OS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],
@@ -177,8 +176,8 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const MAX_LENGTH = 50;
 
 /**
- * What a person recognises a session by, as `Firefox on Windows`, as far as a `User-Agent` tells; of a program the first
- * word. For people alone: nothing is decided by it.
+ * Describes the client of a session by its `User-Agent`, for people only: for example `Firefox on Windows`, or the first word
+ * for a program.
  */
 export function deviceOf(userAgent: string | undefined): string {
   if (!userAgent) return 'unknown';
@@ -187,7 +186,7 @@ export function deviceOf(userAgent: string | undefined): string {
   return browser ?? system ?? firstWord(userAgent);
 }
 
-/** A header holds any bytes: only what is plain to read is kept. */
+/** A header can hold any bytes: keeps only plain characters. */
 function firstWord(userAgent: string): string {
   return /^[\w.+-]+(?:\/[\w.+-]+)?/.exec(userAgent)?.[0].slice(0, MAX_LENGTH) ?? 'unknown';
 }

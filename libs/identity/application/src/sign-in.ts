@@ -6,7 +6,7 @@ import { publicly, type UserDocument, type UserStore } from './user-store.ts';
 import type { Users } from './users.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** By which a session that was begun is known, when it is begun again. */
+/** A repeat with the same id begins the same session. */
 export interface SignInCommand {
   readonly id: string;
   readonly at: Timestamp;
@@ -15,7 +15,7 @@ export interface SignInCommand {
 export interface SignInRequest extends SignInOrigin {
   readonly email: string;
   readonly password: string;
-  /** Name or id of the workspace, for those who are in several. */
+  /** Name or id of the workspace, for users who are in several. */
   readonly workspace?: string | undefined;
 }
 
@@ -28,18 +28,18 @@ interface SignInParts {
 }
 
 /**
- * Users whose passwords are tried where no workspace is named, and what a refusal costs then, whoever has the e-mail: each
- * is a hash that others wait for.
+ * Most users whose passwords are tried if no workspace is named. A refusal always takes this many hashes, whether or not a
+ * user has the e-mail. There are few, because other requests wait for each hash.
  */
-const MOST_TRIED = 3;
+const MAX_TRIED = 3;
 
-/** Who comes with an e-mail and a password. */
+/** Signs users in by e-mail and password. */
 export class SignIn {
   constructor(private readonly parts: SignInParts) {}
 
   /**
-   * Begins a session; a repeat of the command answers the same one. Where nobody has the e-mail it takes as much work as
-   * where somebody does, in however many workspaces, and is refused in the same words.
+   * Begins a session; a repeat of the command returns the same one. A refusal has the same work and the same words whether or
+   * not a user has the e-mail, in any number of workspaces.
    * @throws DomainError `invalid_credentials`; Busy, Unavailable
    */
   async signIn(
@@ -47,22 +47,25 @@ export class SignIn {
     { email, password, workspace, ...origin }: SignInRequest,
   ): Promise<BegunSession> {
     const candidates = await this.#candidates(email, workspace);
-    const user = await this.#whoHas(password, candidates, workspace === undefined ? MOST_TRIED : 1);
+    const user = await this.#userWith(password, candidates, workspace === undefined ? MAX_TRIED : 1);
     if (!user) throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
     const begun = await this.parts.sessions.begin(command, user, origin);
-    // Nobody waits for it, nor misses it: the hash of before is as good as it was.
+    // In the background, and without effect if it fails: the old hash stays valid.
     void this.parts.userPasswords.renew(user, password).catch(() => undefined);
     return begun;
   }
 
   async #candidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
-    if (workspace === undefined) return (await this.parts.users.findByEmail(email)).slice(0, MOST_TRIED);
+    if (workspace === undefined) return (await this.parts.users.findByEmail(email)).slice(0, MAX_TRIED);
     const named = await this.parts.workspaces.find(workspace);
     return this.parts.users.findByEmail(email, named?.id ?? workspace);
   }
 
-  /** The oldest whose password it is; where it is nobody's, after so many hashes, so that the time does not tell whose it could be. */
-  async #whoHas(
+  /**
+   * Returns the oldest user with this password. If no user has it, returns undefined after `hashes` hashes, so that the
+   * duration does not reveal whether a user has the e-mail.
+   */
+  async #userWith(
     password: string,
     candidates: readonly UserDocument[],
     hashes: number,
@@ -78,11 +81,11 @@ export class SignIn {
 export interface PasswordChange {
   readonly current_password: string;
   readonly new_password: string;
-  /** The session that asks for it, if one does. */
+  /** The session of the request, if it has one. */
   readonly session_id?: string | undefined;
 }
 
-/** What users do about their own passwords. */
+/** Changes of users' own passwords. */
 export class UserPasswords {
   constructor(
     private readonly store: UserStore,
@@ -90,8 +93,8 @@ export class UserPasswords {
   ) {}
 
   /**
-   * Sets a new password, which ends all sessions and the link; the session that asked for it takes over the new epoch.
-   * @throws DomainError `invalid_credentials` where the current one is wrong, `validation_failed`; Busy
+   * Sets a new password, which ends all sessions and the link. The session of the request stays valid in the new epoch.
+   * @throws DomainError `invalid_credentials` if the current password is wrong, `validation_failed`; Busy
    */
   async change(
     command: IdentityCommand,
@@ -100,21 +103,21 @@ export class UserPasswords {
   ): Promise<Changed<User> & { readonly sessions_epoch: number }> {
     const user = await this.store.documents.get(user_id);
     if (user?.workspace_id !== command.workspace_id) throw noSuch('user');
-    // A repeat of what is done brings the password that is not the current one any more.
+    // A repeated command carries the former password as the current one.
     const password_hash =
       user.changed_by === command.id ? user.password_hash : await this.#newHash(user, current_password, new_password);
     const changed = await this.store.change(command, user_id, (present) => {
-      // Set by another one meanwhile: what was checked is not the current one any more.
+      // Another command has changed the password since it was checked.
       if (present.status !== 'active' || present.password_hash !== user.password_hash) throw wrongPassword();
       const epoch = present.sessions_epoch + 1;
-      // In the one write: whatever comes of this process, the session that asked lives on.
+      // In the same write: the session of the request stays valid even if this process ends now.
       const kept_session = session_id === undefined ? null : { id: session_id, epoch };
       return { password_hash, sessions_epoch: epoch, kept_session, link: null, link_hash: null };
     });
     return { ...publicly(changed), sessions_epoch: changed.after.sessions_epoch };
   }
 
-  /** Hashes a password that was right once more, where its stored hash is of a former cost. */
+  /** Hashes a correct password again if its stored hash has another cost than new ones. */
   async renew({ id, password_hash }: UserDocument, password: string): Promise<void> {
     if (password_hash === null || !this.passwords.isOutdated(password_hash)) return;
     const renewed = await this.passwords.hash(password);

@@ -15,47 +15,47 @@ import { idFor, type StoredLink } from './secrets.ts';
 
 /** A stored user. */
 export interface UserDocument extends User, VersionedDocument {
-  /** The e-mail as it is compared. */
+  /** The e-mail in the form in which e-mails are compared. */
   readonly email_key: string;
   /** A PHC string; null until a password is set. */
   readonly password_hash: string | null;
   /**
-   * Grows when all sessions of the user are to end: with a new password, and when they are deactivated. A session
-   * stores the one that it was begun in, and is worth nothing in another.
+   * Grows when all sessions of the user end: with a new password, and with a deactivation. A session stores the epoch in
+   * which it began, and is not valid in another one.
    */
   readonly sessions_epoch: number;
   /**
-   * The session that changed the password, with the epoch that this made: it lives on. Of former passwords where the
-   * epoch is another one.
+   * The session that changed the password, and the epoch that this began, in which the session stays valid. Without effect
+   * in later epochs.
    */
   readonly kept_session?: { readonly id: string; readonly epoch: number } | null;
-  /** The one link that is good for this user, or was the last. */
+  /** The latest link of this user; no earlier one is valid. */
   readonly link: StoredLink | null;
   /** SHA-256 of its token, in hex. */
   readonly link_hash: string | null;
 }
 
-/** The user as it is answered. */
+/** The user as the API returns it. */
 export function userOf(document: UserDocument): User {
   const { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version } = document;
   return { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version };
 }
 
-/** Who counts where a workspace must keep one: whoever was only invited does not. */
+/** Returns true for the admins of whom a workspace must keep one. An invited admin does not count. */
 function isActiveAdmin({ role, status }: Pick<User, 'role' | 'status'>): boolean {
   return role === 'admin' && status === 'active';
 }
 
-/** A change as it is answered. */
+/** A change as the API returns it. */
 export function publicly({ before, after }: Changed<UserDocument>): Changed<User> {
   return { before: before && userOf(before), after: userOf(after) };
 }
 
-/** A user to be made: who they are, and how much further than invited they are. */
+/** The fields of a new user. By default the user is invited, without a name, password and link. */
 type UserToMake = Pick<UserDocument, 'email' | 'role'> &
   Partial<Pick<UserDocument, 'id' | 'name' | 'status' | 'password_hash' | 'link' | 'link_hash'>>;
 
-/** Where users are kept: the only way to write who they are. */
+/** The stored users. All changes of users but `last_seen_at` and renewed hashes go through it. */
 export class UserStore {
   readonly #kind: Kind<UserDocument>;
 
@@ -68,7 +68,7 @@ export class UserStore {
     this.#kind = { documents, name: 'user', forgotten: ['password_hash'], write };
   }
 
-  /** @param onChanged told in this process as soon as a change is stored */
+  /** @param onChanged called in this process as soon as a change is stored */
   static async open(documentStore: DocumentStore, onChanged: (user: UserDocument) => void): Promise<UserStore> {
     const documents = await documentStore.collection<UserDocument>({
       name: 'users',
@@ -84,7 +84,7 @@ export class UserStore {
   }
 
   /**
-   * Makes a user; the one that the command made before, where it is repeated.
+   * Makes a user; a repeat of the command returns the user that it made.
    * @throws DomainError `validation_failed`, `user_exists`
    */
   async make(command: IdentityCommand, user: UserToMake): Promise<UserDocument> {
@@ -112,20 +112,20 @@ export class UserStore {
     }
   }
 
-  /** @throws DomainError `not_found`, `precondition_failed`, `last_admin`, and whatever `decide` throws */
+  /** @throws DomainError `not_found`, `precondition_failed`, `last_admin`, and what `decide` throws */
   async change(
     command: IdentityCommand,
     id: string,
     decide: (user: UserDocument) => Partial<Versionless<UserDocument>>,
   ): Promise<Changed<UserDocument>> {
-    // None is decided beside a demotion that is half done.
+    // A demotion that was interrupted is completed first.
     await this.admins.settle(command.workspace_id);
     const changed = await change(this.#kind, id, command, decide);
     if (changed.before !== changed.after) this.onChanged(changed.after);
     return changed;
   }
 
-  /** In whatever status. */
+  /** The user of the workspace with this e-mail, in any status. */
   async find(workspace_id: string, email: string): Promise<UserDocument | undefined> {
     const [user] = await this.documents.find({ filter: { workspace_id, email_key: emailKey(email) }, limit: 1 });
     return user;
@@ -134,30 +134,29 @@ export class UserStore {
 
 /** One for each workspace in which an admin was ever demoted or deactivated. */
 interface AdminChangeDocument extends Document {
-  /** Of the workspace. */
+  /** Id of the workspace. */
   readonly id: string;
   /** Grows with each write. */
   readonly version: number;
   readonly is_pending: boolean;
-  /** The demotion or deactivation that is under way. */
+  /** The demotion or deactivation under way. */
   readonly pending: {
     readonly user_id: string;
-    /** The version of the user that it is a change of. */
+    /** The version of the user to which the change applies. */
     readonly user_version: number;
     readonly set: Partial<UserDocument>;
   } | null;
 }
 
 /**
- * Sees to it that a workspace which has an active admin keeps one, without a transaction over two users.
+ * Ensures that a workspace with an active admin keeps one, without a transaction over two users.
  *
- * Whoever would take one away writes the whole change into the one record of the workspace first, guarded by the record's
- * version, and looks for another active admin between reading that version and writing. A record has room for one change:
- * who finds one there carries it out, then begins anew. So while the record stands at a version without a change, no
- * admin can cease to be one: the other one that was found is still there when the change is written, and no further
- * change gets in before this one is carried out. Carrying out is guarded by the user's version: once anybody tried, later
- * tries do nothing. After a crash in between, the change is carried out by whoever comes next, at the next start at the
- * latest. Making admins needs none of this: more of them never harm.
+ * A change that takes an admin away is first written whole into the workspace's one record, guarded by the record's version.
+ * Between reading that version and writing the change, the process checks that there is another active admin. The record has
+ * room for one change: a process that finds one carries it out, then starts again. So while the record is at a version
+ * without a change, no admin can be demoted: the other admin is still there when the change is written, and no further
+ * change can follow before this one is carried out. Carrying out is guarded by the user's version, so it takes effect once.
+ * After a crash, the next command carries out the change, or else the next start. New admins need no record: they never harm.
  */
 class Admins {
   private constructor(
@@ -175,7 +174,7 @@ class Admins {
     return admins;
   }
 
-  /** Whether the workspace has an active admin, other than the one given. */
+  /** Returns true if the workspace has an active admin, other than the given one. */
   async exist(workspace_id: string, otherThan?: string): Promise<boolean> {
     const filter = { workspace_id, role: 'admin', status: 'active' };
     const found = await this.users.find({ filter, limit: 2 });
@@ -183,8 +182,8 @@ class Admins {
   }
 
   /**
-   * Writes a change of a user; undefined where the user is not as it was read any more.
-   * @throws DomainError `last_admin` where it would leave the workspace without one; Busy
+   * Writes a change of a user; returns undefined if the user was changed since it was read.
+   * @throws DomainError `last_admin` if the workspace would have no active admin left; Busy
    */
   async write(user: UserDocument, set: Partial<UserDocument>): Promise<UserDocument | undefined> {
     const { id, workspace_id, version } = user;
@@ -207,7 +206,7 @@ class Admins {
     return this.#carryOut(change);
   }
 
-  /** Carries out what is under way. Before changes of users, so that none is decided beside a demotion half done. */
+  /** Completes the change under way. Call it before each change of a user: a demotion may have been interrupted. */
   settle(workspace_id: string): Promise<AdminChangeDocument> {
     return retryConflicts(`the admins of ${workspace_id}`, async () => {
       const record = await this.changes.get(workspace_id);
@@ -224,7 +223,7 @@ class Admins {
     const written = await this.users.claim({ filter: { id: user_id, version: user_version } }, set);
     await this.changes.replace({ id, version: version + 1, is_pending: false, pending: null }, { version });
     if (written) return written;
-    // Somebody else carried it out, or the user had changed before.
+    // Another process carried it out, or the user had changed before.
     const user = await this.users.get(user_id);
     return user?.changed_by === set.changed_by ? user : undefined;
   }
@@ -238,21 +237,21 @@ class Admins {
   }
 }
 
-/** Of an address that mail can be sent to (RFC 5321, 4.5.3.1.3). */
+/** Longest address that mail can be sent to (RFC 5321, 4.5.3.1.3). */
 export const MAX_EMAIL_LENGTH = 254;
 
-/** What is wrong with an e-mail; undefined when nothing is. */
+/** The fault of an e-mail; undefined if it has none. */
 export function emailFault(text: string): { readonly code: FieldErrorCode; readonly message: string } | undefined {
   if (text.length > MAX_EMAIL_LENGTH) {
     return { code: 'too_long', message: `Must have at most ${MAX_EMAIL_LENGTH} characters.` };
   }
-  // Half a surrogate pair: the check of the form would end with it.
+  // The check of the form throws on half a surrogate pair.
   if (!text.isWellFormed()) return { code: 'invalid_value', message: 'Must not hold half a surrogate pair.' };
   return isEmail(text) ? undefined : { code: 'invalid_value', message: 'Must be an e-mail as jo@example.com.' };
 }
 
 /**
- * An e-mail as it is stored.
+ * Returns the e-mail in the form in which it is stored.
  * @throws DomainError `validation_failed` naming `email`
  */
 function checkedEmail(text: string): string {
@@ -262,7 +261,7 @@ function checkedEmail(text: string): string {
   return email;
 }
 
-/** An e-mail as it is compared: whatever its case. */
+/** The e-mail in the form in which e-mails are compared: case does not matter. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();
 }
