@@ -4,10 +4,10 @@ import type { AxiosInstance } from 'axios';
 import { cli, type Subject } from './subject.ts';
 import { clientWith } from './tenant.ts';
 
-/** What a browser's own scripts send with each write. */
+/** The header that the application's own scripts send with each write. */
 const FROM_THE_APP = { 'X-Requested-With': 'journey' };
 
-/** Who somebody is, as `/v1/session` tells them. */
+/** The response of `/v1/session`. */
 export interface Identified {
   readonly user: User;
   readonly workspace: Workspace;
@@ -15,12 +15,12 @@ export interface Identified {
   readonly permissions: readonly string[];
 }
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export interface Person {
   readonly email: string;
   readonly password: string;
   readonly user: User;
-  /** Goes from gateway to gateway with the cookie of their session, request by request. */
+  /** A client with the session's cookie. Each request goes to the next gateway. */
   readonly api: AxiosInstance;
   /** The same session at each gateway. */
   readonly gateways: readonly AxiosInstance[];
@@ -29,19 +29,23 @@ export interface Person {
 
 export const emailOf = (name: string) => `${name}-${randomBytes(4).toString('hex')}@example.com`;
 
-/** An admin of a workspace, made on the command line, who has accepted and signed in. */
-export async function newAdmin(subject: Subject, workspace: string): Promise<Person> {
-  const email = emailOf('admin');
-  const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', workspace);
+/** Creates a user of a workspace on the command line, who then accepts the invitation and signs in. */
+export async function newPerson(subject: Subject, workspace: string, role: Role): Promise<Person> {
+  const email = emailOf(role);
+  const link = await cli(subject, 'users', 'create', '--email', email, '--role', role, '--workspace', workspace);
   return accept(subject, link, email);
 }
 
-/** What a one-time link holds behind its address. */
+export function newAdmin(subject: Subject, workspace: string): Promise<Person> {
+  return newPerson(subject, workspace, 'admin');
+}
+
+/** The token of a one-time link. */
 export function tokenOf(link: string): string {
   return link.slice(link.indexOf('#') + 1);
 }
 
-/** Sets a password where a one-time link leads to, and signs in with it. */
+/** Accepts an invitation with a new password, and signs in with it. */
 export async function accept(subject: Subject, link: string, email: string): Promise<Person> {
   const password = randomBytes(9).toString('hex');
   const accepted = await anybody(subject).post(`/v1/invitations/${tokenOf(link)}`, { name: 'Ann', password });
@@ -64,7 +68,7 @@ export async function signIn(subject: Subject, email: string, password: string):
   };
 }
 
-/** Somebody who is not signed in. */
+/** A client without a session. */
 export function anybody({ urls }: Subject): AxiosInstance {
   return clientWith(urls, FROM_THE_APP);
 }

@@ -2,7 +2,7 @@ import type { ShipmentDocument } from '@tracking/contracts';
 import { sha256Of } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 
-/** A document whose bytes are to come, with where they are to be sent. */
+/** A document without its bytes, and the URL to send them to. */
 export type RequestedUpload = ShipmentDocument & {
   readonly upload: {
     readonly method: string;
@@ -12,8 +12,8 @@ export type RequestedUpload = ShipmentDocument & {
   };
 };
 
-/** A client that has no key, as whoever a URL is given to. */
-const anybody = axios.create({ validateStatus: () => true, proxy: false, maxBodyLength: Infinity, timeout: 60_000 });
+/** A client without a key, like that of a person who is given a URL. */
+const withoutKey = axios.create({ validateStatus: () => true, proxy: false, maxBodyLength: Infinity, timeout: 60_000 });
 
 /** Sends a document with its fields. */
 export function send(
@@ -28,7 +28,7 @@ export function send(
   return api.post<ShipmentDocument>(`/v1/shipments/${shipmentId}/documents`, form);
 }
 
-/** Asks for a URL for these bytes. */
+/** Requests a URL to send these bytes to. */
 export function requestUpload(
   api: AxiosInstance,
   shipmentId: string,
@@ -45,14 +45,14 @@ export function requestUpload(
   });
 }
 
-/** Sends bytes to a URL that was made for them, by way of any gateway. */
+/** Sends bytes to their upload URL, at the given gateway. */
 export function put({ upload }: RequestedUpload, bytes: Buffer, gateway: string): Promise<AxiosResponse> {
   const { pathname, search } = new URL(upload.url);
   const url = gateway + pathname + search;
-  return anybody.request({ method: upload.method, url, headers: { ...upload.headers }, data: bytes });
+  return withoutKey.request({ method: upload.method, url, headers: { ...upload.headers }, data: bytes });
 }
 
-/** The bytes of a document, or of a part of it. */
+/** Downloads a document, or the part that a `Range` header names. */
 export function download(
   api: AxiosInstance,
   id: string,

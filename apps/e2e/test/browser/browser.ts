@@ -6,13 +6,13 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import type { Person } from '../people.ts';
 import type { Subject } from '../subject.ts';
 
-/** Describes tests that need a browser; where this machine has none, reports them as not tested, with the reason. */
+/** Describes tests that need a browser. Without one they are reported as not tested, with the reason. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (CHROMIUM !== undefined) describe(name, tests);
   else test.todo(`${name} [not tested: no Chromium, see CHROMIUM]`);
 }
 
-/** Where pictures of pages are kept; nowhere where it is not set. */
+/** The folder for screenshots of pages. Without it none are taken. */
 const { SCREENSHOTS } = process.env;
 
 export const WIDE = { width: 1400, height: 900 };
@@ -25,9 +25,14 @@ export function startBrowser(): Promise<Browser> {
   });
 }
 
-/** A person's browser: with pages that say when something is wrong with them. */
+/** A 404 response for `route.fulfill`. */
+export function notFound(message: string) {
+  return { status: 404, json: { error: { type: 'not_found', code: 'not_found', message } } };
+}
+
+/** A page in a browser of its own, with the session of a user. */
 export class Window {
-  /** What pages complained of: errors of scripts, what their policy refused, answers that they did not expect. */
+  /** Errors of scripts, refusals of the content security policy, and unexpected responses. */
   readonly complaints: string[] = [];
 
   private constructor(
@@ -37,12 +42,12 @@ export class Window {
   ) {
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      // An answer of 4xx is one that the page may expect.
+      // Responses with a 4xx status may be expected.
       if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) this.complaints.push(message.text());
     });
   }
 
-  /** @param person signed in already; nobody where absent */
+  /** @param person the signed-in user; none if left out */
   static async open(browser: Browser, subject: Subject, person?: Person, viewport = WIDE): Promise<Window> {
     const [base = ''] = subject.urls;
     const context = await browser.newContext({
@@ -59,21 +64,29 @@ export class Window {
     return new Window(context, await context.newPage(), base);
   }
 
+  /** Holds back the response of the event stream, so that the page gets no events. */
+  async withholdEvents(): Promise<void> {
+    await this.page.route(
+      ({ pathname }) => pathname === '/v1/events/stream',
+      () => undefined,
+    );
+  }
+
   async goto(path: string): Promise<void> {
     await this.page.goto(this.base + path);
     await this.settled();
   }
 
-  /** Resolves when the page has shown what it read. */
+  /** Resolves when the page shows its data. */
   async settled(): Promise<void> {
-    // A page is loaded when it is first gone to: until then nothing says that it is loading.
-    // One thing may begin to be read when another one was.
+    // The code of a page is loaded on the first visit. Until then the page has neither a heading nor a loading indicator.
+    // A part of the page may begin to load when another one is complete.
     await this.page
       .locator('main:has(h1, [role=alert]):not(:has([aria-label^="Loading"], [aria-busy=true]))')
       .waitFor();
   }
 
-  /** Resolves when the page has the colours. */
+  /** Resolves when the page is shown in the color scheme. */
   async inColors(colorScheme: 'light' | 'dark'): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
     await this.page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' });
@@ -82,7 +95,7 @@ export class Window {
     );
   }
 
-  /** Violations that axe finds on the page, as lines with the rule and where. */
+  /** Accessibility violations that axe finds on the page, each with its rule and element. */
   async flaws(): Promise<readonly string[]> {
     const { violations } = await new AxeBuilder({ page: this.page }).analyze();
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));

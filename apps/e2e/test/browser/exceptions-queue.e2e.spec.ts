@@ -163,10 +163,7 @@ describeInBrowser('the queue of exceptions', () => {
     let order: readonly object[] = rows;
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
-    await page.route(
-      ({ pathname }) => pathname === '/v1/events/stream',
-      () => undefined,
-    );
+    await window.withholdEvents();
     await page.route(
       ({ pathname }) => pathname === '/v1/exceptions',
       (route) => {

@@ -4,7 +4,8 @@ import { SETTINGS } from '../shared-standalone.ts';
 import { newAdmin, type Person } from '../people.ts';
 import { startStandalone, type OwnSubject } from '../subject.ts';
 import { newWorkspace } from '../tenant.ts';
-import { Window, startBrowser, describeInBrowser } from './browser.ts';
+import { send } from '../uploads.ts';
+import { Window, describeInBrowser, notFound, startBrowser } from './browser.ts';
 import { pdfSaying } from './paper.ts';
 
 describeInBrowser('a page that is left open', () => {
@@ -53,16 +54,11 @@ describeInBrowser('a page that is left open', () => {
 
   it('says so where what somebody wants to download does not come', async () => {
     const { data } = await ann.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-4', mode: 'ocean' });
-    const form = new FormData();
-    form.append('type', 'bill_of_lading');
-    form.append('file', new Blob([new Uint8Array(pdfSaying('Bill'))]), 'bill.pdf');
-    await ann.api.post(`/v1/shipments/${data.id}/documents`, form);
+    await send(ann.api, data.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
     const window = await Window.open(browser, subject, ann);
     const { page } = window;
     await window.goto(`/shipments/${data.id}/documents`);
-    await page.route('**/v1/documents/*/download', (route) =>
-      route.fulfill({ status: 404, json: { error: { type: 'not_found', code: 'not_found', message: 'It is gone.' } } }),
-    );
+    await page.route('**/v1/documents/*/download', (route) => route.fulfill(notFound('It is gone.')));
     await page.getByRole('button', { name: 'What to do with bill.pdf' }).click();
     await page.getByRole('menuitem', { name: 'Download' }).click();
     await page.getByRole('alert').filter({ hasText: 'It is gone.' }).waitFor();
@@ -87,9 +83,7 @@ describeInBrowser('a page that is left open', () => {
     await ann.api.patch(`/v1/webhook_endpoints/${data.id}`, { description: 'Theirs' });
     const path = `**/v1/webhook_endpoints/${data.id}`;
     await page.route(path, (route) =>
-      route.request().method() === 'GET'
-        ? route.fulfill({ status: 404, json: { error: { type: 'not_found', code: 'not_found', message: 'Not now.' } } })
-        : route.continue(),
+      route.request().method() === 'GET' ? route.fulfill(notFound('Not now.')) : route.continue(),
     );
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByRole('alert').filter({ hasText: 'Not now.' }).waitFor();

@@ -1,9 +1,10 @@
 import type { Shipment } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { accept, emailOf, newAdmin, type Person } from '../people.ts';
-import { cli, sharedStandalone, type Subject } from '../subject.ts';
+import { newAdmin, newPerson, type Person } from '../people.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
 import { newWorkspace } from '../tenant.ts';
+import { send } from '../uploads.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 import { pdfSaying, picture } from './paper.ts';
 
@@ -212,23 +213,16 @@ describeInBrowser('the papers of a shipment', () => {
     await damage.getByText('“Repaired at the depot.”').waitFor();
 
     await sectionLink(page, 'Documents').click();
-    const form = new FormData();
-    form.append('type', 'arrival_notice');
-    form.append('file', new Blob([new Uint8Array(pdfSaying('It arrives'))]), 'notice.pdf');
-    await admin.api.post(`/v1/shipments/${shipment.id}/documents`, form);
+    const notice = { type: 'arrival_notice', file_name: 'notice.pdf' };
+    await send(admin.api, shipment.id, pdfSaying('It arrives'), notice);
     await page.getByRole('button', { name: 'notice.pdf', exact: true }).waitFor();
     expect(window.complaints).toEqual([]);
     await window.close();
   });
 
   it('are shown to a viewer, who is told what they may not do', async () => {
-    const bill = new FormData();
-    bill.append('type', 'bill_of_lading');
-    bill.append('file', new Blob([new Uint8Array(pdfSaying('Bill'))]), 'bill.pdf');
-    await admin.api.post(`/v1/shipments/${shipment.id}/documents`, bill);
-    const email = emailOf('viewer');
-    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'viewer', '--workspace', workspace);
-    const window = await Window.open(browser, subject, await accept(subject, link, email));
+    await send(admin.api, shipment.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
+    const window = await Window.open(browser, subject, await newPerson(subject, workspace, 'viewer'));
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/documents`);
     await page.getByRole('button', { name: 'bill.pdf', exact: true }).waitFor();

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { newAdmin, type Person } from '../people.ts';
 import { sharedStandalone, type Subject } from '../subject.ts';
 import { newWorkspace } from '../tenant.ts';
-import { NARROW, Window, startBrowser, describeInBrowser } from './browser.ts';
+import { NARROW, Window, describeInBrowser, notFound, startBrowser } from './browser.ts';
 import { choose, portField } from './fields.ts';
 
 describeInBrowser('the form about a shipment', () => {
@@ -125,8 +125,7 @@ describeInBrowser('the form about a shipment', () => {
     await page.getByLabel('Your reference').fill('PO-TAKEN');
     await page.route(
       ({ pathname, searchParams }) => pathname === '/v1/shipments' && searchParams.has('external_id'),
-      (route) =>
-        route.fulfill({ status: 404, json: { error: { type: 'not_found', code: 'not_found', message: 'Not now.' } } }),
+      (route) => route.fulfill(notFound('Not now.')),
     );
     await page.getByRole('button', { name: 'Create the shipment' }).click();
     await page.getByText('There is a shipment of this reference already.').waitFor();

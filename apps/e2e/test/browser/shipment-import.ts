@@ -8,24 +8,28 @@ import { Window } from './browser.ts';
 
 const ROWS = 2_000;
 const HEADERS = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
-/** Each 200 rows there is one of these, but for the good one. */
-const WRONG = [
+/** Faulty rows: each group of 200 rows has one at each of these positions. */
+const FAULTY = [
   // Found before anything is sent
   { at: 50, mode: 'balloon', bill: '' },
   { at: 100, mode: 'ocean', bill: '', eta: '2027-02-30' },
-  // Found by the API alone
+  // Found by the API only
   { at: 150, mode: 'ocean', bill: 'H'.repeat(1_001) },
 ];
 
-function file(): string {
-  const rows = Array.from({ length: ROWS }, (_, index) => {
+/** A CSV file to choose in a page. */
+export function csvFile(name: string, rows: readonly string[]) {
+  return { name, mimeType: 'text/csv', buffer: Buffer.from([HEADERS, ...rows].join('\n')) };
+}
+
+function manyRows(): readonly string[] {
+  return Array.from({ length: ROWS }, (_, index) => {
     const { mode, bill, eta } = {
       eta: '2027-04-01',
-      ...(WRONG.find(({ at }) => (index + 1) % 200 === at) ?? { mode: 'ocean', bill: '' }),
+      ...(FAULTY.find(({ at }) => (index + 1) % 200 === at) ?? { mode: 'ocean', bill: '' }),
     };
     return `IMP-${index + 1},${mode},CNSHA,nl rtm,2027-03-01 10:30,${eta},,MAEU,"Honam, Maersk",${bill},4711`;
   });
-  return [HEADERS, ...rows].join('\n');
 }
 
 export const shipmentImport: BrowserJourney = {
@@ -40,15 +44,14 @@ export const shipmentImport: BrowserJourney = {
         const window = await Window.open(browser, subject, ann);
         const { page } = window;
         await window.goto('/shipments/import');
-        const content = { name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from(file()) };
-        await page.setInputFiles('input[type=file]', content);
+        await page.setInputFiles('input[type=file]', csvFile('orders.csv', manyRows()));
         await page.getByText('1,980 good shipments, 20 rows with errors').waitFor();
         await page.getByRole('combobox', { name: 'What “Cost centre” is' }).click();
         await page.getByRole('option', { name: 'Own data' }).click();
         await window.picture('import-check');
         expect(await window.flaws()).toEqual([]);
 
-        // The sixth batch is carried out, but the tab never hears of it.
+        // The service writes the sixth batch, but the tab does not get the response.
         let batches = 0;
         const lost = Promise.withResolvers<void>();
         await page.route('**/v1/shipments/bulk', async (route) => {
@@ -71,7 +74,7 @@ export const shipmentImport: BrowserJourney = {
           .getByText('1,980 of 1,980 shipments sent: 1,970 created, 0 already there; 30 rows left out.')
           .waitFor();
 
-        // Asked of any gateway, which need not know yet what this one wrote.
+        // The gateway that responds may lag behind the one that wrote the shipments.
         const shipments = await eventually(async () => {
           const found = await all<Shipment>(ann.api, '/v1/shipments');
           expect(found).toHaveLength(1_970);
@@ -95,11 +98,8 @@ export const shipmentImport: BrowserJourney = {
         expect(lines[1]).toMatch(/^IMP-50,balloon,.*,51,"?Mode “balloon” is no mode/);
         expect(lines[3]).toMatch(/^IMP-150,.*,151,"?House bill/);
 
-        // The next file of the kind is read as this one was.
-        await later.setInputFiles('input[type=file]', {
-          ...content,
-          buffer: Buffer.from(`${HEADERS}\nIMP-1,,,,,,,,,,4712`),
-        });
+        // The next file with these headers is read like this one.
+        await later.setInputFiles('input[type=file]', csvFile('orders.csv', ['IMP-1,,,,,,,,,,4712']));
         await later.getByText('1 good shipment, 0 rows with errors').waitFor();
         expect(await later.getByRole('combobox', { name: 'What “Cost centre” is' }).inputValue()).toBe('Own data');
         await window.close();

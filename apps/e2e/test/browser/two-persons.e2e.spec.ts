@@ -1,8 +1,9 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Browser, Page } from 'playwright-core';
-import { accept, emailOf, newAdmin, type Person } from '../people.ts';
-import { cli, sharedStandalone, type Subject } from '../subject.ts';
+import { newAdmin, newPerson, type Person } from '../people.ts';
+import { sharedStandalone, type Subject } from '../subject.ts';
 import { newWorkspace } from '../tenant.ts';
+import { send } from '../uploads.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 import { pdfSaying } from './paper.ts';
 
@@ -16,19 +17,7 @@ describeInBrowser('two persons at one shipment', () => {
     browser = await startBrowser();
     const workspace = await newWorkspace(subject, 'two');
     const ann = await newAdmin(subject, workspace);
-    const email = emailOf('kim');
-    const link = await cli(
-      subject,
-      'users',
-      'create',
-      '--email',
-      email,
-      '--role',
-      'operator',
-      '--workspace',
-      workspace,
-    );
-    const kim = await accept(subject, link, email);
+    const kim = await newPerson(subject, workspace, 'operator');
     await kim.api.patch('/v1/session', { name: 'Kim' });
     people = { ann, kim };
   });
@@ -41,7 +30,7 @@ describeInBrowser('two persons at one shipment', () => {
     await browser?.close();
   });
 
-  /** What each of them sees, side by side. */
+  /** Opens the section of the shipment in a window of each person. */
   async function bothAt(section: string, act: (ann: Page, kim: Page) => Promise<void>): Promise<void> {
     const windows = [await Window.open(browser, subject, people.ann), await Window.open(browser, subject, people.kim)];
     for (const window of windows) await window.goto(`/shipments/${shipment.id}/${section}`);
@@ -77,10 +66,7 @@ describeInBrowser('two persons at one shipment', () => {
   });
 
   it('one rejects what the other approved meanwhile: theirs stays, and is said to', async () => {
-    const form = new FormData();
-    form.append('type', 'bill_of_lading');
-    form.append('file', new Blob([new Uint8Array(pdfSaying('Bill'))]), 'bill.pdf');
-    await people.ann.api.post(`/v1/shipments/${shipment.id}/documents`, form);
+    await send(people.ann.api, shipment.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
     await bothAt('documents', async (ann, kim) => {
       await ann.getByRole('button', { name: 'Reject bill.pdf…' }).click();
       const dialog = ann.getByRole('dialog');
@@ -98,65 +84,61 @@ describeInBrowser('two persons at one shipment', () => {
     });
   });
 
-  /** A window of Ann to which no event comes. */
-  async function withoutEvents(path: string): Promise<Window> {
+  /** Opens a path of the shipment in a window of Ann that gets no events. */
+  async function withoutEvents(path: string, act: (page: Page) => Promise<void>): Promise<void> {
     const window = await Window.open(browser, subject, people.ann);
-    await window.page.route(
-      ({ pathname }) => pathname === '/v1/events/stream',
-      () => undefined,
-    );
-    await window.goto(path);
-    return window;
+    await window.withholdEvents();
+    await window.goto(`/shipments/${shipment.id}${path}`);
+    await act(window.page);
+    expect(window.complaints).toEqual([]);
+    await window.close();
   }
 
   it('one cancels what the other changed meanwhile: they are shown what, and may cancel it then', async () => {
-    const window = await withoutEvents(`/shipments/${shipment.id}`);
-    const { page } = window;
-    const choose = async (item: string) => {
-      await page.getByRole('button', { name: 'More to do with the shipment' }).click();
-      await page.getByRole('menuitem', { name: item }).click();
-    };
-    const change = (booking_number: string) => people.kim.api.patch(`/v1/shipments/${shipment.id}`, { booking_number });
-    const conflict = page.getByRole('dialog', { name: 'Somebody else changed the shipment meanwhile' });
+    await withoutEvents('', async (page) => {
+      const choose = async (item: string) => {
+        await page.getByRole('button', { name: 'More to do with the shipment' }).click();
+        await page.getByRole('menuitem', { name: item }).click();
+      };
+      const change = (booking_number: string) =>
+        people.kim.api.patch(`/v1/shipments/${shipment.id}`, { booking_number });
+      const conflict = page.getByRole('dialog', { name: 'Somebody else changed the shipment meanwhile' });
 
-    await change('B-1');
-    await choose('Cancel…');
-    await page.getByRole('button', { name: 'Cancel the shipment' }).click();
-    await conflict.getByText('Kim changed Booking number to B-1').waitFor();
-    await conflict.getByRole('row', { name: 'Booking number nothing B-1' }).waitFor();
-    await conflict.getByRole('button', { name: 'Take theirs' }).click();
-    await conflict.waitFor({ state: 'detached' });
-    await choose('Cancel…');
-    await page.getByRole('button', { name: 'Cancel the shipment' }).click();
-    await page.getByText('The shipment is cancelled.').waitFor();
+      await change('B-1');
+      await choose('Cancel…');
+      await page.getByRole('button', { name: 'Cancel the shipment' }).click();
+      await conflict.getByText('Kim changed Booking number to B-1').waitFor();
+      await conflict.getByRole('row', { name: 'Booking number nothing B-1' }).waitFor();
+      await conflict.getByRole('button', { name: 'Take theirs' }).click();
+      await conflict.waitFor({ state: 'detached' });
+      await choose('Cancel…');
+      await page.getByRole('button', { name: 'Cancel the shipment' }).click();
+      await page.getByText('The shipment is cancelled.').waitFor();
 
-    await change('B-2');
-    await choose('Reopen');
-    await conflict.getByRole('row', { name: 'Booking number B-1 B-2' }).waitFor();
-    await conflict.getByRole('button', { name: 'Keep mine' }).click();
-    await page.getByText('The shipment is open again.').waitFor();
-    expect(window.complaints).toEqual([]);
-    await window.close();
+      await change('B-2');
+      await choose('Reopen');
+      await conflict.getByRole('row', { name: 'Booking number B-1 B-2' }).waitFor();
+      await conflict.getByRole('button', { name: 'Keep mine' }).click();
+      await page.getByText('The shipment is open again.').waitFor();
+    });
   });
 
   it('one retracts the milestone that the other corrected meanwhile: they are shown what, and choose', async () => {
     const milestones = `/v1/shipments/${shipment.id}/milestones`;
     const happened = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };
     const { data } = await people.ann.api.post<{ id: string }>(milestones, happened);
-    const window = await withoutEvents(`/shipments/${shipment.id}/timeline?milestone=${data.id}`);
-    const { page } = window;
-    const drawer = page.getByRole('dialog', { name: 'Milestone', exact: true });
-    await drawer.getByRole('button', { name: 'Retract…' }).waitFor();
-    await people.kim.api.patch(`${milestones}/${data.id}`, { voyage: '647W' });
-    await drawer.getByRole('button', { name: 'Retract…' }).click();
-    await page.getByRole('button', { name: 'Retract', exact: true }).click();
-    const conflict = page.getByRole('dialog', { name: 'Somebody else changed the milestone meanwhile' });
-    await conflict.getByText('Kim corrected “Gated in”').waitFor();
-    await conflict.getByRole('row', { name: 'Voyage nothing 647W' }).waitFor();
-    await conflict.getByRole('button', { name: 'Keep mine' }).click();
-    await drawer.getByText('It stays on record').waitFor();
-    expect(window.complaints).toEqual([]);
-    await window.close();
+    await withoutEvents(`/timeline?milestone=${data.id}`, async (page) => {
+      const drawer = page.getByRole('dialog', { name: 'Milestone', exact: true });
+      await drawer.getByRole('button', { name: 'Retract…' }).waitFor();
+      await people.kim.api.patch(`${milestones}/${data.id}`, { voyage: '647W' });
+      await drawer.getByRole('button', { name: 'Retract…' }).click();
+      await page.getByRole('button', { name: 'Retract', exact: true }).click();
+      const conflict = page.getByRole('dialog', { name: 'Somebody else changed the milestone meanwhile' });
+      await conflict.getByText('Kim corrected “Gated in”').waitFor();
+      await conflict.getByRole('row', { name: 'Voyage nothing 647W' }).waitFor();
+      await conflict.getByRole('button', { name: 'Keep mine' }).click();
+      await drawer.getByText('It stays on record').waitFor();
+    });
   });
 
   it('what one does not decide by holds up nobody: a milestone that came meanwhile is written past', async () => {
