@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@tracking/testing';
-import { run } from '../test/run.ts';
+import { runCommand } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
 const NONE = 'none in workspace default\n';
@@ -54,11 +54,11 @@ describe('finding and starting the service', () => {
 
   it('asks the one that runs, and starts none', async () => {
     await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
-    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
+    expect(await runCommand(config('refuses'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
   });
 
   it('starts one where none runs, and stops it afterwards', async () => {
-    expect(await run(config('serves'), ['keys', 'list', '--json'])).toEqual({
+    expect(await runCommand(config('serves'), ['keys', 'list', '--json'])).toEqual({
       code: 0,
       out: '{\n  "data": []\n}\n',
       err: '',
@@ -77,50 +77,50 @@ describe('finding and starting the service', () => {
     crashed.kill('SIGKILL');
     await once(crashed, 'close');
     expect((await stat(socketPath)).isSocket()).toBe(true);
-    expect(await run(config('serves'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
+    expect(await runCommand(config('serves'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
     expect(await happened()).toEqual(['started ', 'started --administration', 'stopped']);
   });
 
   it('tells in one line why it does not start', async () => {
     const message = 'RATE_LIMIT_PER_MINUTE: expected a whole number\n';
-    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({
+    expect(await runCommand(config('refuses'), ['keys', 'list'])).toEqual({
       code: 1,
       out: '',
       err: `${folder()}error: ${message}`,
     });
-    expect(await run(config('crashes'), ['keys', 'list'])).toEqual({
+    expect(await runCommand(config('crashes'), ['keys', 'list'])).toEqual({
       code: 1,
       out: '',
       err: `${folder()}error: TypeError: nothing works\n`,
     });
     const missing = { ...config('serves'), serviceMain: join(dataDir, 'none.js') };
-    expect((await run(missing, ['keys', 'list'])).err).toBe(
+    expect((await runCommand(missing, ['keys', 'list'])).err).toBe(
       `${folder()}error: the service is not built: run npm run build first\n`,
     );
   });
 
   it('waits for the one that is just starting on the same data folder', async () => {
-    const asked = run(config('in use'), ['keys', 'list']);
+    const asked = runCommand(config('in use'), ['keys', 'list']);
     await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
     expect(await asked).toEqual({ code: 0, out: NONE, err: folder() });
   });
 
   it('stops what it started when the command fails', async () => {
-    const failed = await run(config('serves'), ['keys', 'list', '--workspace', 'nowhere']);
+    const failed = await runCommand(config('serves'), ['keys', 'list', '--workspace', 'nowhere']);
     expect(failed).toEqual({ code: 1, out: '', err: `${folder()}error: There is no workspace nowhere.\n` });
     expect(await happened()).toEqual(['started --administration', 'stopped']);
     expect(await isRunning()).toBe(false);
   });
 
   it('fails when what it started breaks down', async () => {
-    const { code, out, err } = await run(config('breaks'), ['keys', 'list']);
+    const { code, out, err } = await runCommand(config('breaks'), ['keys', 'list']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.replace(folder(), '')).toMatch(/^error: [^\n]+\n$/);
   });
 
   it('stops what it started when the user gives up', async () => {
     const interrupt = new AbortController();
-    const asked = run(config('hangs'), ['keys', 'list'], interrupt.signal);
+    const asked = runCommand(config('hangs'), ['keys', 'list'], interrupt.signal);
     await eventually(async () => expect(await happened()).toContain('asked'));
     interrupt.abort();
     expect(await asked).toEqual({ code: 130, out: '', err: folder() });
@@ -129,7 +129,10 @@ describe('finding and starting the service', () => {
   });
 
   it('gives up at once when the user does, also while it starts', async () => {
-    expect(await run(config('serves'), ['keys', 'list'], AbortSignal.abort())).toMatchObject({ code: 130, out: '' });
+    expect(await runCommand(config('serves'), ['keys', 'list'], AbortSignal.abort())).toMatchObject({
+      code: 130,
+      out: '',
+    });
   });
 
   it.each([
@@ -148,7 +151,7 @@ describe('finding and starting the service', () => {
       if (request.url === '/administration') response.end('{}');
       else response.writeHead(status).end(body);
     });
-    const { code, out, err } = await run(config('refuses'), ['keys', 'list']);
+    const { code, out, err } = await runCommand(config('refuses'), ['keys', 'list']);
     // What it refuses as a faulty request was called wrongly.
     expect({ code, out }).toEqual({ code: status === 400 ? 2 : 1, out: '' });
     expect(err).toBe(`${folder()}error: ${message}\n`);

@@ -8,9 +8,9 @@ import { type AdministrationStatus, DATA_FOLDER_IN_USE_EXIT_CODE, MAX_PAGE_SIZE,
 import { type CliConfig, CliError, RefusedError } from './config.ts';
 
 /** Longer than anything that the service does while a client waits. */
-const TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 /** Error codes of a request when no service listens: no socket, one that a crash left behind, or one that is closing. */
-const NOT_LISTENING: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+const NOT_LISTENING_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** The administration API, over its socket or a gateway's management port. */
 export class AdministrationClient {
@@ -27,7 +27,7 @@ export class AdministrationClient {
         : { baseURL: 'http://administration/administration', socketPath }),
       proxy: false,
       maxRedirects: 0,
-      timeout: TIMEOUT_MS,
+      timeout: REQUEST_TIMEOUT_MS,
       signal,
       validateStatus: () => true,
     });
@@ -36,41 +36,41 @@ export class AdministrationClient {
   /** Returns the status of the running service; undefined if none listens. */
   async status(): Promise<AdministrationStatus | undefined> {
     if (!(await exists(this.config.socketPath))) return undefined;
-    await this.refuseForeignSocket();
+    await this.requireOwnedFolder();
     try {
       return await this.get<AdministrationStatus>('');
     } catch (error) {
-      if (isGone(error)) return undefined;
+      if (isNotListening(error)) return undefined;
       throw error;
     }
   }
 
   async get<T>(path: string, params: Readonly<Record<string, string>> = {}): Promise<T> {
-    return accepted(await this.http.get<T>(path, { params }));
+    return requireSuccess(await this.http.get<T>(path, { params }));
   }
 
   /** Reads up to `most` items of a list, page by page. @returns the last page, with the items of all pages */
   async list<P extends Page<unknown>>(
     path: string,
     params: Readonly<Record<string, string>>,
-    most: number,
+    maxItems: number,
   ): Promise<P> {
-    const found: unknown[] = [];
+    const items: unknown[] = [];
     for (let cursor: string | null = null; ;) {
-      const limit = String(Math.min(most - found.length, MAX_PAGE_SIZE));
+      const limit = String(Math.min(maxItems - items.length, MAX_PAGE_SIZE));
       const page: P = await this.get<P>(path, { ...params, limit, ...(cursor !== null && { cursor }) });
-      found.push(...page.data);
+      items.push(...page.data);
       cursor = page.next_cursor;
-      if (cursor === null || found.length >= most) return { ...page, data: found };
+      if (cursor === null || items.length >= maxItems) return { ...page, data: items };
     }
   }
 
   async post<T>(path: string, body: object = {}): Promise<T> {
-    return accepted(await this.http.post<T>(path, body));
+    return requireSuccess(await this.http.post<T>(path, body));
   }
 
   /** Outside the data folder, another user could have created a socket at our path. */
-  private async refuseForeignSocket(): Promise<void> {
+  private async requireOwnedFolder(): Promise<void> {
     const folder = dirname(this.config.socketPath);
     if (folder === this.config.dataDir) return;
     const [socket, data] = await Promise.all([stat(folder), stat(this.config.dataDir)]);
@@ -81,8 +81,8 @@ export class AdministrationClient {
 }
 
 /** Returns true if the request failed because no service listens. Not for file errors, which share these codes. */
-export function isGone(error: unknown): boolean {
-  return axios.isAxiosError(error) && NOT_LISTENING.has(error.code);
+export function isNotListening(error: unknown): boolean {
+  return axios.isAxiosError(error) && NOT_LISTENING_CODES.has(error.code);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -92,7 +92,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-function accepted<T>({ status, data }: AxiosResponse<T>): T {
+function requireSuccess<T>({ status, data }: AxiosResponse<T>): T {
   if (status >= 200 && status < 300) return data;
   throw RefusedError.of(status, data, ({ details = [] }) =>
     details.map(({ param, message }) => `${param}: ${message}`).join(' '),
@@ -101,10 +101,10 @@ function accepted<T>({ status, data }: AxiosResponse<T>): T {
 
 const POLL_MS = 50;
 /** Longest time from a starting server's lock to its socket, or for other runs of this tool to finish. */
-const START_TIMEOUT_MS = 30_000;
+const RETRY_TIMEOUT_MS = 30_000;
 
 /** @param isServing true if the service also delivers webhooks; one that was started for this command only responds */
-type Use<T> = (client: AdministrationClient, isServing: boolean) => Promise<T>;
+type ServiceTask<T> = (client: AdministrationClient, isServing: boolean) => Promise<T>;
 
 /**
  * Calls `use` with a client of the configured remote service, or else of the service on the data folder. If none runs
@@ -116,14 +116,14 @@ export async function withService<T>(
   config: CliConfig,
   signal: AbortSignal,
   note: (line: string) => void,
-  use: Use<T>,
+  use: ServiceTask<T>,
 ): Promise<T> {
   const client = new AdministrationClient(config, signal);
   if (config.remote) return use(client, true);
   note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (made now)'}`);
-  for (const deadline = performance.now() + START_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
+  for (const deadline = performance.now() + RETRY_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
     const isLast = performance.now() > deadline;
-    const attempt = (await client.status()) ? withRunning : withOwn;
+    const attempt = (await client.status()) ? useRunningService : useOwnService;
     const done = await attempt({ config, client, signal, isLast, use });
     if (done) return done.result;
   }
@@ -135,43 +135,43 @@ interface Attempt<T> {
   readonly signal: AbortSignal;
   /** True for the last attempt, whose failure is thrown. */
   readonly isLast: boolean;
-  readonly use: Use<T>;
+  readonly use: ServiceTask<T>;
 }
 
 /** @returns undefined if the service stopped meanwhile */
-async function withRunning<T>({ client, isLast, use }: Attempt<T>): Promise<{ readonly result: T } | undefined> {
+async function useRunningService<T>({ client, isLast, use }: Attempt<T>): Promise<{ readonly result: T } | undefined> {
   try {
     return { result: await use(client, true) };
   } catch (error) {
-    if (isLast || !isGone(error)) throw error;
+    if (isLast || !isNotListening(error)) throw error;
     return undefined;
   }
 }
 
 /** @returns undefined if another process locked the data folder first */
-async function withOwn<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | undefined> {
+async function useOwnService<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | undefined> {
   const { config, client, signal, isLast, use } = attempt;
-  const own = new OwnService(config);
+  const ownService = new OwnService(config);
   try {
-    if (await own.isReady(client, signal)) return { result: await use(client, false) };
-    if (isLast) throw own.failure();
+    if (await ownService.isReady(client, signal)) return { result: await use(client, false) };
+    if (isLast) throw ownService.startError();
     return undefined;
   } finally {
-    await own.stop();
+    await ownService.stop();
   }
 }
 
 const OWN_SERVICE_POLL_MS = 20;
 /** Opening a large data folder after a crash is slow. */
-const START_WITHIN_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 /** The service itself stops waiting for its work after 20 s. */
-const STOP_WITHIN_MS = 25_000;
+const STOP_TIMEOUT_MS = 25_000;
 
 /** A service without HTTP that this process started, and has to stop. */
 class OwnService {
   private readonly child: ChildProcess;
   private readonly ended: Promise<void>;
-  private isOver = false;
+  private hasEnded = false;
   private errorOutput = '';
 
   /** @throws CliError if the service is not built */
@@ -190,11 +190,11 @@ class OwnService {
       this.errorOutput = (this.errorOutput + text).slice(-4_000);
     });
     this.ended = new Promise((resolve) => {
-      const over = () => {
-        this.isOver = true;
+      const handleEnd = () => {
+        this.hasEnded = true;
         resolve();
       };
-      this.child.once('error', over).once('close', over);
+      this.child.once('error', handleEnd).once('close', handleEnd);
     });
   }
 
@@ -203,29 +203,29 @@ class OwnService {
    * @throws CliError if it cannot start for any other reason
    */
   async isReady(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
-    const deadline = performance.now() + START_WITHIN_MS;
-    for (; !this.isOver; await pause(OWN_SERVICE_POLL_MS, undefined, { signal })) {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    for (; !this.hasEnded; await pause(OWN_SERVICE_POLL_MS, undefined, { signal })) {
       if ((await client.status())?.process_id === this.child.pid) return true;
       if (performance.now() > deadline) throw new CliError('the service does not start', 'unavailable');
     }
     if (this.child.exitCode === DATA_FOLDER_IN_USE_EXIT_CODE) return false;
-    throw this.failure();
+    throw this.startError();
   }
 
   /** Terminates the service and waits until it has ended; kills it after a timeout. */
   async stop(): Promise<void> {
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     this.child.kill('SIGTERM');
-    const killTimer = setTimeout(() => this.child.kill('SIGKILL'), STOP_WITHIN_MS);
+    const killTimer = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await this.ended;
     clearTimeout(killTimer);
   }
 
   /** An error with the most informative line that the service wrote: the first of its last error, or else the last. */
-  failure(): CliError {
+  startError(): CliError {
     const lines = this.errorOutput.split('\n').filter((line) => line.trim() !== '');
     const reason = lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1);
-    const end = this.child.signalCode ?? `exit code ${String(this.child.exitCode)}`;
-    return new CliError(reason ?? `the service could not be started (${end})`, 'unavailable');
+    const exitStatus = this.child.signalCode ?? `exit code ${String(this.child.exitCode)}`;
+    return new CliError(reason ?? `the service could not be started (${exitStatus})`, 'unavailable');
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiKey, NewApiKey, ReadModelStatus, Workspace } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { run } from '../test/run.ts';
+import { runCommand } from '../test/run.ts';
 import type { CommandResult } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
@@ -26,7 +26,7 @@ describe('the command line tool', () => {
   });
 
   async function cli(...line: readonly string[]): Promise<CommandResult> {
-    const outcome = await run(config, line);
+    const outcome = await runCommand(config, line);
     printed.push(outcome);
     return outcome;
   }
@@ -59,7 +59,7 @@ describe('the command line tool', () => {
 
     it('rebuilds one read model before it stops what it started', async () => {
       const elsewhere = loadConfig({ PATH: process.env['PATH'], DATA_DIR: join(folder, 'elsewhere') });
-      const { code, out } = await run(elsewhere, ['read-models', 'rebuild', 'milestones', '--json']);
+      const { code, out } = await runCommand(elsewhere, ['read-models', 'rebuild', 'milestones', '--json']);
       expect(code).toBe(0);
       expect(JSON.parse(out)).toEqual({ data: [expect.objectContaining({ name: 'milestones', generation: 2 })] });
     }, 60_000);
@@ -116,7 +116,7 @@ describe('the command line tool', () => {
 
     it('makes keys with --json as the object, and revokes them', async () => {
       const line = ['keys', 'create', '--name', 'trial', '--environment', 'test', '--role', 'developer'];
-      const { code, out } = await run(config, [...line, '--json']);
+      const { code, out } = await runCommand(config, [...line, '--json']);
       expect(code).toBe(0);
       const created = JSON.parse(out) as NewApiKey;
       expect(created).toMatchObject({ name: 'trial', environment: 'test', role: 'developer' });

@@ -36,12 +36,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     socketPath: administrationSocketPath(dataDir, tmpdir()),
     serviceMain: fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url)),
     serviceEnvironment: { ...env, DATA_DIR: dataDir },
-    remote: remoteService(env),
+    remote: readRemoteService(env),
     apiKey: env['API_KEY'] || undefined,
   };
 }
 
-function remoteService(env: NodeJS.ProcessEnv): RemoteService | undefined {
+function readRemoteService(env: NodeJS.ProcessEnv): RemoteService | undefined {
   const url = env['ADMINISTRATION_URL'];
   if (!url) return undefined;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
@@ -95,17 +95,17 @@ export class RefusedError extends CliError {
   }
 
   /** @param body of the response; may have any form if something else than the service responded */
-  static of(status: number, body: unknown, line: (error: Partial<ErrorBody['error']>) => string): RefusedError {
+  static of(status: number, body: unknown, summarize: (error: Partial<ErrorBody['error']>) => string): RefusedError {
     const { error = {} } = Object(body) as Partial<{ readonly error: Partial<ErrorBody['error']> }>;
     return new RefusedError(
-      line(error) || error.message || `the service answered with status ${status}`,
+      summarize(error) || error.message || `the service answered with status ${status}`,
       status,
       error,
     );
   }
 
   /** True if the input of the command is the reason. */
-  get isAboutInput(): boolean {
+  get isInputError(): boolean {
     return this.status === 400;
   }
 

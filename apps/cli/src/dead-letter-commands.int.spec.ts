@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
-import { type CommandResult, run } from '../test/run.ts';
+import { type CommandResult, runCommand } from '../test/run.ts';
 import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
-import { confirmed } from './terminal.ts';
+import { askConfirmation } from './terminal.ts';
 
 describe('dead letters', () => {
   let service: StubAdministration;
@@ -15,13 +15,14 @@ describe('dead letters', () => {
     });
   });
   beforeEach(() => {
-    service.asked = [];
+    service.requests = [];
     answers = { 'GET /dead_letters/summary': SUMMARY };
   });
   afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CommandResult> => run(service.config, ['dead-letters', ...line]);
-  const posts = () => service.asked.filter(({ route }) => route.startsWith('POST'));
+  const cli = (...line: readonly string[]): Promise<CommandResult> =>
+    runCommand(service.config, ['dead-letters', ...line]);
+  const posts = () => service.requests.filter(({ route }) => route.startsWith('POST'));
   const SUMMARY = {
     count: 20_012,
     is_exact: false,
@@ -76,11 +77,11 @@ describe('dead letters', () => {
         '',
       ],
     ]);
-    expect(service.asked).toMatchObject([
+    expect(service.requests).toMatchObject([
       { query: { workspace: 'default', reason: 'timeout', since: '2026-11-21T09:30:00Z' } },
     ]);
     expect(JSON.parse((await cli('summary', '--all-workspaces', '--json')).out)).toEqual(SUMMARY);
-    expect(service.asked[1]?.query).toEqual({});
+    expect(service.requests[1]?.query).toEqual({});
     answers = { 'GET /dead_letters/summary': NONE };
     expect((await cli('summary')).out).toBe('none in workspace default\n');
   });
@@ -92,7 +93,7 @@ describe('dead letters', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^20012\+ dead letters$/m);
     expect(out).toMatch(/^rpl_1 +default +live +whe_a +replay +running +12 +0 +0$/m);
-    expect(service.asked.map(({ route, query, body }) => [route, query, body])).toEqual([
+    expect(service.requests.map(({ route, query, body }) => [route, query, body])).toEqual([
       [
         'GET /dead_letters/summary',
         {
@@ -171,7 +172,7 @@ describe('dead letters', () => {
     const { code, out, err } = await cli('replay', '--wait');
     expect([code, out]).toEqual([0, expect.stringMatching(/^rpl_1 .* completed +12 +12 +0$/m)]);
     expect(err).toContain('5 of 12 found so far are done, 0 failed; 1 of 1 run\n12 of 12');
-    expect(service.asked.at(-1)?.query).toEqual({ workspace: 'default', environment: 'live' });
+    expect(service.requests.at(-1)?.query).toEqual({ workspace: 'default', environment: 'live' });
     answers['GET /replays/rpl_1'] = replay('canceled', 5);
     const canceled = await cli('replay', '--wait', '--json');
     expect([canceled.code, JSON.parse(canceled.out)]).toMatchObject([1, { data: [{ status: 'canceled' }] }]);
@@ -184,7 +185,7 @@ describe('whoever is at a terminal', () => {
     let told = '';
     const err = { write: (text: string) => void (told += text) };
     input.end(line);
-    const answer = await confirmed({ input, err, signal: new AbortController().signal }, 'Go on?');
+    const answer = await askConfirmation({ input, err, signal: new AbortController().signal }, 'Go on?');
     return [answer, told];
   };
 
@@ -205,6 +206,6 @@ describe('whoever is at a terminal', () => {
       },
     };
     const { signal } = new AbortController();
-    expect(await confirmed({ input: new PassThrough(), err, signal }, 'Go on?')).toBe(true);
+    expect(await askConfirmation({ input: new PassThrough(), err, signal }, 'Go on?')).toBe(true);
   });
 });

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import type { ErrorCode } from '@tracking/contracts';
 import { CliError, UsageError } from './config.ts';
 import {
-  addWhere,
+  addScopeOptions,
   type DeliveryDetail,
-  deliveryOf,
-  filtersOf,
+  readDelivery,
+  toFilterParams,
   printDeliveries,
   printDelivery,
-  whereOf,
+  toScopeParams,
 } from './delivery-commands.ts';
 import { addDeadLetterFilters, addLimit, type Invocation, type Runner } from './invocation.ts';
 import {
@@ -18,27 +18,33 @@ import {
   requireServing,
   waitUntilEnded,
 } from './replay-commands.ts';
-import { type Column, noneIn, type Printer } from './terminal.ts';
+import { type Column, describeEmptyList, type Printer } from './terminal.ts';
 
-const DEAD = { status: 'dead_lettered' };
+const DEAD_LETTER_FILTER = { status: 'dead_lettered' };
 /** Maximum number of ids in one command. */
-const MAX_NAMED = 200;
-const COUNT: Column<Count> = ['COUNT', counted];
-const REASONS: readonly Column<Summary['by_reason'][number]>[] = [['REASON', ({ reason }) => reason], COUNT];
-const TYPES: readonly Column<Summary['by_event_type'][number]>[] = [['EVENT', ({ event_type }) => event_type], COUNT];
-const ENDPOINTS: readonly Column<Summary['by_endpoint'][number]>[] = [
+const MAX_IDS = 200;
+const COUNT_COLUMN: Column<Count> = ['COUNT', formatCount];
+const REASON_COLUMNS: readonly Column<Summary['by_reason'][number]>[] = [
+  ['REASON', ({ reason }) => reason],
+  COUNT_COLUMN,
+];
+const EVENT_TYPE_COLUMNS: readonly Column<Summary['by_event_type'][number]>[] = [
+  ['EVENT', ({ event_type }) => event_type],
+  COUNT_COLUMN,
+];
+const ENDPOINT_COLUMNS: readonly Column<Summary['by_endpoint'][number]>[] = [
   ['ENDPOINT', ({ endpoint_id }) => endpoint_id],
   ['WORKSPACE', ({ workspace }) => workspace],
   ['ENVIRONMENT', ({ environment }) => environment],
   ['STATUS', ({ status }) => status],
   ['URL', ({ url }) => url],
-  COUNT,
+  COUNT_COLUMN,
 ];
 /** Result of `counted` if there are none, exactly. */
-const NONE = '0';
+const ZERO_COUNT = '0';
 
-type How = 'replay' | 'discard';
-interface Settled {
+type BulkAction = 'replay' | 'discard';
+interface BulkResult {
   readonly data: readonly ReplaySummary[];
   readonly refused: readonly {
     readonly endpoint_id: string;
@@ -50,89 +56,96 @@ interface Settled {
 }
 
 export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
-  addLimit(addDeadLetterFilters(addWhere(deadLetters.command('list'))), 'the newest first')
+  addLimit(addDeadLetterFilters(addScopeOptions(deadLetters.command('list'))), 'the newest first')
     .description('list deliveries that failed for good, the newest first')
     .action(
-      run((invocation) => printDeliveries(invocation, { ...whereOf(invocation), ...filtersOf(invocation), ...DEAD })),
+      run((invocation) =>
+        printDeliveries(invocation, {
+          ...toScopeParams(invocation),
+          ...toFilterParams(invocation),
+          ...DEAD_LETTER_FILTER,
+        }),
+      ),
     );
-  addWhere(deadLetters.command('show'))
+  addScopeOptions(deadLetters.command('show'))
     .argument('<id>', 'id of the delivery, dlv_…')
     .description('show a dead letter with its payload and every attempt')
     .action(
       run(async (invocation) => {
-        const delivery = await deliveryOf(invocation);
-        requireDead(delivery);
+        const delivery = await readDelivery(invocation);
+        requireDeadLetter(delivery);
         printDelivery(invocation, delivery);
       }),
     );
-  addDeadLetterFilters(addWhere(deadLetters.command('summary')))
+  addDeadLetterFilters(addScopeOptions(deadLetters.command('summary')))
     .description('count dead letters by reason, endpoint and event type')
     .action(
       run(async (invocation) => {
-        const summary = await summaryOf(invocation);
+        const summary = await fetchSummary(invocation);
         if (invocation.options['json'] === true) invocation.print.one(summary, () => '');
         else printSummary(invocation.print, summary);
       }),
     );
-  addSettling(deadLetters.command('replay'))
+  addBulkOptions(deadLetters.command('replay'))
     .argument('[ids...]', 'ids of deliveries, dlv_…; all that match without any')
     .description('deliver dead letters again, the oldest first, each with a new schedule')
-    .action(run((invocation) => settle(invocation, 'replay'), refuseUnclear));
-  addSettling(deadLetters.command('discard'))
+    .action(run((invocation) => runBulkAction(invocation, 'replay'), checkSelection));
+  addBulkOptions(deadLetters.command('discard'))
     .argument('[ids...]', 'ids of deliveries, dlv_…')
     .description('give dead letters up')
     .option('--all', 'all of them, where neither ids nor filters are given')
     .action(
       run(
-        (invocation) => settle(invocation, 'discard'),
+        (invocation) => runBulkAction(invocation, 'discard'),
         (invocation) => {
-          refuseUnclear(invocation);
-          const isAimed =
+          checkSelection(invocation);
+          const hasSelection =
             invocation.operands.length > 0 || hasFilters(invocation) || invocation.options['all'] === true;
-          if (!isAimed) throw new UsageError('name the dead letters, a filter, or --all');
+          if (!hasSelection) throw new UsageError('name the dead letters, a filter, or --all');
         },
       ),
     );
 }
 
-function addSettling(command: Command): Command {
-  return addDeadLetterFilters(addWhere(command))
+function addBulkOptions(command: Command): Command {
+  return addDeadLetterFilters(addScopeOptions(command))
     .option('--yes', 'do not ask')
     .option('--wait', 'wait until it is done, and tell how far it is');
 }
 
 type Input = Pick<Invocation, 'operands' | 'options'>;
-const hasFilters = (invocation: Input) => Object.keys(filtersOf(invocation)).length > 0;
+const hasFilters = (invocation: Input) => Object.keys(toFilterParams(invocation)).length > 0;
 
-function refuseUnclear(invocation: Input): void {
+function checkSelection(invocation: Input): void {
   const { operands } = invocation;
-  if (operands.length > MAX_NAMED) throw new UsageError(`name at most ${MAX_NAMED} dead letters`);
+  if (operands.length > MAX_IDS) throw new UsageError(`name at most ${MAX_IDS} dead letters`);
   if (operands.length > 0 && hasFilters(invocation)) throw new UsageError('name either dead letters or filters');
 }
 
 /** Shows the affected dead letters, asks for confirmation, and starts the replays or discards them. */
-async function settle(invocation: Invocation, how: How): Promise<void> {
+async function runBulkAction(invocation: Invocation, action: BulkAction): Promise<void> {
   const { client, print, operands, options } = invocation;
   const isWaiting = options['wait'] === true;
   if (isWaiting) requireServing(invocation);
-  const [count, workspaces] = operands.length > 0 ? await findNamed(invocation) : await findMatching(invocation);
-  if (count === NONE) return print.one({ data: [], refused: [], workspaces }, () => noneIn(workspaces));
-  await requireConfirmed(invocation, how === 'replay' ? `Deliver ${count} again?` : `Give ${count} up for good?`);
-  const asked = { ...whereOf(invocation), ...selectionOf(invocation) };
-  const settled = await client.post<Settled>(`/dead_letters/${how}`, asked);
-  const data = isWaiting ? await waitUntilEnded(invocation, settled.data) : settled.data;
-  printSettled(invocation, { ...settled, data });
+  const [count, workspaces] = operands.length > 0 ? await findByIds(invocation) : await findMatching(invocation);
+  if (count === ZERO_COUNT)
+    return print.one({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
+  await requireConfirmation(invocation, action === 'replay' ? `Deliver ${count} again?` : `Give ${count} up for good?`);
+  const request = { ...toScopeParams(invocation), ...toSelection(invocation) };
+  const result = await client.post<BulkResult>(`/dead_letters/${action}`, request);
+  const data = isWaiting ? await waitUntilEnded(invocation, result.data) : result.data;
+  printBulkResult(invocation, { ...result, data });
   if (isWaiting) requireCompleted(data);
-  const { refused } = settled;
+  const { refused } = result;
   if (refused[0] !== undefined) throw new CliError(`not begun for ${refused.length} of the endpoints`, refused[0].code);
 }
 
-async function requireConfirmed({ options, confirm }: Invocation, question: string): Promise<void> {
-  const isAsked = options['yes'] !== true && options['json'] !== true;
-  if (isAsked && !(await confirm(question))) throw new CliError('nothing was done');
+async function requireConfirmation({ options, confirm }: Invocation, question: string): Promise<void> {
+  const needsConfirmation = options['yes'] !== true && options['json'] !== true;
+  if (needsConfirmation && !(await confirm(question))) throw new CliError('nothing was done');
 }
 
-function printSettled({ print, options, note }: Invocation, settled: Settled): void {
+function printBulkResult({ print, options, note }: Invocation, settled: BulkResult): void {
   const { data, refused } = settled;
   if (options['json'] === true) return print.one(settled, () => '');
   if (data.length > 0) print.list(data, REPLAY_COLUMNS);
@@ -144,20 +157,20 @@ function printSettled({ print, options, note }: Invocation, settled: Settled): v
 type Affected = readonly [count: string, workspaces: readonly string[]];
 
 async function findMatching(invocation: Invocation): Promise<Affected> {
-  const summary = await summaryOf(invocation);
-  const count = counted(summary);
-  if (count !== NONE && invocation.options['json'] !== true) printSummary(invocation.print, summary);
+  const summary = await fetchSummary(invocation);
+  const count = formatCount(summary);
+  if (count !== ZERO_COUNT && invocation.options['json'] !== true) printSummary(invocation.print, summary);
   return [count, summary.workspaces];
 }
 
-async function findNamed(invocation: Invocation): Promise<Affected> {
-  const named = [...new Set(invocation.operands)];
-  for (const operand of named) requireDead(await deliveryOf({ ...invocation, operand }));
-  return [String(named.length), []];
+async function findByIds(invocation: Invocation): Promise<Affected> {
+  const ids = [...new Set(invocation.operands)];
+  for (const operand of ids) requireDeadLetter(await readDelivery({ ...invocation, operand }));
+  return [String(ids.length), []];
 }
 
 /** The selection of dead letters in the body of a request. */
-function selectionOf({ operands, options }: Input): object {
+function toSelection({ operands, options }: Input): object {
   if (operands.length > 0) return { delivery_ids: [...new Set(operands)] };
   const { endpoint, eventType, reason, since, until } = options;
   return {
@@ -169,8 +182,8 @@ function selectionOf({ operands, options }: Input): object {
   };
 }
 
-function requireDead({ id, status }: DeliveryDetail): void {
-  if (status !== DEAD.status) throw new CliError(`${id} is no dead letter: ${status}`, 'not_found');
+function requireDeadLetter({ id, status }: DeliveryDetail): void {
+  if (status !== DEAD_LETTER_FILTER.status) throw new CliError(`${id} is no dead letter: ${status}`, 'not_found');
 }
 
 interface Count {
@@ -192,23 +205,23 @@ interface Summary extends Count {
 }
 
 /** Counts the deliveries that the command's filters select. */
-function summaryOf(invocation: Invocation): Promise<Summary> {
-  const params = { ...whereOf(invocation), ...filtersOf(invocation) };
+function fetchSummary(invocation: Invocation): Promise<Summary> {
+  const params = { ...toScopeParams(invocation), ...toFilterParams(invocation) };
   return invocation.client.get<Summary>('/dead_letters/summary', params);
 }
 
 function printSummary(print: Printer, summary: Summary): void {
   const { by_reason, by_endpoint, by_event_type, workspaces } = summary;
-  if (counted(summary) === NONE) return print.hint(noneIn(workspaces));
-  print.hint(`${counted(summary)} dead letters`);
-  print.list(by_reason, REASONS);
+  if (formatCount(summary) === ZERO_COUNT) return print.hint(describeEmptyList(workspaces));
+  print.hint(`${formatCount(summary)} dead letters`);
+  print.list(by_reason, REASON_COLUMNS);
   print.hint('');
-  print.list(by_endpoint, ENDPOINTS);
+  print.list(by_endpoint, ENDPOINT_COLUMNS);
   print.hint('');
-  print.list(by_event_type, TYPES);
+  print.list(by_event_type, EVENT_TYPE_COLUMNS);
 }
 
 /** The count, with a plus if there are more. */
-function counted({ count, is_exact }: Count): string {
+function formatCount({ count, is_exact }: Count): string {
   return `${count}${is_exact ? '' : '+'}`;
 }

@@ -1,5 +1,9 @@
-import { type CommandResult, run } from '../test/run.ts';
-import { type Asked, startAdministration, type StubAdministration } from '../test/stub-administration.ts';
+import { type CommandResult, runCommand } from '../test/run.ts';
+import {
+  type AdministrationRequest,
+  startAdministration,
+  type StubAdministration,
+} from '../test/stub-administration.ts';
 
 /** The commands against a service that knows 450 deliveries, the newest first. */
 describe('deliveries and dead letters', () => {
@@ -13,14 +17,14 @@ describe('deliveries and dead letters', () => {
     });
   });
   beforeEach(() => {
-    service.asked = [];
+    service.requests = [];
     answers = {};
   });
   afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CommandResult> => run(service.config, line);
+  const cli = (...line: readonly string[]): Promise<CommandResult> => runCommand(service.config, line);
   const deliveries = Array.from({ length: 450 }, (_, index) => delivery(450 - index));
-  function page({ limit, cursor }: Asked['query']): object {
+  function page({ limit, cursor }: AdministrationRequest['query']): object {
     const start = Number(cursor ?? 0);
     const end = start + Number(limit);
     const next_cursor = end < deliveries.length ? String(end) : null;
@@ -70,7 +74,7 @@ describe('deliveries and dead letters', () => {
       /^dlv_450 +default +live +whe_a +milestone.recorded +dead_lettered +2026\S+ +20 +- +no answer in/,
     );
     expect(lines[51]).toBe('there are more, see --limit');
-    expect(service.asked.map(({ query }) => query)).toEqual([{ workspace: 'default', limit: '50' }]);
+    expect(service.requests.map(({ query }) => query)).toEqual([{ workspace: 'default', limit: '50' }]);
   });
 
   it('are listed over as many pages as it takes', async () => {
@@ -82,7 +86,7 @@ describe('deliveries and dead letters', () => {
       'dlv_50',
       { workspaces: ['default'] },
     ]);
-    expect(service.asked.map(({ query }) => [query['limit'], query['cursor'], query['status']])).toEqual([
+    expect(service.requests.map(({ query }) => [query['limit'], query['cursor'], query['status']])).toEqual([
       ['200', undefined, 'dead_lettered'],
       ['200', '200', 'dead_lettered'],
       ['1', '400', 'dead_lettered'],
@@ -95,7 +99,7 @@ describe('deliveries and dead letters', () => {
       '--endpoint whe_a --event-type shipment.created --since 2026-11-21T09:30:00Z --until 2026-11-22T00:00:00Z';
     await cli('dead-letters', 'list', '--all-workspaces', '--environment', 'test', ...filters.split(' '));
     await cli('deliveries', 'list', '--workspace', 'Acme', '--event', 'evt_a', '--status', 'pending,retrying');
-    expect(service.asked.map(({ query }) => query)).toEqual([
+    expect(service.requests.map(({ query }) => query)).toEqual([
       {
         environment: 'test',
         endpoint_id: 'whe_a',
@@ -130,7 +134,7 @@ describe('deliveries and dead letters', () => {
       expect(out).toMatch(/^1 +2026-11-21T09:30:00.000Z +12 +500 +yes +answered 500 +broken \[2Jx{150,200}$/m);
       expect(JSON.parse((await cli(command, 'show', 'dlv_7', '--json')).out)).toEqual(detail);
     }
-    expect(service.asked[0]).toMatchObject({ query: { workspace: 'Acme' } });
+    expect(service.requests[0]).toMatchObject({ query: { workspace: 'Acme' } });
   });
 
   it('that succeeded are no dead letters', async () => {
@@ -148,7 +152,7 @@ describe('deliveries and dead letters', () => {
     expect(JSON.parse((await cli('deliveries', 'retry', 'dlv_7', '--all-workspaces', '--json')).out)).toEqual(
       delivery(7),
     );
-    expect(service.asked.map(({ body }) => body)).toEqual([{ workspace: 'default' }, {}]);
+    expect(service.requests.map(({ body }) => body)).toEqual([{ workspace: 'default' }, {}]);
   });
 
   it('are told apart from shipments among what is parked', async () => {

@@ -6,13 +6,13 @@ import {
   addLimit,
   addStatus,
   type Invocation,
-  queryOf,
+  toQuery,
   type Runner,
 } from './invocation.ts';
-import { type Column, noneIn } from './terminal.ts';
+import { type Column, describeEmptyList } from './terminal.ts';
 
 /** Characters of a response body in a table; `--json` shows all of it. */
-const SHOWN_BODY_LENGTH = 200;
+const MAX_SHOWN_BODY_CHARACTERS = 200;
 const FIELD_COLUMNS: readonly Column<readonly [string, string | number | boolean | null]>[] = [
   ['FIELD', ([name]) => name],
   ['VALUE', ([, value]) => value],
@@ -24,9 +24,9 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   ['STATUS', ({ status_code }) => status_code],
   ['BY HAND', ({ manual }) => (manual ? 'yes' : 'no')],
   ['ERROR', ({ error }) => error && error.message],
-  ['ANSWER', ({ response }) => response && response.body.slice(0, SHOWN_BODY_LENGTH)],
+  ['ANSWER', ({ response }) => response && response.body.slice(0, MAX_SHOWN_BODY_CHARACTERS)],
 ];
-const COLUMNS: readonly Column<DeliverySummary>[] = [
+const DELIVERY_COLUMNS: readonly Column<DeliverySummary>[] = [
   ['ID', ({ id }) => id],
   ['WORKSPACE', ({ workspace }) => workspace],
   ['ENVIRONMENT', ({ environment }) => environment],
@@ -54,31 +54,33 @@ export interface DeliveryDetail extends DeliverySummary {
 }
 
 export function addDeliveryCommands(deliveries: Command, run: Runner): void {
-  addLimit(addStatus(addDeliveryFilters(addWhere(deliveries.command('list')))), 'the newest first')
+  addLimit(addStatus(addDeliveryFilters(addScopeOptions(deliveries.command('list')))), 'the newest first')
     .description('list deliveries to webhook endpoints, the newest first')
     .option('--event <id>', 'only those of this event, evt_…')
-    .action(run((invocation) => printDeliveries(invocation, { ...whereOf(invocation), ...filtersOf(invocation) })));
-  addWhere(deliveries.command('show'))
+    .action(
+      run((invocation) => printDeliveries(invocation, { ...toScopeParams(invocation), ...toFilterParams(invocation) })),
+    );
+  addScopeOptions(deliveries.command('show'))
     .argument('<id>', 'id of the delivery, dlv_…')
     .description('show a delivery with its payload and every attempt')
-    .action(run(async (invocation) => printDelivery(invocation, await deliveryOf(invocation))));
-  addWhere(deliveries.command('retry'))
+    .action(run(async (invocation) => printDelivery(invocation, await readDelivery(invocation))));
+  addScopeOptions(deliveries.command('retry'))
     .argument('<id>', 'id of the delivery, dlv_…')
     .description('have a delivery attempted once, beside its schedule')
     .action(
       run(async (invocation) => {
         const { client, print, operand } = invocation;
         const path = `/deliveries/${encodeURIComponent(operand)}/retry`;
-        const delivery = await client.post<DeliverySummary>(path, whereOf(invocation));
+        const delivery = await client.post<DeliverySummary>(path, toScopeParams(invocation));
         print.one(delivery, ({ id }) => `${id} is attempted: see deliveries show`);
       }),
     );
 }
 
 /** Reads the delivery that the command names. */
-export async function deliveryOf(invocation: Invocation): Promise<DeliveryDetail> {
+export async function readDelivery(invocation: Invocation): Promise<DeliveryDetail> {
   const { client, operand } = invocation;
-  return client.get(`/deliveries/${encodeURIComponent(operand)}`, whereOf(invocation));
+  return client.get(`/deliveries/${encodeURIComponent(operand)}`, toScopeParams(invocation));
 }
 
 export function printDelivery({ print, options }: Invocation, delivery: DeliveryDetail): void {
@@ -116,29 +118,29 @@ interface DeliverySummary {
   readonly last_error: { readonly code: string; readonly message: string } | null;
 }
 /** Adds the options for workspace and environment. */
-export function addWhere(command: Command): Command {
+export function addScopeOptions(command: Command): Command {
   return addEnvironment(command.option('--all-workspaces', 'look into every workspace'));
 }
 
 /** The query parameters for workspace and environment; without a workspace, the service searches all. */
-export function whereOf({ workspace, options }: Invocation): Readonly<Record<string, string>> {
-  return queryOf({
+export function toScopeParams({ workspace, options }: Invocation): Readonly<Record<string, string>> {
+  return toQuery({
     workspace: options['allWorkspaces'] === true ? undefined : workspace,
     environment: options['environment'],
   });
 }
 
-export function filtersOf({ options }: Pick<Invocation, 'options'>): Readonly<Record<string, string>> {
+export function toFilterParams({ options }: Pick<Invocation, 'options'>): Readonly<Record<string, string>> {
   const { endpoint, event, eventType, status, reason, since, until } = options;
-  return queryOf({ endpoint_id: endpoint, event_id: event, event_type: eventType, status, reason, since, until });
+  return toQuery({ endpoint_id: endpoint, event_id: event, event_type: eventType, status, reason, since, until });
 }
 
 export function printDeliveries(invocation: Invocation, params: Readonly<Record<string, string>>): Promise<void> {
-  return printFirst(invocation, '/deliveries', params, COLUMNS);
+  return printFirstItems(invocation, '/deliveries', params, DELIVERY_COLUMNS);
 }
 
 /** Prints the first items of a list over one or all workspaces, up to `--limit`. */
-export async function printFirst<T>(
+export async function printFirstItems<T>(
   { client, print, options }: Invocation,
   path: string,
   params: Readonly<Record<string, string>>,
@@ -146,7 +148,8 @@ export async function printFirst<T>(
 ): Promise<void> {
   const page = await client.list<Page<T> & { readonly workspaces: string[] }>(path, params, Number(options['limit']));
   const { data, workspaces, next_cursor } = page;
-  if (data.length === 0 || options['json'] === true) print.one({ data, workspaces }, () => noneIn(workspaces));
+  if (data.length === 0 || options['json'] === true)
+    print.one({ data, workspaces }, () => describeEmptyList(workspaces));
   else print.list(data, columns);
   if (next_cursor !== null) print.hint('there are more, see --limit');
 }

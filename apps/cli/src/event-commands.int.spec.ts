@@ -1,9 +1,13 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CommandResult, run } from '../test/run.ts';
-import { type Asked, startAdministration, type StubAdministration } from '../test/stub-administration.ts';
+import { type CommandResult, runCommand } from '../test/run.ts';
+import {
+  type AdministrationRequest,
+  startAdministration,
+  type StubAdministration,
+} from '../test/stub-administration.ts';
 
-type Handler = (query: Asked['query']) => object | undefined;
+type Handler = (query: AdministrationRequest['query']) => object | undefined;
 
 /** The commands against a service that answers as it is told. */
 describe('events', () => {
@@ -35,9 +39,9 @@ describe('events', () => {
   ];
   const TEXT = LINES.map((line) => `${JSON.stringify(line)}\n`).join('');
   const cli = (line: readonly string[], input?: string): Promise<CommandResult> =>
-    run(service.config, line, undefined, input);
+    runCommand(service.config, line, undefined, input);
   const stored = () =>
-    service.asked.filter(({ route }) => route === 'POST /events').flatMap(({ body }) => Object.values(body));
+    service.requests.filter(({ route }) => route === 'POST /events').flatMap(({ body }) => Object.values(body));
 
   it('are exported to standard output, where nothing else stands', async () => {
     expect(await cli(['events', 'export', '-'])).toEqual({
@@ -52,18 +56,18 @@ describe('events', () => {
     const { code, out } = await cli(['events', 'import', '-', '--json'], TEXT);
     expect([code, JSON.parse(out)]).toEqual([0, { events: 3 }]);
     expect(stored()).toEqual([EVENTS]);
-    expect(service.asked.filter(({ route }) => route === 'POST /events/workspaces').map(({ body }) => body)).toEqual(
+    expect(service.requests.filter(({ route }) => route === 'POST /events/workspaces').map(({ body }) => body)).toEqual(
       WORKSPACES,
     );
   });
 
   it('are imported, and the shipments of their workspaces checked once all of them are stored', async () => {
     const ends = () =>
-      service.asked.flatMap(({ route, body }, place) => (route === 'POST /events/end' ? [[place, body]] : []));
+      service.requests.flatMap(({ route, body }, place) => (route === 'POST /events/end' ? [[place, body]] : []));
     expect((await cli(['events', 'import', '-'], TEXT.slice(0, TEXT.lastIndexOf('{"end"')))).code).toBe(1);
     expect(ends()).toEqual([]);
     expect((await cli(['events', 'import', '-'], TEXT)).code).toBe(0);
-    expect(ends()).toEqual([[service.asked.length - 1, { workspaces: ['wsp_a'] }]]);
+    expect(ends()).toEqual([[service.requests.length - 1, { workspaces: ['wsp_a'] }]]);
   });
 
   it('are exported to a file of its own, and imported from it', async () => {
@@ -108,12 +112,12 @@ describe('events', () => {
       'error: standard input is not whole: 3 events were stored, the last ones are missing',
     ]);
     expect((await cli(['events', 'import', '-'], 'PO-1\n')).err).toContain('a line of the file is not JSON');
-    const looks = service.asked.length;
+    const looks = service.requests.length;
     expect(await cli(['events', 'import', join(service.folder, 'none')])).toMatchObject({
       code: 1,
       err: expect.stringContaining('ENOENT'),
     });
-    expect(service.asked.length).toBe(looks);
+    expect(service.requests.length).toBe(looks);
   });
 
   it.each([
@@ -196,7 +200,7 @@ describe('events', () => {
     it('passes its filters on', async () => {
       const filters = '--event-type shipment.created --since 2026-11-21T09:30:00Z --until 2026-11-22T00:00:00+01:00';
       await cli(['events', 'list', '--workspace', 'Acme', '--environment', 'test', ...filters.split(' ')]);
-      expect(service.asked.map(({ query }) => query)).toEqual([
+      expect(service.requests.map(({ query }) => query)).toEqual([
         {
           workspace: 'Acme',
           environment: 'test',

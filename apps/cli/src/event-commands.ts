@@ -12,22 +12,22 @@ import {
 } from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
 import { CliError, RefusedError } from './config.ts';
-import { addEnvironment, addEventFilters, addLimit, type Invocation, queryOf, type Runner } from './invocation.ts';
-import { type Column, noneIn, type Output } from './terminal.ts';
+import { addEnvironment, addEventFilters, addLimit, type Invocation, toQuery, type Runner } from './invocation.ts';
+import { type Column, describeEmptyList, type Output } from './terminal.ts';
 
-const COLUMNS: readonly Column<EventEnvelope>[] = [
+const EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
   ['ID', ({ id }) => id],
   ['TYPE', ({ type }) => type],
   ['CREATED', ({ created_at }) => created_at],
   ['ENVIRONMENT', ({ environment }) => environment],
-  ['SHIPMENT', textOf('shipment_id')],
-  ['EXTERNAL ID', textOf('external_id')],
+  ['SHIPMENT', readText('shipment_id')],
+  ['EXTERNAL ID', readText('external_id')],
 ];
-const EVENTS_PER_REQUEST = 500;
+const MAX_EVENTS_PER_REQUEST = 500;
 /** Maximum size of the events of one request as JSON. The service accepts bodies of up to 8 MiB. */
-const BYTES_PER_REQUEST = 4_000_000;
+const MAX_BYTES_PER_REQUEST = 4_000_000;
 /** Stands for standard input or output instead of a file. */
-const STREAM = '-';
+const STANDARD_STREAM = '-';
 
 export function addEventCommands(events: Command, run: Runner): void {
   addLimit(addEventFilters(addEnvironment(events.command('list'))), 'the oldest first')
@@ -41,7 +41,7 @@ export function addEventCommands(events: Command, run: Runner): void {
       run(async (invocation) => {
         const count = await exportEvents(invocation);
         // Standard output holds the events, and their count at the end.
-        if (invocation.operand === STREAM) invocation.note(`${count} events`);
+        if (invocation.operand === STANDARD_STREAM) invocation.note(`${count} events`);
         else invocation.print.one({ events: count }, () => `${count} events`);
       }),
     );
@@ -57,7 +57,7 @@ export function addEventCommands(events: Command, run: Runner): void {
     );
 }
 
-function textOf(name: string): (event: EventEnvelope) => string | null {
+function readText(name: string): (event: EventEnvelope) => string | null {
   return (event) => {
     const value = (event.data as Readonly<Record<string, unknown>>)[name];
     return typeof value === 'string' ? value : null;
@@ -68,19 +68,19 @@ function textOf(name: string): (event: EventEnvelope) => string | null {
 async function printEvents({ client, print, workspace, options }: Invocation): Promise<void> {
   const { environment, eventType, since, until } = options;
   const limit = Number(options['limit']);
-  const found: Page<EventEnvelope>[] = [];
+  const pages: Page<EventEnvelope>[] = [];
   for (const each of environment === undefined ? ENVIRONMENTS : [environment]) {
-    const query = queryOf({ workspace, environment: each, type: eventType, since, until });
-    found.push(await client.list<Page<EventEnvelope>>('/published_events', query, limit));
+    const query = toQuery({ workspace, environment: each, type: eventType, since, until });
+    pages.push(await client.list<Page<EventEnvelope>>('/published_events', query, limit));
   }
-  const all = found.flatMap(({ data }) => data).sort(oldestFirst);
-  print.list(all.slice(0, limit), COLUMNS, noneIn([workspace]));
-  if (all.length > limit || found.some(({ next_cursor }) => next_cursor !== null))
+  const all = pages.flatMap(({ data }) => data).sort(compareByTime);
+  print.list(all.slice(0, limit), EVENT_COLUMNS, describeEmptyList([workspace]));
+  if (all.length > limit || pages.some(({ next_cursor }) => next_cursor !== null))
     print.hint('there are more, see --limit and --since');
 }
 
 /** Compares by time only, so that sorting keeps the order of publication among events of the same time. */
-function oldestFirst(one: EventEnvelope, other: EventEnvelope): number {
+function compareByTime(one: EventEnvelope, other: EventEnvelope): number {
   return one.created_at < other.created_at ? -1 : one.created_at > other.created_at ? 1 : 0;
 }
 
@@ -92,9 +92,9 @@ type WriteLines = (lines: readonly TransferLine[]) => Promise<unknown>;
 /** Writes all events to the named file or to standard output. @returns their number */
 async function exportEvents({ client, operand: path, out, beginStream }: Invocation): Promise<number> {
   const text = (lines: readonly TransferLine[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  if (path === STREAM) {
+  if (path === STANDARD_STREAM) {
     beginStream();
-    return writeEvents(client, (lines) => writeTo(out, text(lines)));
+    return writeEvents(client, (lines) => writeText(out, text(lines)));
   }
   const file = await open(path, 'wx', 0o600);
   try {
@@ -126,7 +126,7 @@ async function writeEvents(client: AdministrationClient, write: WriteLines): Pro
 }
 
 /** Writes to a stream and waits until it accepts more. @throws CliError if its reader closed it */
-function writeTo(out: Output, text: string): Promise<void> {
+function writeText(out: Output, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     out.write(text, (error) => {
       if (error) reject(new CliError(`standard output is closed: ${error.message}`));
@@ -138,20 +138,20 @@ function writeTo(out: Output, text: string): Promise<void> {
 /** Stores the events of the named file or of standard input. @returns their number */
 async function importEvents(invocation: Invocation): Promise<number> {
   const { client, operand: path, input, signal, beginStream } = invocation;
-  if (path === STREAM) beginStream();
-  let waiting: ExportedEvent[] = [];
+  if (path === STANDARD_STREAM) beginStream();
+  let pending: ExportedEvent[] = [];
   let bytes = 0;
   let count = 0;
   let end: number | undefined;
   const workspaces: string[] = [];
   const send = async () => {
-    if (waiting.length > 0) await store(client, '/events', { events: waiting });
-    count += waiting.length;
-    waiting = [];
+    if (pending.length > 0) await store(client, '/events', { events: pending });
+    count += pending.length;
+    pending = [];
     bytes = 0;
   };
-  const source = path === STREAM ? addAbortSignal(signal, input as Readable) : createReadStream(path);
-  for await (const text of linesOf(source)) {
+  const source = path === STANDARD_STREAM ? addAbortSignal(signal, input as Readable) : createReadStream(path);
+  for await (const text of splitLines(source)) {
     const line = parseLine(text);
     if ('workspace' in line) {
       await store(client, '/events/workspaces', line.workspace);
@@ -159,17 +159,17 @@ async function importEvents(invocation: Invocation): Promise<number> {
     }
     if ('end' in line) end = line.end.events;
     if (!('event' in line)) continue;
-    const more = Buffer.byteLength(text);
-    if (waiting.length >= EVENTS_PER_REQUEST || bytes + more > BYTES_PER_REQUEST) await send();
-    waiting.push(line.event);
-    bytes += more;
+    const lineBytes = Buffer.byteLength(text);
+    if (pending.length >= MAX_EVENTS_PER_REQUEST || bytes + lineBytes > MAX_BYTES_PER_REQUEST) await send();
+    pending.push(line.event);
+    bytes += lineBytes;
   }
   await send();
   if (end === count) {
     await store(client, '/events/end', { workspaces });
     return count;
   }
-  const name = path === STREAM ? 'standard input' : path;
+  const name = path === STANDARD_STREAM ? 'standard input' : path;
   throw new CliError(
     `${name} is not whole: ${count} events were stored, the last ones are missing`,
     'validation_failed',
@@ -177,7 +177,7 @@ async function importEvents(invocation: Invocation): Promise<number> {
 }
 
 /** Splits text at line feeds only. `readline` would also split at U+2028, which JSON does not escape. */
-async function* linesOf(source: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of source) {

@@ -11,8 +11,8 @@ const CONNECTION_HEADERS = [
   ...['host', 'content-length', 'expect'],
 ];
 /** Prevents headers that axios would add. */
-const NOT_ADDED = { accept: false, 'accept-encoding': false, 'user-agent': false };
-const REASONS: Readonly<Record<string, string>> = {
+const SUPPRESSED_HEADERS = { accept: false, 'accept-encoding': false, 'user-agent': false };
+const ERROR_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'it closed the connection without an answer',
   ENOTFOUND: 'there is no such host',
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Result of a delivery at the developer's own server. */
-export interface Forwarded {
+export interface ForwardResult {
   /** Null without a response. */
   readonly status_code: number | null;
   /** From the request to the end of the response. */
@@ -30,13 +30,13 @@ export interface Forwarded {
 }
 
 /** Parses the URL of the developer's server in `--forward-to`; `http://` may be left out. */
-export function forwardAddress(text: string): string {
+export function parseForwardAddress(text: string): string {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null) throw new InvalidArgumentError('Expected an address, as http://localhost:8080/hooks.');
   return url.href;
 }
 
-export function signingSecret(text: string): string {
+export function parseSigningSecret(text: string): string {
   if (/^whsec_[\w+/-]{16,}={0,2}$/.test(text)) return text;
   throw new InvalidArgumentError('Expected whsec_ and at least 16 characters of base64.');
 }
@@ -54,25 +54,27 @@ export class Forwarder {
   }
 
   /** Never throws. Without a response of the developer's server, the answer is 502 with the reason. */
-  async forward(request: DeliveryRequest): Promise<{ readonly answer: DeliveryAnswer; readonly forwarded: Forwarded }> {
+  async forward(
+    request: DeliveryRequest,
+  ): Promise<{ readonly answer: DeliveryAnswer; readonly forwarded: ForwardResult }> {
     const start = performance.now();
-    const since = () => Math.round(performance.now() - start);
+    const elapsedMs = () => Math.round(performance.now() - start);
     try {
-      const answer = answerOf(await this.post(request));
-      return { answer, forwarded: { status_code: answer.status, duration_ms: since(), error: null } };
+      const answer = toDeliveryAnswer(await this.post(request));
+      return { answer, forwarded: { status_code: answer.status, duration_ms: elapsedMs(), error: null } };
     } catch (cause) {
-      const error = reasonOf(cause);
+      const error = describeError(cause);
       const body = Buffer.from(`listen: no answer from ${this.url}: ${error}`);
       const answer = { status: 502, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
-      return { answer, forwarded: { status_code: null, duration_ms: since(), error } };
+      return { answer, forwarded: { status_code: null, duration_ms: elapsedMs(), error } };
     }
   }
 
   private post({ headers, body, signal }: DeliveryRequest): Promise<AxiosResponse<Buffer>> {
     const id = String(headers['service-event-id']);
-    const signed = this.secret === undefined ? {} : signatures(this.secret, id, body);
+    const signed = this.secret === undefined ? {} : signHeaders(this.secret, id, body);
     return axios.post<Buffer>(this.url, body, {
-      headers: { ...NOT_ADDED, ...endToEnd(headers), ...signed } as RawAxiosRequestHeaders,
+      headers: { ...SUPPRESSED_HEADERS, ...removeConnectionHeaders(headers), ...signed } as RawAxiosRequestHeaders,
       signal,
       responseType: 'arraybuffer',
       decompress: false,
@@ -84,17 +86,17 @@ export class Forwarder {
   }
 }
 
-function answerOf({ status, headers, data }: AxiosResponse<Buffer>): DeliveryAnswer {
-  return { status, headers: endToEnd(headers as OutgoingHttpHeaders), body: data };
+function toDeliveryAnswer({ status, headers, data }: AxiosResponse<Buffer>): DeliveryAnswer {
+  return { status, headers: removeConnectionHeaders(headers as OutgoingHttpHeaders), body: data };
 }
 
-function endToEnd<H extends IncomingHttpHeaders | OutgoingHttpHeaders>(headers: H): H {
+function removeConnectionHeaders<H extends IncomingHttpHeaders | OutgoingHttpHeaders>(headers: H): H {
   const kept = Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.includes(name.toLowerCase()));
   return Object.fromEntries(kept) as H;
 }
 
 /** Signs as the service does: docs/reference/delivery.md#signature. */
-function signatures(secret: string, id: string, body: Buffer): Readonly<Record<string, string>> {
+function signHeaders(secret: string, id: string, body: Buffer): Readonly<Record<string, string>> {
   const t = Math.floor(Date.now() / 1_000);
   const hmac = (key: string | Buffer, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
@@ -106,7 +108,7 @@ function signatures(secret: string, id: string, body: Buffer): Readonly<Record<s
   };
 }
 
-function reasonOf(cause: unknown): string {
+function describeError(cause: unknown): string {
   const { code = '', message } = cause as NodeJS.ErrnoException;
-  return REASONS[code] ? `${REASONS[code]} (${code})` : message || code;
+  return ERROR_MESSAGES[code] ? `${ERROR_MESSAGES[code]} (${code})` : message || code;
 }

@@ -1,4 +1,4 @@
-import { run } from '../test/run.ts';
+import { runCommand } from '../test/run.ts';
 import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 const EMAIL = 'ann@example.com';
@@ -16,7 +16,7 @@ describe('users, and keys of theirs', () => {
     });
   });
   beforeEach(() => {
-    service.asked = [];
+    service.requests = [];
     answers = {
       'POST /users': { ...user, invitation_url: LINK },
       'GET /users': { data: [user] },
@@ -41,7 +41,7 @@ describe('users, and keys of theirs', () => {
     version: 1,
   };
   const note = () => `data folder: ${service.folder}\n`;
-  const cli = (line: string, input = '') => run(service.config, line.split(' '), undefined, input);
+  const cli = (line: string, input = '') => runCommand(service.config, line.split(' '), undefined, input);
 
   it.each([
     ['users create --email ann@example.com --role operator', `${LINK}\n`, { email: EMAIL, role: 'operator' }],
@@ -56,12 +56,12 @@ describe('users, and keys of theirs', () => {
   ])('%s prints the one thing that matters', async (line, out, body) => {
     expect(await cli(line)).toEqual({ code: 0, out, err: note() });
     expect(await cli(`${line} --workspace Acme`)).toMatchObject({ code: 0, out });
-    expect(service.asked.map(({ body }) => body)).toEqual([
+    expect(service.requests.map(({ body }) => body)).toEqual([
       { ...body, workspace: 'default' },
       { ...body, workspace: 'Acme' },
     ]);
     const json = await cli(`${line} --json`);
-    const [answer] = service.asked.slice(-1).map(({ route }) => answers[route]);
+    const [answer] = service.requests.slice(-1).map(({ route }) => answers[route]);
     expect([JSON.parse(json.out), json.err, json.code]).toEqual([answer, '', 0]);
   });
 
@@ -69,7 +69,7 @@ describe('users, and keys of theirs', () => {
     const { out } = await cli('users list');
     expect(out.split('\n')[0]).toMatch(/^ID +E-MAIL +NAME +ROLE +STATUS +CREATED +LAST SEEN$/);
     expect(out.split('\n')[1]).toMatch(/^usr_1 +ann@example.com +- +operator +invited +2026\S+Z +-$/);
-    expect(service.asked.map(({ query }) => query)).toEqual([{ workspace: 'default' }]);
+    expect(service.requests.map(({ query }) => query)).toEqual([{ workspace: 'default' }]);
     expect(JSON.parse((await cli('users list --json')).out)).toEqual({ data: [user] });
     answers = { 'GET /users': { data: [] } };
     expect((await cli('users list --workspace Acme')).out).toBe('none in workspace Acme\n');
@@ -84,7 +84,7 @@ describe('users, and keys of theirs', () => {
     const line = 'users create --email ann@example.com --role admin --password-stdin';
     const plain = await cli(line, input);
     expect(plain).toEqual({ code: 0, out: 'usr_1\n', err: note() });
-    expect(service.asked.map(({ body }) => body)).toEqual([
+    expect(service.requests.map(({ body }) => body)).toEqual([
       { workspace: 'default', email: EMAIL, role: 'admin', password: PASSWORD },
     ]);
     const json = await cli(`${line} --json`, input);
@@ -99,12 +99,15 @@ describe('users, and keys of theirs', () => {
       return undefined;
     });
     const line = ['users', 'create', '--email', EMAIL, '--role', 'admin', '--password-stdin'];
-    expect(await run(stopping.config, line, undefined, `${PASSWORD}\n`)).toMatchObject({ code: 0, out: 'usr_1\n' });
+    expect(await runCommand(stopping.config, line, undefined, `${PASSWORD}\n`)).toMatchObject({
+      code: 0,
+      out: 'usr_1\n',
+    });
     await stopping.close();
-    expect(stopping.asked.map(({ body }) => body)).toEqual(
+    expect(stopping.requests.map(({ body }) => body)).toEqual(
       Array(2).fill(expect.objectContaining({ password: PASSWORD })),
     );
-    expect(await run(stopping.config, line, undefined, '\n')).toEqual({
+    expect(await runCommand(stopping.config, line, undefined, '\n')).toEqual({
       code: 2,
       out: '',
       err: 'error: no password on standard input\n',

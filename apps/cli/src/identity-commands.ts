@@ -11,7 +11,7 @@ import {
 } from '@tracking/contracts';
 import { UsageError } from './config.ts';
 import type { Invocation, Runner } from './invocation.ts';
-import { type Column, noneIn } from './terminal.ts';
+import { type Column, describeEmptyList } from './terminal.ts';
 
 const WORKSPACE_COLUMNS: readonly Column<Workspace>[] = [
   ['ID', ({ id }) => id],
@@ -61,8 +61,8 @@ export function addUserCommands(users: Command, run: Runner): void {
       run(
         async ({ client, print, workspace, options, password }) => {
           const { email, role } = options;
-          const given = options['passwordStdin'] === true && { password: await password() };
-          const created = await client.post<CreatedUser>('/users', { workspace, email, role, ...given });
+          const credentials = options['passwordStdin'] === true && { password: await password() };
+          const created = await client.post<CreatedUser>('/users', { workspace, email, role, ...credentials });
           print.one(created, ({ id, invitation_url }) => invitation_url ?? id);
         },
         async ({ options, password }) => {
@@ -91,8 +91,8 @@ export function addUserCommands(users: Command, run: Runner): void {
     .description('end the sessions and keys of a user')
     .action(
       run(async ({ client, print, workspace, operand: email }) => {
-        const ended = await client.post<User>('/users/deactivate', { workspace, email });
-        print.one(ended, (user) => `${user.email} is ${user.status}`);
+        const deactivated = await client.post<User>('/users/deactivate', { workspace, email });
+        print.one(deactivated, (user) => `${user.email} is ${user.status}`);
       }),
     );
   users
@@ -101,8 +101,8 @@ export function addUserCommands(users: Command, run: Runner): void {
     .description('print a one-time link where a user sets a new password: it is never shown again')
     .action(
       run(async ({ client, print, workspace, operand: email }) => {
-        const made = await client.post<PasswordReset>('/users/reset_password', { workspace, email });
-        print.one(made, ({ reset_url }) => reset_url);
+        const reset = await client.post<PasswordReset>('/users/reset_password', { workspace, email });
+        print.one(reset, ({ reset_url }) => reset_url);
       }),
     );
 }
@@ -166,5 +166,5 @@ async function printAll<T>(
   columns: readonly Column<T>[],
 ): Promise<void> {
   const { data } = await client.get<{ data: T[] }>(path, { workspace });
-  print.list(data, columns, noneIn([workspace]));
+  print.list(data, columns, describeEmptyList([workspace]));
 }

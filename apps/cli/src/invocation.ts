@@ -32,17 +32,17 @@ export interface Invocation {
   readonly note: (text: string) => void;
 }
 type Action = (...args: unknown[]) => Promise<void>;
-export type LoneInvocation = Omit<Invocation, 'client' | 'isServing'>;
+export type LocalInvocation = Omit<Invocation, 'client' | 'isServing'>;
 /**
  * Makes a commander action from a command.
  * @param check runs before a service is called or started; throws UsageError for conflicting options or missing input
  */
 export type Runner = (
   command: (invocation: Invocation) => Promise<void>,
-  check?: (invocation: LoneInvocation) => void | Promise<void>,
+  check?: (invocation: LocalInvocation) => void | Promise<void>,
 ) => Action;
 /** Makes a commander action from a command that needs no service on the data folder. */
-export type LoneRunner = (command: (invocation: LoneInvocation) => Promise<void>) => Action;
+export type LocalRunner = (command: (invocation: LocalInvocation) => Promise<void>) => Action;
 
 export function addEnvironment(command: Command): Command {
   return command.addOption(
@@ -53,8 +53,8 @@ export function addEnvironment(command: Command): Command {
 export function addEventFilters(command: Command): Command {
   return command
     .addOption(new Option('--event-type <type>', 'only those of such events').choices([...EVENT_TYPES]))
-    .option('--since <time>', 'only those of events of this time or later, as 2026-11-21T09:30:00Z', timestamp)
-    .option('--until <time>', 'only those of events of this time or earlier', timestamp);
+    .option('--since <time>', 'only those of events of this time or later, as 2026-11-21T09:30:00Z', parseTimestamp)
+    .option('--until <time>', 'only those of events of this time or earlier', parseTimestamp);
 }
 
 export function addDeliveryFilters(command: Command): Command {
@@ -68,32 +68,32 @@ export function addDeadLetterFilters(command: Command): Command {
 }
 
 export function addStatus(command: Command): Command {
-  return command.option('--status <statuses>', 'only those of these statuses, separated by commas', statuses);
+  return command.option('--status <statuses>', 'only those of these statuses, separated by commas', parseStatuses);
 }
 
-/** @param which items are listed if more match, for example "the newest first" */
-export function addLimit(command: Command, which: string): Command {
-  return command.option('--limit <number>', `most to list, ${which}`, wholeNumber, DEFAULT_LIMIT);
+/** @param order items are listed if more match, for example "the newest first" */
+export function addLimit(command: Command, order: string): Command {
+  return command.option('--limit <number>', `most to list, ${order}`, parsePositiveInteger, DEFAULT_LIMIT);
 }
 
 /** Query parameters of all values that are defined. */
-export function queryOf(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  const given = Object.entries(params).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+export function toQuery(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const defined = Object.entries(params).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined.map(([name, value]) => [name, String(value)]));
 }
 
-function wholeNumber(text: string): number {
+function parsePositiveInteger(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from 1 on.');
   return Number(text);
 }
 
-function statuses(text: string): string {
+function parseStatuses(text: string): string {
   if (text.split(',').every((status) => DELIVERY_STATUSES.some((known) => known === status))) return text;
   throw new InvalidArgumentError(`Allowed are ${DELIVERY_STATUSES.join(', ')}.`);
 }
 
 /** Refuses invalid times before a service is started. */
-function timestamp(text: string): string {
+function parseTimestamp(text: string): string {
   if (/^\d{4}-\d\d-\d\dT\S+(?:Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text))) return text;
   throw new InvalidArgumentError('Expected a time with its offset, as 2026-11-21T09:30:00Z.');
 }

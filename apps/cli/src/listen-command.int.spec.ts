@@ -26,8 +26,8 @@ describe('listen', () => {
   beforeAll(async () => {
     api = await StubApi.start();
   });
-  beforeEach(() => api.forget());
-  afterAll(() => api.close());
+  beforeEach(() => api.reset());
+  afterAll(() => api.stop());
 
   const listen = (line?: readonly string[], env?: NodeJS.ProcessEnv) => listenTo(api, line, env);
   const send = (...parameters: Parameters<StubApi['send']>) => api.send(...parameters);
@@ -61,7 +61,7 @@ describe('listen', () => {
 
     interrupt();
     expect([await ended, err()]).toEqual([0, '']);
-    expect(api.asked).toEqual([
+    expect(api.requests).toEqual([
       'POST /v1/webhook_endpoints',
       `POST ${ENDPOINT}/verify`,
       `POST ${ENDPOINT}/enable`,
@@ -75,7 +75,7 @@ describe('listen', () => {
 
   it('takes the key and the port from the command line, and prints JSON', async () => {
     const { ended, out, interrupt } = listen(['--key', 'sk_test_line', '--json']);
-    await eventually(() => expect(api.asked).toContain(`POST ${ENDPOINT}/enable`));
+    await eventually(() => expect(api.requests).toContain(`POST ${ENDPOINT}/enable`));
     await send(event);
     await eventually(() => expect(out()).toContain('"verdict": "valid"'));
     interrupt();
@@ -109,22 +109,22 @@ describe('listen', () => {
       [DELETED],
     ],
   ] as const)('says how to allow receivers on this machine %s', async (_when, route, answered, last) => {
-    api.answers = { [route]: answered };
+    api.responses = { [route]: answered };
     const { ended, out, err } = listen();
     expect(await ended).toBe(1);
     expect(out()).toBe('');
     expect(err()).toBe(
       'error: the service sends nothing to this machine (the host is this machine): start it with npm run dev to allow that\n',
     );
-    expect(api.asked.slice(api.asked.indexOf(route) + 1)).toEqual(last);
+    expect(api.requests.slice(api.requests.indexOf(route) + 1)).toEqual(last);
   });
 
   it('fails in one line when it is not let in, nor answered', async () => {
     const unauthorized = { error: { message: 'The API key is not valid.', details: [] } };
-    api.answers = { 'POST /v1/webhook_endpoints': [401, unauthorized] };
+    api.responses = { 'POST /v1/webhook_endpoints': [401, unauthorized] };
     let listening = listen();
     expect([await listening.ended, listening.err()]).toEqual([1, 'error: The API key is not valid.\n']);
-    api.answers = { 'POST /v1/webhook_endpoints': [400, refusal('event_types[0]', 'Unknown event type.')] };
+    api.responses = { 'POST /v1/webhook_endpoints': [400, refusal('event_types[0]', 'Unknown event type.')] };
     listening = listen(['--events', 'x']);
     expect([await listening.ended, listening.err()]).toEqual([2, 'error: Unknown event type.\n']);
     listening = listen([], {});
@@ -139,7 +139,7 @@ describe('listen', () => {
   });
 
   it('says so when its endpoint stays', async () => {
-    api.answers = { [DELETED]: [503, { error: { message: 'The document store does not answer.', details: [] } }] };
+    api.responses = { [DELETED]: [503, { error: { message: 'The document store does not answer.', details: [] } }] };
     const { ended, out, interrupt } = listen();
     await eventually(() => expect(out()).toContain('Ctrl-C'));
     interrupt();
@@ -161,13 +161,13 @@ describe('listen', () => {
       { id: 'whe_a', description: 'cli listen', url: at(own) },
       { id: 'whe_gone', description: 'cli listen', url: at(free) },
     ];
-    api.answers = {
+    api.responses = {
       [LIST]: [200, { data: left, next_cursor: null, has_more: false }],
       'DELETE /v1/webhook_endpoints/whe_gone': [404, { error: { message: 'Another listen was first.', details: [] } }],
     };
     const { ended, out, interrupt } = listen(['--port', String(own)]);
     await eventually(() => expect(out()).toContain('Ctrl-C'));
-    expect(api.asked.slice(2)).toEqual([
+    expect(api.requests.slice(2)).toEqual([
       `POST ${ENDPOINT}/enable`,
       LIST,
       ...['whe_killed', 'whe_own', 'whe_gone'].map((id) => `DELETE /v1/webhook_endpoints/${id}`),

@@ -4,52 +4,52 @@ import type { EventType } from '@tracking/client';
 import type { EventEnvelope, JsonValue } from '@tracking/contracts';
 import { type Received, type ReceivedDelivery, startReceiver, type WebhookReceiver } from '@tracking/receiver';
 import {
-  addPublicApi,
-  clearAbandoned,
-  LISTENING,
-  notAskedFor,
+  addPublicApiOptions,
+  deleteAbandonedEndpoints,
+  LISTEN_DESCRIPTION,
+  createNotSubscribedError,
   type PublicApi,
-  publicApiOf,
-  resent,
-  resentLine,
+  createPublicApi,
+  resendEvent,
+  formatResult,
 } from './public-api.ts';
 import { CliError, RefusedError, UsageError } from './config.ts';
-import { forwardAddress, type Forwarded, Forwarder, signingSecret } from './forwarder.ts';
-import type { Invocation, LoneRunner } from './invocation.ts';
+import { parseForwardAddress, type ForwardResult, Forwarder, parseSigningSecret } from './forwarder.ts';
+import type { Invocation, LocalRunner } from './invocation.ts';
 
 /** Errors of a verification that the settings of the service cause, not the receiver. */
-const NOT_ALLOWED: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
+const FORBIDDEN_URL_CODES: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
 const HTTP_GONE = 410;
 
-export function addListenCommand(listen: Command, run: LoneRunner, apiKey: string | undefined): void {
-  addPublicApi(listen)
+export function addListenCommand(listen: Command, run: LocalRunner, apiKey: string | undefined): void {
+  addPublicApiOptions(listen)
     .description('receive webhooks on this machine, and print or forward them; the key says of which workspace')
     .option('--events <types>', 'types of events, separated by commas; * for the six standard ones', '*')
-    .option('--port <port>', 'port to listen on; any free one by default', portNumber, 0)
+    .option('--port <port>', 'port to listen on; any free one by default', parsePort, 0)
     .option(
       '--forward-to <address>',
       'your own server, as http://localhost:8080/hooks: what it answers counts',
-      forwardAddress,
+      parseForwardAddress,
     )
     .option(
       '--secret <whsec>',
       'sign what is forwarded with this secret, so that your server keeps its own',
-      signingSecret,
+      parseSigningSecret,
     )
     .action(
       run(async (invocation) => {
         const { events, port, forwardTo, secret } = invocation.options;
         if (secret !== undefined && forwardTo === undefined) throw new UsageError('--secret is for --forward-to');
-        const api = publicApiOf(invocation, apiKey);
+        const api = createPublicApi(invocation, apiKey);
         const forwarder =
           forwardTo === undefined ? undefined : new Forwarder(String(forwardTo), secret as string | undefined);
         const listening = { event_types: String(events).split(',') as EventType[], port: Number(port), forwarder };
-        await new Listening(api, listening, invocation).untilAborted();
+        await new Listening(api, listening, invocation).runUntilAborted();
       }),
     );
 }
 
-function portNumber(text: string): number {
+function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('Expected a port.');
   return Number(text);
 }
@@ -70,14 +70,14 @@ class Listening {
     private readonly invocation: Pick<Invocation, 'print' | 'note' | 'signal' | 'input' | 'out'>,
   ) {}
 
-  async untilAborted(): Promise<void> {
+  async runUntilAborted(): Promise<void> {
     const { print } = this.invocation;
     const receiver = await startReceiver({ port: this.options.port }, this.received);
     try {
       const { id, secret } = await this.register(receiver);
       try {
         await this.enable(id, receiver.url);
-        for (const left of await clearAbandoned(this.api, { id, url: receiver.url })) {
+        for (const left of await deleteAbandonedEndpoints(this.api, { id, url: receiver.url })) {
           const deleted = { endpoint_id: left, deleted: true };
           print.one(deleted, () => `${left} is deleted: the listen that it was of ended without doing so`);
         }
@@ -85,7 +85,7 @@ class Listening {
         await this.runTypedCommands(id);
       } finally {
         // Printed and not thrown, because it would replace the error that ended the command.
-        await this.api.answered(this.api.client.webhookEndpoints.delete(id)).catch(({ message }: Error) => {
+        await this.api.receive(this.api.client.webhookEndpoints.delete(id)).catch(({ message }: Error) => {
           const left = { endpoint_id: id, error: message };
           print.one(left, () => `${id} could not be deleted, do it by hand: ${message}`);
         });
@@ -102,34 +102,34 @@ class Listening {
     const { receivedAt: received_at, ...rest } = delivery;
     const result = { ...rest, received_at };
     if (forwarder === undefined || delivery.verdict !== 'valid') {
-      return print.one(result, () => receivedLine(delivery));
+      return print.one(result, () => formatReceived(delivery));
     }
     return forwarder.forward(request).then(({ answer, forwarded }) => {
-      print.one({ ...result, forwarded }, () => forwardedLine(delivery, forwarded, forwarder.url));
+      print.one({ ...result, forwarded }, () => formatForwarded(delivery, forwarded, forwarder.url));
       return answer;
     });
   };
 
   private async register(receiver: WebhookReceiver): Promise<{ readonly id: string; readonly secret: string }> {
-    const { client, answered } = this.api;
-    const fields = { url: receiver.url, event_types: this.options.event_types, description: LISTENING };
+    const { client, receive: receive } = this.api;
+    const fields = { url: receiver.url, event_types: this.options.event_types, description: LISTEN_DESCRIPTION };
     try {
-      const made = await answered(client.webhookEndpoints.create(fields));
-      receiver.useSecret(made.secret);
-      return made;
+      const endpoint = await receive(client.webhookEndpoints.create(fields));
+      receiver.useSecret(endpoint.secret);
+      return endpoint;
     } catch (error) {
-      const isOfUrl = error instanceof RefusedError && error.details.some(({ param }) => param === 'url');
-      throw isOfUrl ? refusal(error.message) : error;
+      const isUrlError = error instanceof RefusedError && error.details.some(({ param }) => param === 'url');
+      throw isUrlError ? createRefusal(error.message) : error;
     }
   }
 
   private async enable(id: string, receiverUrl: string): Promise<void> {
-    const { client, answered } = this.api;
-    const { last_verification } = await answered(client.webhookEndpoints.verify(id));
+    const { client, receive: receive } = this.api;
+    const { last_verification } = await receive(client.webhookEndpoints.verify(id));
     const error = last_verification?.error;
-    if (error && NOT_ALLOWED.has(error.code)) throw refusal(error.message);
+    if (error && FORBIDDEN_URL_CODES.has(error.code)) throw createRefusal(error.message);
     if (error) throw new CliError(`the service did not get its challenge answered at ${receiverUrl}: ${error.message}`);
-    await answered(client.webhookEndpoints.enable(id));
+    await receive(client.webhookEndpoints.enable(id));
   }
 
   private printStart(endpoint_id: string, url: string, secret: string): void {
@@ -142,8 +142,8 @@ class Listening {
     } else {
       const text = `${endpoint_id} forwards to ${forwarder.url} what comes for ${types}; Ctrl-C ends it`;
       // A server with its own secret does not need that of the endpoint.
-      const needed = forwarder.hasOwnSecret ? {} : { secret };
-      print.one({ ...about, forward_to: forwarder.url, ...needed }, () => text);
+      const secretFields = forwarder.hasOwnSecret ? {} : { secret };
+      print.one({ ...about, forward_to: forwarder.url, ...secretFields }, () => text);
       if (!forwarder.hasOwnSecret) print.hint(`Your server checks signatures with ${secret}`);
     }
     if (isTerminal(input) && isTerminal(out))
@@ -154,21 +154,21 @@ class Listening {
 
   private async runTypedCommands(id: string): Promise<void> {
     const { print, note, input, out, signal } = this.invocation;
-    const { client, answered } = this.api;
+    const { client, receive: receive } = this.api;
     const commands = new Map([
       [
         'resend',
         async (event = this.lastEvent) => {
           if (event === undefined) throw new UsageError('nothing came yet: name an event, evt_…');
-          const sent = await resent(this.api, id, event, signal);
-          if (sent === undefined) throw notAskedFor(event, [id]);
-          print.one(sent, resentLine);
+          const sent = await resendEvent(this.api, id, event, signal);
+          if (sent === undefined) throw createNotSubscribedError(event, [id]);
+          print.one(sent, formatResult);
         },
       ],
       [
         'test',
         async (type = '') => {
-          await answered(client.webhookEndpoints.test(id, type as EventType));
+          await receive(client.webhookEndpoints.test(id, type as EventType));
         },
       ],
     ]);
@@ -176,11 +176,11 @@ class Listening {
     // A shell stops a background job that reads from the terminal, even if its output goes elsewhere.
     if (isTerminal(out) || !isTerminal(input))
       void runLines(input, commands, signal, report).catch(({ message }: Error) => report(message));
-    await aborted(signal);
+    await waitForAbort(signal);
   }
 }
 
-function refusal(reason: string): CliError {
+function createRefusal(reason: string): CliError {
   return new CliError(`the service sends nothing to this machine (${reason}): start it with npm run dev to allow that`);
 }
 
@@ -188,7 +188,7 @@ function isTerminal(stream: object): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -196,21 +196,25 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** The line for a delivery that is not forwarded. */
-function receivedLine({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
+function formatReceived({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
   const at = receivedAt.toISOString();
   // Without a valid signature, the content may be forged, so it is not shown.
   if (verdict !== 'valid') return `${at}  refused  (signature ${verdict})`;
-  return `${at}  ${what(event)}  (signature valid${repeated ? ', repeated' : ''})`;
+  return `${at}  ${formatEvent(event)}  (signature valid${repeated ? ', repeated' : ''})`;
 }
 
 /** The line for a delivery that was forwarded. */
-function forwardedLine({ event, repeated, receivedAt }: ReceivedDelivery, forwarded: Forwarded, url: string): string {
-  return `${receivedAt.toISOString()}  ${what(event)}  → ${outcome(event, forwarded, url)}${repeated ? '  (repeated)' : ''}`;
+function formatForwarded(
+  { event, repeated, receivedAt }: ReceivedDelivery,
+  forwarded: ForwardResult,
+  url: string,
+): string {
+  return `${receivedAt.toISOString()}  ${formatEvent(event)}  → ${formatOutcome(event, forwarded, url)}${repeated ? '  (repeated)' : ''}`;
 }
 
-function outcome(
+function formatOutcome(
   { sandbox }: EventEnvelope,
-  { status_code: status, duration_ms, error }: Forwarded,
+  { status_code: status, duration_ms, error }: ForwardResult,
   url: string,
 ): string {
   if (status === null) return `no answer from ${url} after ${duration_ms} ms: ${error}`;
@@ -222,7 +226,7 @@ function outcome(
   return `${answered}: failed${status >= 300 && status < 400 ? ', redirects are not followed' : ''}`;
 }
 
-function what(event: EventEnvelope): string {
+function formatEvent(event: EventEnvelope): string {
   return `${event.type.padEnd(20)}  ${event.id}  ${about(event)}`;
 }
 

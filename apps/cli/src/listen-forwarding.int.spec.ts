@@ -4,9 +4,9 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders, Server, ServerResponse }
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { eventually } from '@tracking/testing';
-import { run } from '../test/run.ts';
+import { runCommand } from '../test/run.ts';
 import { ENDPOINT, SECRET, StubApi, listen } from '../test/stub-api.ts';
-import type { Listening } from '../test/stub-api.ts';
+import type { RunningListen } from '../test/stub-api.ts';
 import { loadConfig } from './config.ts';
 
 const OWN_SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -24,7 +24,7 @@ describe('listen --forward-to', () => {
   /** Undefined: nothing, ever. */
   let answer: readonly [status: number, headers: OutgoingHttpHeaders, body: string] | undefined;
   let waiting: ServerResponse[];
-  let listening: Listening;
+  let listening: RunningListen;
 
   beforeAll(async () => {
     api = await StubApi.start();
@@ -41,18 +41,18 @@ describe('listen --forward-to', () => {
     address = `127.0.0.1:${(server.address() as AddressInfo).port}/hooks?of=test`;
   });
   beforeEach(() => {
-    api.forget();
+    api.reset();
     [came, waiting, answer] = [[], [], [204, {}, '']];
   });
   afterEach(async () => {
     listening.interrupt();
     expect(await listening.ended).toBe(0);
-    expect(api.asked.at(-1)).toBe(`DELETE ${ENDPOINT}`);
+    expect(api.requests.at(-1)).toBe(`DELETE ${ENDPOINT}`);
   });
   afterAll(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await api.close();
+    await api.stop();
   });
 
   async function forward(line: readonly string[] = [], input?: NodeJS.ReadableStream): Promise<void> {
@@ -183,11 +183,11 @@ describe('listen --forward-to', () => {
     typed.write('resend\nresend evt_0\nnonsense\n\n');
     await eventually(() => expect(listening.err().split('\n')).toHaveLength(4));
     expect(listening.err()).toMatch(/nothing came yet[^]*no such command: nonsense; there are resend, test\n$/);
-    api.answers = SENT_BEFORE;
+    api.responses = SENT_BEFORE;
     await api.send(EVENT);
     typed.write('resend\ntest shipment.created\n');
     await printed('evt_1 is sent to whe_a again');
-    await eventually(() => expect(api.asked.slice(-3)).toEqual([DELIVERIES, RETRY, `POST ${ENDPOINT}/test`]));
+    await eventually(() => expect(api.requests.slice(-3)).toEqual([DELIVERIES, RETRY, `POST ${ENDPOINT}/test`]));
     typed.end();
     await api.send(EVENT);
     await printed(/\(repeated\)\n$/);
@@ -199,8 +199,8 @@ describe('events resend', () => {
   beforeAll(async () => {
     api = await StubApi.start();
   });
-  beforeEach(() => api.forget());
-  afterAll(() => api.close());
+  beforeEach(() => api.reset());
+  afterAll(() => api.stop());
   const LIST = 'GET /v1/webhook_endpoints';
   const endpoints = (...statuses: string[]) => ({
     [LIST]: [
@@ -216,18 +216,18 @@ describe('events resend', () => {
     ] as const,
   });
   const resend = (...line: string[]) =>
-    run(loadConfig({ API_KEY: 'sk_test_env' }), ['events', 'resend', 'evt_1', '--url', api.url, ...line]);
+    runCommand(loadConfig({ API_KEY: 'sk_test_env' }), ['events', 'resend', 'evt_1', '--url', api.url, ...line]);
 
   it('has the service send it to every listen that runs', async () => {
-    api.answers = { ...endpoints('enabled'), ...SENT_BEFORE };
+    api.responses = { ...endpoints('enabled'), ...SENT_BEFORE };
     expect(await resend()).toEqual({ code: 0, out: 'evt_1 is sent to whe_a again\n', err: '' });
-    expect(api.asked).toEqual([LIST, DELIVERIES, RETRY]);
+    expect(api.requests).toEqual([LIST, DELIVERIES, RETRY]);
   });
 
   it('or to the endpoint that is named', async () => {
-    api.answers = SENT_BEFORE;
+    api.responses = SENT_BEFORE;
     expect((await resend('--endpoint', 'whe_a', '--json')).out).toContain('"delivery_id": "dlv_a"');
-    expect(api.asked).toEqual([DELIVERIES, RETRY]);
+    expect(api.requests).toEqual([DELIVERIES, RETRY]);
   });
 
   const NEVER = { [DELIVERIES]: [200, { data: [], next_cursor: null, has_more: false }] as const };
@@ -236,7 +236,7 @@ describe('events resend', () => {
   const replay = (status: string, matched: number) => [200, { id: 'rpl_a', status, matched }] as const;
 
   it('replays the moment of one that was never sent there', async () => {
-    api.answers = {
+    api.responses = {
       ...NEVER,
       'GET /v1/events/evt_1': [200, { id: 'evt_1', type: 'shipment.created', created_at }],
       [REPLAY]: [202, { id: 'rpl_a', status: 'running', matched: 0 }],
@@ -250,14 +250,14 @@ describe('events resend', () => {
       event_types: ['shipment.created'],
       statuses: ['missed'],
     });
-    api.answers = { ...api.answers, 'GET /v1/webhook_replays/rpl_a': replay('completed', 0) };
+    api.responses = { ...api.responses, 'GET /v1/webhook_replays/rpl_a': replay('completed', 0) };
     expect((await resend('--endpoint', 'whe_a')).err).toBe('error: evt_1 is of a type that whe_a did not ask for\n');
   });
 
   it('goes on with the others where one does not ask for such events', async () => {
     const of = (id: string) => ({ id, description: 'cli listen', status: 'enabled' });
     const page = (...data: object[]) => [200, { data, next_cursor: null, has_more: false }] as const;
-    api.answers = {
+    api.responses = {
       [LIST]: page(of('whe_b'), of('whe_a')),
       [DELIVERIES.replace('whe_a', 'whe_b')]: page(),
       'GET /v1/events/evt_1': [200, { id: 'evt_1', type: 'shipment.created', created_at }],
@@ -269,7 +269,7 @@ describe('events resend', () => {
   });
 
   it('says where nobody listens', async () => {
-    api.answers = endpoints('disabled');
+    api.responses = endpoints('disabled');
     expect(await resend()).toEqual({
       code: 1,
       out: '',

@@ -12,5 +12,5 @@ const { stdin: input, stdout: out, stderr: err } = process;
 try {
   process.exitCode = await runCli(args, loadConfig(), { out, err, input, signal: interrupted.signal });
 } catch (error) {
-  process.exitCode = new Report(err, args).failed(error);
+  process.exitCode = new Report(err, args).fail(error);
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run } from '../test/run.ts';
+import { runCommand } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
 describe('the command line', () => {
@@ -79,14 +79,14 @@ describe('the command line', () => {
     [['listen', '--port', '65536'], 'Expected a port.'],
     [['listen', 'here'], 'too many arguments'],
   ])('%j is answered in one line, with exit code 2', async (line, message) => {
-    const { code, out, err } = await run(config, line);
+    const { code, out, err } = await runCommand(config, line);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(message);
     expect(err).toMatch(/^error: [^\n]+\n$/);
 
     // What stands behind an option without its value is its value.
     if (line.at(-1) === '--workspace') return;
-    const json = await run(config, [...line, '--json']);
+    const json = await runCommand(config, [...line, '--json']);
     expect([json.code, json.out]).toEqual([2, '']);
     const { error } = JSON.parse(json.err) as { error: { message: string } };
     expect(error).toEqual({
@@ -121,7 +121,7 @@ describe('the command line', () => {
     [['dead-letters', 'replay', '--help']],
     [['listen', '--help']],
   ])('%j explains', async (line) => {
-    const { code, out, err } = await run(config, line);
+    const { code, out, err } = await runCommand(config, line);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('Usage:');
   });

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { type CliConfig, CliError, UsageError } from './config.ts';
-import { confirmed, type Output, Printer, readPassword, Report, USAGE_EXIT_CODE } from './terminal.ts';
-import type { LoneInvocation, LoneRunner, Runner } from './invocation.ts';
+import { askConfirmation, type Output, Printer, readPassword, Report, USAGE_EXIT_CODE } from './terminal.ts';
+import type { LocalInvocation, LocalRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
 import { addEventCommands } from './event-commands.ts';
@@ -33,12 +33,12 @@ export async function runCli(
 ): Promise<number> {
   const report = new Report(err, args);
   const note = (line: string) => report.note(line);
-  const beginStream = onlyOnce();
-  let asked: Promise<string> | undefined;
-  const password = () => (asked ??= readPassword({ input, err, signal }));
-  const confirm = (question: string) => confirmed({ input, err, signal }, question);
-  const invoked = (parameters: readonly unknown[]): LoneInvocation => {
-    const { operands, options } = parametersOf(parameters);
+  const beginStream = allowOneCall();
+  let passwordRead: Promise<string> | undefined;
+  const password = () => (passwordRead ??= readPassword({ input, err, signal }));
+  const confirm = (question: string) => askConfirmation({ input, err, signal }, question);
+  const createInvocation = (parameters: readonly unknown[]): LocalInvocation => {
+    const { operands, options } = splitParameters(parameters);
     const print = new Printer(out, report.asJson);
     const given = { workspace: String(options['workspace']), options, operands, operand: operands[0] ?? '' };
     return { ...given, print, out, input, beginStream, password, confirm, note, signal };
@@ -46,33 +46,33 @@ export async function runCli(
   const run: Runner =
     (command, check = () => undefined) =>
     async (...parameters) => {
-      const invocation = invoked(parameters);
+      const invocation = createInvocation(parameters);
       await check(invocation);
       await withService(config, signal, note, (client, isServing) => command({ client, isServing, ...invocation }));
     };
-  const runAlone: LoneRunner =
+  const runLocally: LocalRunner =
     (command) =>
     (...parameters) =>
-      command(invoked(parameters));
-  const misused = (message: string) => report.failed(new UsageError(message.trim().replace(/^error: /, '')));
+      command(createInvocation(parameters));
+  const reportMisuse = (message: string) => report.fail(new UsageError(message.trim().replace(/^error: /, '')));
   try {
-    const root = program({ run, runAlone }, config, out, misused);
+    const root = createProgram({ run, runAlone: runLocally }, config, out, reportMisuse);
     await root.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       // Commander reports all errors except this one.
-      if (error.code === 'commander.help') misused('no command given, see --help');
+      if (error.code === 'commander.help') reportMisuse('no command given, see --help');
       return USAGE_EXIT_CODE;
     }
     if (signal.aborted || isAbort(error)) return INTERRUPTED_EXIT_CODE;
-    return report.failed(error);
+    return report.fail(error);
   }
 }
 
-function program(
-  { run, runAlone }: { readonly run: Runner; readonly runAlone: LoneRunner },
+function createProgram(
+  { run, runAlone }: { readonly run: Runner; readonly runAlone: LocalRunner },
   { apiKey }: CliConfig,
   out: Output,
   misused: (message: string) => void,
@@ -90,7 +90,7 @@ function program(
   addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed for good'), run);
   addReplayCommands(root.command('replays').description('deliveries sent again, or given up, by jobs'), run);
   addListenCommand(root.command('listen'), runAlone, apiKey);
-  for (const command of withSubcommands(root)) {
+  for (const command of listCommands(root)) {
     command
       .exitOverride()
       .allowExcessArguments(false)
@@ -101,8 +101,8 @@ function program(
   return root;
 }
 
-function withSubcommands(command: Command): readonly Command[] {
-  return [command, ...command.commands.flatMap(withSubcommands)];
+function listCommands(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(listCommands)];
 }
 
 /** Ctrl-C during a password prompt throws an AbortError instead of sending a signal. */
@@ -110,16 +110,17 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-function onlyOnce(): () => void {
-  let isBegun = false;
+function allowOneCall(): () => void {
+  let wasCalled = false;
   return () => {
-    if (isBegun) throw new CliError('the service stopped meanwhile, and a stream cannot be begun again', 'unavailable');
-    isBegun = true;
+    if (wasCalled)
+      throw new CliError('the service stopped meanwhile, and a stream cannot be begun again', 'unavailable');
+    wasCalled = true;
   };
 }
 
 /** Commander passes the operands, one by one or as a list, then the options, then the command. */
-function parametersOf(parameters: readonly unknown[]): Pick<LoneInvocation, 'operands' | 'options'> {
+function splitParameters(parameters: readonly unknown[]): Pick<LocalInvocation, 'operands' | 'options'> {
   const [options] = parameters.slice(-2) as [Readonly<Record<string, unknown>>];
   const operands = parameters.slice(0, -2).flat();
   return { operands: operands.filter((operand) => operand !== undefined).map(String), options };

@@ -3,35 +3,35 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiError, ConnectionError, TrackingClient } from '@tracking/client';
 import { CliError, RefusedError, UsageError } from './config.ts';
-import type { Invocation, LoneRunner } from './invocation.ts';
+import type { Invocation, LocalRunner } from './invocation.ts';
 
 /** Longer than the service waits for an endpoint during verification. */
-const TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 60_000;
 
 /** The public API of a service, asked with a key as any client asks it. */
 export interface PublicApi {
   readonly client: TrackingClient;
   /** Returns the response of a call. @throws RefusedError, CliError, as one line for operators */
-  answered<T>(call: PromiseLike<T>): Promise<T>;
+  receive<T>(call: PromiseLike<T>): Promise<T>;
 }
 
 /** Adds the options for address and API key. */
-export function addPublicApi(command: Command): Command {
+export function addPublicApiOptions(command: Command): Command {
   return command
     .option('--key <key>', 'API key with webhooks:manage; better given as API_KEY, which no list of processes shows')
     .option('--url <url>', 'where the API is', 'http://127.0.0.1:3000');
 }
 
 /** @param apiKey used without `--key` */
-export function publicApiOf({ options }: Pick<Invocation, 'options'>, apiKey: string | undefined): PublicApi {
+export function createPublicApi({ options }: Pick<Invocation, 'options'>, apiKey: string | undefined): PublicApi {
   const { url, key = apiKey } = options;
   if (key === undefined) throw new UsageError('give an API key with --key or API_KEY: see keys create');
-  return { client: clientOf(String(url), String(key)), answered: (call) => answered(String(url), call) };
+  return { client: createClient(String(url), String(key)), receive: (call) => answered(String(url), call) };
 }
 
-function clientOf(baseUrl: string, apiKey: string): TrackingClient {
+function createClient(baseUrl: string, apiKey: string): TrackingClient {
   try {
-    return new TrackingClient({ baseUrl, apiKey, timeout: TIMEOUT_MS, transport: { proxy: false } });
+    return new TrackingClient({ baseUrl, apiKey, timeout: REQUEST_TIMEOUT_MS, transport: { proxy: false } });
   } catch {
     throw new UsageError(`not the address of an API: ${baseUrl}`);
   }
@@ -42,7 +42,7 @@ async function answered<T>(url: string, call: PromiseLike<T>): Promise<T> {
     return await call;
   } catch (error) {
     if (error instanceof ConnectionError)
-      throw new CliError(`no answer from ${url}: ${reasonOf(error)}`, 'unavailable');
+      throw new CliError(`no answer from ${url}: ${describeError(error)}`, 'unavailable');
     if (!(error instanceof ApiError)) throw error;
     const { status, type, code, message, param, details, request_id } = error;
     const known = code === 'unexpected_answer' ? {} : { type, code };
@@ -51,17 +51,17 @@ async function answered<T>(url: string, call: PromiseLike<T>): Promise<T> {
   }
 }
 
-function reasonOf({ cause, message }: ConnectionError): string {
+function describeError({ cause, message }: ConnectionError): string {
   return cause instanceof Error ? cause.message : message;
 }
 
 /** Description of the endpoints of `listen`, which identifies them. */
-export const LISTENING = 'cli listen';
+export const LISTEN_DESCRIPTION = 'cli listen';
 const POLL_MS = 100;
 /** Maximum time until a replay finds its event. */
 const REPLAY_TIMEOUT_MS = 10_000;
 
-interface Resent {
+interface ResendResult {
   readonly endpoint_id: string;
   readonly event_id: string;
   /** The delivery to retry; null if the event was never sent to the endpoint, so that a replay is needed. */
@@ -69,8 +69,8 @@ interface Resent {
   readonly replay_id: string | null;
 }
 
-export function addResendCommand(resend: Command, run: LoneRunner, apiKey: string | undefined): void {
-  addPublicApi(resend)
+export function addResendCommand(resend: Command, run: LocalRunner, apiKey: string | undefined): void {
+  addPublicApiOptions(resend)
     .argument('<id>', 'id of the event, evt_…')
     .description(
       'have an event sent again at once, to every listen that runs or to one endpoint; the key says of which workspace',
@@ -79,17 +79,17 @@ export function addResendCommand(resend: Command, run: LoneRunner, apiKey: strin
     .action(
       run(async (invocation) => {
         const { operand, options, print, signal } = invocation;
-        const api = publicApiOf(invocation, apiKey);
+        const api = createPublicApi(invocation, apiKey);
         const named = options['endpoint'];
-        const endpoints = named === undefined ? await listening(api) : [String(named)];
+        const endpoints = named === undefined ? await findListening(api) : [String(named)];
         let isSent = false;
         for (const endpoint of endpoints) {
-          const sent = await resent(api, endpoint, operand, signal);
+          const sent = await resendEvent(api, endpoint, operand, signal);
           if (sent === undefined) continue;
-          print.one(sent, resentLine);
+          print.one(sent, formatResult);
           isSent = true;
         }
-        if (!isSent) throw notAskedFor(operand, endpoints);
+        if (!isSent) throw createNotSubscribedError(operand, endpoints);
       }),
     );
 }
@@ -99,54 +99,54 @@ export function addResendCommand(resend: Command, run: LoneRunner, apiKey: strin
  * @returns undefined if the endpoint is not subscribed to the event type
  * @throws CliError
  */
-export async function resent(
+export async function resendEvent(
   api: PublicApi,
   endpoint_id: string,
   event_id: string,
   signal: AbortSignal,
-): Promise<Resent | undefined> {
-  const { client, answered } = api;
-  const { data } = await answered(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).page());
+): Promise<ResendResult | undefined> {
+  const { client, receive: receive } = api;
+  const { data } = await receive(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).page());
   const [delivery] = data;
   if (delivery === undefined) {
     const replay_id = await replayMissed(api, endpoint_id, event_id, signal);
     return replay_id === undefined ? undefined : { endpoint_id, event_id, delivery_id: null, replay_id };
   }
-  await answered(client.webhookDeliveries.retry(delivery.id));
+  await receive(client.webhookDeliveries.retry(delivery.id));
   return { endpoint_id, event_id, delivery_id: delivery.id, replay_id: null };
 }
 
-export function resentLine({ endpoint_id, event_id, replay_id }: Resent): string {
+export function formatResult({ endpoint_id, event_id, replay_id }: ResendResult): string {
   return `${event_id} is sent to ${endpoint_id} ${replay_id === null ? 'again' : `by ${replay_id}`}`;
 }
 
-export function notAskedFor(event_id: string, endpoints: readonly string[]): CliError {
+export function createNotSubscribedError(event_id: string, endpoints: readonly string[]): CliError {
   return new CliError(`${event_id} is of a type that ${endpoints.join(', ')} did not ask for`, 'not_found');
 }
 
 /** Starts a replay of the event's millisecond. @returns its id once it has found an event; undefined if it finds none */
 async function replayMissed(
-  { client, answered }: PublicApi,
+  { client, receive: receive }: PublicApi,
   endpoint_id: string,
   event_id: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { type, created_at } = await answered(client.events.get(event_id));
+  const { type, created_at } = await receive(client.events.get(event_id));
   const filter = { since: created_at, until: created_at, event_types: [type], statuses: ['missed' as const] };
-  const { id } = await answered(client.webhookReplays.create(endpoint_id, filter));
+  const { id } = await receive(client.webhookReplays.create(endpoint_id, filter));
   const deadline = performance.now() + REPLAY_TIMEOUT_MS;
   for (;;) {
-    const { matched, status } = await answered(client.webhookReplays.get(id));
+    const { matched, status } = await receive(client.webhookReplays.get(id));
     if (matched > 0 || performance.now() > deadline) return id;
     if (status !== 'running') return undefined;
     await pause(POLL_MS, undefined, { signal });
   }
 }
 
-async function listening({ client, answered }: PublicApi): Promise<readonly string[]> {
-  const endpoints = await answered(client.webhookEndpoints.list().toArray());
+async function findListening({ client, receive: receive }: PublicApi): Promise<readonly string[]> {
+  const endpoints = await receive(client.webhookEndpoints.list().toArray());
   const ids = endpoints
-    .filter(({ description, status }) => description === LISTENING && status === 'enabled')
+    .filter(({ description, status }) => description === LISTEN_DESCRIPTION && status === 'enabled')
     .map(({ id }) => id);
   if (ids.length > 0) return ids;
   throw new CliError(
@@ -166,24 +166,24 @@ const CONNECT_TIMEOUT_MS = 1_000;
  *   127.0.0.1 is this machine for the service too
  * @returns the ids of the deleted endpoints
  */
-export async function clearAbandoned(
-  { client, answered }: PublicApi,
+export async function deleteAbandonedEndpoints(
+  { client, receive: receive }: PublicApi,
   own: { readonly id: string; readonly url: string },
 ): Promise<readonly string[]> {
-  const endpoints = await answered(client.webhookEndpoints.list().toArray());
-  const cleared: string[] = [];
+  const endpoints = await receive(client.webhookEndpoints.list().toArray());
+  const deletedIds: string[] = [];
   for (const { id, url, description } of endpoints) {
-    if (description !== LISTENING || id === own.id) continue;
-    if (url !== own.url && !(await isDeserted(url))) continue;
+    if (description !== LISTEN_DESCRIPTION || id === own.id) continue;
+    if (url !== own.url && !(await isConnectionRefused(url))) continue;
     // This cleanup is optional, so errors are ignored. If they persist, the next request reports them.
-    const isDeleted = await answered(client.webhookEndpoints.delete(id)).catch(() => undefined);
-    if (isDeleted) cleared.push(id);
+    const isDeleted = await receive(client.webhookEndpoints.delete(id)).catch(() => undefined);
+    if (isDeleted) deletedIds.push(id);
   }
-  return cleared;
+  return deletedIds;
 }
 
 /** Returns true if this machine refuses connections to the address. */
-function isDeserted(address: string): Promise<boolean> {
+function isConnectionRefused(address: string): Promise<boolean> {
   const url = URL.parse(address);
   if (url?.hostname !== '127.0.0.1') return Promise.resolve(false);
   return new Promise((resolve) => {

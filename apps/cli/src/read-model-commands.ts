@@ -28,42 +28,42 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
   readModels
     .command('list')
     .description('list the read models of all workspaces, and how far they are')
-    .action(run(async ({ client, print }) => print.list(await statuses(client), READ_MODEL_COLUMNS)));
+    .action(run(async ({ client, print }) => print.list(await fetchStatuses(client), READ_MODEL_COLUMNS)));
   readModels
     .command('rebuild')
     .argument('[name]', 'one read model; all of them without it')
     .description('make read models anew from the events, beside those in use, and wait until they have taken over')
     .action(
       run(async ({ client, print, operand, signal }) => {
-        const names = operand === '' ? (await statuses(client)).map(({ name }) => name) : [operand];
-        const wanted = new Map<string, number>();
+        const names = operand === '' ? (await fetchStatuses(client)).map(({ name }) => name) : [operand];
+        const generations = new Map<string, number>();
         for (const name of names) {
           const path = `/read_models/${encodeURIComponent(name)}/rebuild`;
-          const { generation } = await client.post<{ generation: number }>(path).catch(asUsageError);
-          wanted.set(name, generation);
+          const { generation } = await client.post<{ generation: number }>(path).catch(throwUsageError);
+          generations.set(name, generation);
         }
-        print.list(await rebuilt(client, wanted, signal), READ_MODEL_COLUMNS);
+        print.list(await waitForGenerations(client, generations, signal), READ_MODEL_COLUMNS);
       }),
     );
 }
 
 /** An unknown name of a read model is an error of usage, as an invalid option is. */
-function asUsageError(error: unknown): never {
+function throwUsageError(error: unknown): never {
   throw error instanceof RefusedError && error.status === 404 ? new UsageError(error.message) : error;
 }
 
-async function statuses(client: AdministrationClient): Promise<readonly ReadModelStatus[]> {
+async function fetchStatuses(client: AdministrationClient): Promise<readonly ReadModelStatus[]> {
   return (await client.get<{ data: ReadModelStatus[] }>('/read_models')).data;
 }
 
 /** Waits until queries use the wanted generation of each read model, or a later one. */
-async function rebuilt(
+async function waitForGenerations(
   client: AdministrationClient,
   wanted: ReadonlyMap<string, number>,
   signal: AbortSignal,
 ): Promise<readonly ReadModelStatus[]> {
   for (;;) {
-    const now = (await statuses(client)).filter(({ name }) => wanted.has(name));
+    const now = (await fetchStatuses(client)).filter(({ name }) => wanted.has(name));
     if (now.every(({ name, generation }) => generation >= (wanted.get(name) ?? 0))) return now;
     await pause(POLL_MS, undefined, { signal });
   }

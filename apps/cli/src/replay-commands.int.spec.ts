@@ -1,4 +1,4 @@
-import { run } from '../test/run.ts';
+import { runCommand } from '../test/run.ts';
 import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 describe('replays', () => {
@@ -17,12 +17,12 @@ describe('replays', () => {
     });
   });
   beforeEach(() => {
-    service.asked = [];
+    service.requests = [];
     statuses = [];
   });
   afterAll(() => service.close());
-  const cli = (...line: readonly string[]) => run(service.config, ['replays', ...line]);
-  const routes = () => service.asked.map(({ route }) => route);
+  const cli = (...line: readonly string[]) => runCommand(service.config, ['replays', ...line]);
+  const routes = () => service.requests.map(({ route }) => route);
 
   it('are listed, shown, canceled and resumed', async () => {
     const listed = await cli('list', '--endpoint', 'whe_a');
@@ -43,7 +43,7 @@ describe('replays', () => {
     const made = await cli('create', 'whe_a', '--status', 'missed', '--since', '2026-11-21T09:30:00Z', '--wait');
     expect([made.code, made.out]).toEqual([0, expect.stringContaining('completed')]);
     expect(routes()).toEqual(['POST /webhook_endpoints/whe_a/replay', 'GET /replays/rpl_1', 'GET /replays/rpl_1']);
-    expect(service.asked[0]?.body).toMatchObject({
+    expect(service.requests[0]?.body).toMatchObject({
       statuses: ['missed'],
       since: '2026-11-21T09:30:00Z',
       workspace: 'default',
@@ -56,6 +56,6 @@ describe('replays', () => {
     expect((await cli('create', 'whe_a', '--status', 'pending')).code).toBe(2);
     expect((await cli('create', 'whe_a', '--reason', 'nope')).code).toBe(2);
     expect((await cli('create')).code).toBe(2);
-    expect(service.asked).toEqual([]);
+    expect(service.requests).toEqual([]);
   });
 });

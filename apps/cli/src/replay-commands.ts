@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERY_ERROR_CODES } from '@tracking/contracts';
-import { type AdministrationClient, isGone } from './administration-client.ts';
+import { type AdministrationClient, isNotListening } from './administration-client.ts';
 import { CliError } from './config.ts';
-import { addWhere, printFirst, whereOf } from './delivery-commands.ts';
-import { addEventFilters, addLimit, type Invocation, queryOf, type Runner } from './invocation.ts';
+import { addScopeOptions, printFirstItems, toScopeParams } from './delivery-commands.ts';
+import { addEventFilters, addLimit, type Invocation, toQuery, type Runner } from './invocation.ts';
 import type { Column } from './terminal.ts';
 
-const STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
+const REPLAYABLE_STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
 const POLL_MS = 1_000;
 export const REPLAY_COLUMNS: readonly Column<ReplaySummary>[] = [
   ['ID', ({ id }) => id],
@@ -22,31 +22,31 @@ export const REPLAY_COLUMNS: readonly Column<ReplaySummary>[] = [
 ];
 
 export function addReplayCommands(replays: Command, run: Runner): void {
-  addLimit(addWhere(replays.command('list')), 'the newest first')
+  addLimit(addScopeOptions(replays.command('list')), 'the newest first')
     .description('list what is sent again, or given up, and how far that is; the newest first')
     .option('--endpoint <id>', 'only those of this endpoint, whe_…')
     .action(
       run((invocation) => {
-        const params = { ...whereOf(invocation), ...queryOf({ endpoint_id: invocation.options['endpoint'] }) };
-        return printFirst(invocation, '/replays', params, REPLAY_COLUMNS);
+        const params = { ...toScopeParams(invocation), ...toQuery({ endpoint_id: invocation.options['endpoint'] }) };
+        return printFirstItems(invocation, '/replays', params, REPLAY_COLUMNS);
       }),
     );
-  addWhere(replays.command('show'))
+  addScopeOptions(replays.command('show'))
     .argument('<id>', 'id of the replay, rpl_…')
     .description('show how far a replay is')
     .option('--wait', 'wait until it has ended, and tell how far it is')
     .action(
       run(async (invocation) => {
         const { client, operand } = invocation;
-        await show(invocation, await client.get(`/replays/${encodeURIComponent(operand)}`, whereOf(invocation)));
+        await show(invocation, await client.get(`/replays/${encodeURIComponent(operand)}`, toScopeParams(invocation)));
       }),
     );
-  addEventFilters(addWhere(replays.command('create')))
+  addEventFilters(addScopeOptions(replays.command('create')))
     .argument('<endpoint>', 'id of the endpoint, whe_…')
     .description('send an endpoint again what failed or was missed, the oldest first')
     .addOption(
-      new Option('--status <statuses>', `some of ${STATUSES.join(', ')}, separated by commas`)
-        .default([STATUSES[0], STATUSES[3]], 'dead_lettered,missed')
+      new Option('--status <statuses>', `some of ${REPLAYABLE_STATUSES.join(', ')}, separated by commas`)
+        .default([REPLAYABLE_STATUSES[0], REPLAYABLE_STATUSES[3]], 'dead_lettered,missed')
         .argParser(statuses),
     )
     .addOption(new Option('--reason <code>', 'only what failed for this reason').choices([...DELIVERY_ERROR_CODES]))
@@ -56,14 +56,14 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     ['cancel', 'begin no more of a replay; what was begun goes on by its schedule'],
     ['resume', 'go on with a replay where it was canceled'],
   ] as const) {
-    addWhere(replays.command(how))
+    addScopeOptions(replays.command(how))
       .argument('<id>', 'id of the replay, rpl_…')
       .description(does)
       .action(
         run(async (invocation) => {
           const { client, operand } = invocation;
           const path = `/replays/${encodeURIComponent(operand)}/${how}`;
-          await show(invocation, await client.post<ReplaySummary>(path, whereOf(invocation)));
+          await show(invocation, await client.post<ReplaySummary>(path, toScopeParams(invocation)));
         }),
       );
   }
@@ -76,11 +76,11 @@ async function create(invocation: Invocation): Promise<void> {
     since,
     until,
     event_types: eventType === undefined ? undefined : [eventType],
-    statuses: status,
+    parseStatuses: status,
     reasons: reason === undefined ? undefined : [reason],
   };
   const path = `/webhook_endpoints/${encodeURIComponent(operand)}/replay`;
-  await show(invocation, await client.post<ReplaySummary>(path, { ...whereOf(invocation), ...filter }));
+  await show(invocation, await client.post<ReplaySummary>(path, { ...toScopeParams(invocation), ...filter }));
 }
 
 async function show(invocation: Invocation, replay: ReplaySummary): Promise<void> {
@@ -95,8 +95,8 @@ async function show(invocation: Invocation, replay: ReplaySummary): Promise<void
 
 function statuses(text: string): readonly string[] {
   const named = text.split(',');
-  if (named.every((status) => STATUSES.some((known) => known === status))) return named;
-  throw new InvalidArgumentError(`Allowed are ${STATUSES.join(', ')}.`);
+  if (named.every((status) => REPLAYABLE_STATUSES.some((known) => known === status))) return named;
+  throw new InvalidArgumentError(`Allowed are ${REPLAYABLE_STATUSES.join(', ')}.`);
 }
 
 /** The fields of a listed replay that the commands use. */
@@ -124,11 +124,11 @@ export async function waitUntilEnded(
   let reported = '';
   for (;;) {
     // The service may restart meanwhile. It then continues the replays.
-    now = await latest(client, now).catch((error: unknown) => {
-      if (!isGone(error)) throw error;
+    now = await fetchCurrent(client, now).catch((error: unknown) => {
+      if (!isNotListening(error)) throw error;
       return now;
     });
-    const progress = progressOf(now);
+    const progress = describeProgress(now);
     if (progress !== reported) note(progress);
     reported = progress;
     if (now.every(({ status }) => status !== 'running')) return now;
@@ -136,7 +136,10 @@ export async function waitUntilEnded(
   }
 }
 
-function latest(client: AdministrationClient, replays: readonly ReplaySummary[]): Promise<readonly ReplaySummary[]> {
+function fetchCurrent(
+  client: AdministrationClient,
+  replays: readonly ReplaySummary[],
+): Promise<readonly ReplaySummary[]> {
   return Promise.all(
     replays.map(async (replay) => {
       const { id, workspace, environment, status } = replay;
@@ -157,7 +160,7 @@ export function requireCompleted(replays: readonly ReplaySummary[]): void {
   if (canceled > 0) throw new CliError(`${canceled} of ${replays.length} were canceled: see replays resume`);
 }
 
-function progressOf(replays: readonly ReplaySummary[]): string {
+function describeProgress(replays: readonly ReplaySummary[]): string {
   const sum = (of: (replay: ReplaySummary) => number) => replays.reduce((total, replay) => total + of(replay), 0);
   const running = replays.filter(({ status }) => status === 'running').length;
   const counts = `${sum(({ done }) => done)} of ${sum(({ matched }) => matched)} found so far are done`;

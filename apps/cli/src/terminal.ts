@@ -25,17 +25,17 @@ export class Printer {
   /** @param none text for an empty list */
   list<T>(rows: readonly T[], columns: readonly Column<T>[], none = 'none'): void {
     if (this.asJson) this.json({ data: rows });
-    else this.out.write(rows.length === 0 ? `${printable(none)}\n` : table(rows, columns));
+    else this.out.write(rows.length === 0 ? `${replaceControlCharacters(none)}\n` : formatTable(rows, columns));
   }
 
   /** Prints a line of text; nothing under `--json`. */
   hint(text: string): void {
-    if (!this.asJson) this.out.write(`${printable(text)}\n`);
+    if (!this.asJson) this.out.write(`${replaceControlCharacters(text)}\n`);
   }
 
   one<T>(result: T, text: (result: T) => string): void {
     if (this.asJson) this.json(result);
-    else this.out.write(`${printable(text(result))}\n`);
+    else this.out.write(`${replaceControlCharacters(text(result))}\n`);
   }
 
   private json(value: unknown): void {
@@ -43,10 +43,10 @@ export class Printer {
   }
 }
 
-function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
+function formatTable<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
   const lines = [
     columns.map(([heading]) => heading),
-    ...rows.map((row) => columns.map(([, cell]) => printable(String(cell(row) ?? '-')))),
+    ...rows.map((row) => columns.map(([, cell]) => replaceControlCharacters(String(cell(row) ?? '-')))),
   ];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
   return lines
@@ -61,12 +61,12 @@ function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
 }
 
 /** Replaces control characters, so that data cannot control the terminal. */
-function printable(text: string): string {
+function replaceControlCharacters(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
 
 /** The text for an empty list, with the searched workspaces. */
-export function noneIn(workspaces: readonly string[]): string {
+export function describeEmptyList(workspaces: readonly string[]): string {
   return `none in ${workspaces.length === 1 ? 'workspace' : 'the workspaces'} ${workspaces.join(', ')}`;
 }
 
@@ -81,7 +81,7 @@ interface Prompt {
  * Asks the user at the terminal; anything but yes means no. Returns true without a terminal, because a script means yes.
  * @throws AbortError if `signal` aborts
  */
-export async function confirmed({ input, err, signal }: Prompt, question: string): Promise<boolean> {
+export async function askConfirmation({ input, err, signal }: Prompt, question: string): Promise<boolean> {
   if (input.isTTY !== true) return true;
   const lines = createInterface({ input, signal });
   try {
@@ -100,13 +100,13 @@ export async function confirmed({ input, err, signal }: Prompt, question: string
  * @throws UsageError if there is none; AbortError if the user interrupts
  */
 export async function readPassword(prompt: Prompt): Promise<string> {
-  const password = prompt.input.isTTY ? await askTwice(prompt) : (await piped(prompt)).replace(/\r?\n$/, '');
+  const password = prompt.input.isTTY ? await askTwice(prompt) : (await readPipe(prompt)).replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('no password on standard input');
   if (/[\r\n]/.test(password)) throw new UsageError('a password is one line');
   return password;
 }
 
-function piped({ input, signal }: Prompt): Promise<string> {
+function readPipe({ input, signal }: Prompt): Promise<string> {
   return text(addAbortSignal(signal, input as Readable));
 }
 
@@ -151,16 +151,16 @@ export class Report {
   }
 
   note(line: string): void {
-    if (!this.asJson) this.err.write(`${printable(line)}\n`);
+    if (!this.asJson) this.err.write(`${replaceControlCharacters(line)}\n`);
   }
 
   /** Prints why the command failed. @returns the exit code: 2 for wrong usage or input, otherwise 1 */
-  failed(error: unknown): number {
+  fail(error: unknown): number {
     const failure =
       error instanceof CliError ? error : new CliError(error instanceof Error ? error.message : String(error));
     if (this.asJson) this.err.write(`${JSON.stringify(failure.body, null, 2)}\n`);
-    else this.err.write(`error: ${printable(failure.message)}\n`);
-    return failure instanceof UsageError || (failure instanceof RefusedError && failure.isAboutInput)
+    else this.err.write(`error: ${replaceControlCharacters(failure.message)}\n`);
+    return failure instanceof UsageError || (failure instanceof RefusedError && failure.isInputError)
       ? USAGE_EXIT_CODE
       : FAILURE_EXIT_CODE;
   }

@@ -9,7 +9,7 @@ export interface CommandResult {
 }
 
 /** Runs one command line in this process. */
-export async function run(
+export async function runCommand(
   config: CliConfig,
   line: readonly string[],
   signal: AbortSignal = new AbortController().signal,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type CliConfig, loadConfig } from '../src/config.ts';
 
 /** A request to the administration API. */
-export interface Asked {
+export interface AdministrationRequest {
   readonly route: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export interface StubAdministration {
   readonly config: CliConfig;
   readonly folder: string;
   /** All requests in order, except those that only check that the service runs. */
-  asked: Asked[];
+  requests: AdministrationRequest[];
   /** Stops it and deletes the data folder. */
   close(): Promise<void>;
 }
@@ -23,7 +23,9 @@ export interface StubAdministration {
  * Starts a service on the administration socket of a new data folder.
  * @param answer the body of a response; the status is 400 if it has `error`; undefined closes the connection instead
  */
-export async function startAdministration(answer: (asked: Asked) => object | undefined): Promise<StubAdministration> {
+export async function startAdministration(
+  answer: (asked: AdministrationRequest) => object | undefined,
+): Promise<StubAdministration> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-'));
   const config = loadConfig({ DATA_DIR: folder });
   const server = createServer((request, response) => {
@@ -34,7 +36,7 @@ export async function startAdministration(answer: (asked: Asked) => object | und
       const route = `${request.method} ${pathname.replace('/administration', '')}`;
       const asked = { route, query: Object.fromEntries(searchParams), body: text === '' ? {} : JSON.parse(text) };
       const isStatus = route === 'GET ';
-      if (!isStatus) service.asked.push(asked);
+      if (!isStatus) service.requests.push(asked);
       const body = isStatus ? {} : answer(asked);
       if (body === undefined) return void request.socket.destroy();
       response.statusCode = 'error' in body ? 400 : 200;
@@ -45,7 +47,7 @@ export async function startAdministration(answer: (asked: Asked) => object | und
   const service: StubAdministration = {
     config,
     folder,
-    asked: [],
+    requests: [],
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

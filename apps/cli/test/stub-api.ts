@@ -9,20 +9,20 @@ import { runCli } from '../src/program.ts';
 export const SECRET = 'whsec_b2Ytb3VyLXRlc3RzLWFsb25l';
 export const ENDPOINT = '/v1/webhook_endpoints/whe_a';
 export const LIST = 'GET /v1/webhook_endpoints';
-const TYPE = { 'content-type': 'application/json' };
+const JSON_HEADERS = { 'content-type': 'application/json' };
 
-type Answered = readonly [status: number, body: object];
+type StubResponse = readonly [status: number, body: object];
 
 /** A public API that makes endpoints, and sends to the one it made what it is told. */
 export class StubApi {
   /** Routes asked, in order, with their queries. */
-  asked: string[] = [];
+  requests: string[] = [];
   keys = new Set<string | undefined>();
   /** The last body by route. */
   readonly bodies = new Map<string, unknown>();
   created: { url: string; event_types: string[] } = { url: '', event_types: [] };
   /** What is answered by route instead of success. */
-  answers: Readonly<Record<string, Answered>> = {};
+  responses: Readonly<Record<string, StubResponse>> = {};
 
   private constructor(
     private readonly server: Server,
@@ -33,12 +33,12 @@ export class StubApi {
       request.setEncoding('utf8').on('data', (part: string) => (text += part));
       request.on('end', () => {
         const route = `${request.method} ${request.url}`;
-        this.asked.push(route);
+        this.requests.push(route);
         if (text !== '') this.bodies.set(route, JSON.parse(text));
         this.keys.add(request.headers.authorization);
         if (route === 'POST /v1/webhook_endpoints') this.created = this.bodies.get(route) as typeof this.created;
-        void this.answer(route).then(([status, body]) => {
-          response.writeHead(status, TYPE).end(JSON.stringify(body));
+        void this.respond(route).then(([status, body]) => {
+          response.writeHead(status, JSON_HEADERS).end(JSON.stringify(body));
         });
       });
     });
@@ -50,13 +50,13 @@ export class StubApi {
     return new StubApi(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   }
 
-  forget(): void {
-    this.asked = [];
+  reset(): void {
+    this.requests = [];
     this.keys = new Set();
-    this.answers = {};
+    this.responses = {};
   }
 
-  async close(): Promise<void> {
+  async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
   }
@@ -67,13 +67,19 @@ export class StubApi {
     const timestamp = Math.floor(Date.now() / 1_000);
     const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
     const { id = '' } = event as { id?: string };
-    const ours = { 'service-event-id': id, 'service-signature': `t=${timestamp},v1=${signature}` };
-    return fetch(this.created.url, { method: 'POST', headers: { ...TYPE, ...ours }, body, signal, redirect: 'manual' });
+    const signatureHeaders = { 'service-event-id': id, 'service-signature': `t=${timestamp},v1=${signature}` };
+    return fetch(this.created.url, {
+      method: 'POST',
+      headers: { ...JSON_HEADERS, ...signatureHeaders },
+      body,
+      signal,
+      redirect: 'manual',
+    });
   }
 
-  private async answer(route: string): Promise<Answered> {
-    const told = this.answers[route];
-    if (told) return told;
+  private async respond(route: string): Promise<StubResponse> {
+    const configured = this.responses[route];
+    if (configured) return configured;
     if (route === 'POST /v1/webhook_endpoints') {
       return [201, { id: 'whe_a', status: 'pending_verification', last_verification: null, secret: SECRET }];
     }
@@ -81,12 +87,18 @@ export class StubApi {
     if (route !== `POST ${ENDPOINT}/verify`) return [200, { id: 'whe_a', last_verification: null }];
     const challenge = { id: 'evt_c', type: 'endpoint.verification', data: { challenge: 'token-of-the-test' } };
     const reply = await this.send(challenge);
-    const ok = reply.status === 200 && (await reply.text()) === 'token-of-the-test';
-    return [200, { id: 'whe_a', last_verification: { ok, error: ok ? null : { code: 'mismatch', message: 'wrong' } } }];
+    const isEchoed = reply.status === 200 && (await reply.text()) === 'token-of-the-test';
+    return [
+      200,
+      {
+        id: 'whe_a',
+        last_verification: { ok: isEchoed, error: isEchoed ? null : { code: 'mismatch', message: 'wrong' } },
+      },
+    ];
   }
 }
 
-export interface Listening {
+export interface RunningListen {
   readonly ended: Promise<number>;
   out(): string;
   err(): string;
@@ -99,7 +111,7 @@ export function listen(
   line: readonly string[] = [],
   env: NodeJS.ProcessEnv = { API_KEY: 'sk_test_env' },
   input: NodeJS.ReadableStream = Readable.from([]),
-): Listening {
+): RunningListen {
   const interrupt = new AbortController();
   let out = '';
   let err = '';
