@@ -11,7 +11,7 @@ import type { Logger } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { blaming, derivedKey, makeFirstAdmin, sealingKey } from '@tracking/runtime';
 import { openMongo, Service } from '@tracking/service';
-import { makeEventsBy, type ShipmentOperations } from '@tracking/shipments';
+import { remoteEventMaker, type ShipmentOperations } from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
 import { SecretBox, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
@@ -93,7 +93,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   });
   void readModels.ready.then(() => deletedDocuments.job.start());
   shutdown.add('deleted documents', () => deletedDocuments.job.stop());
-  const publishedEvents = new PublishedEvents(readModels, makeEventsBy(events));
+  const publishedEvents = new PublishedEvents(readModels, remoteEventMaker(events));
 
   // Edges
   const administration = await createAdministrationApi({

@@ -21,7 +21,7 @@ import {
 } from '@tracking/runtime';
 import {
   eventOperations,
-  makeEventsBy,
+  remoteEventMaker,
   Publisher,
   RecheckJob,
   ReleaseRecheck,
@@ -89,7 +89,7 @@ export async function startFeatures(
   shutdown.add('documents', () => cleaning.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const events = eventOperations(eventStore, addresses);
-  const publishedEvents = new PublishedEvents(readModels, makeEventsBy(events));
+  const publishedEvents = new PublishedEvents(readModels, remoteEventMaker(events));
   const webhooks = await Webhooks.start({
     ...storage,
     eventLog: publishedEvents.log,

@@ -3,7 +3,7 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { sealingKey } from '@tracking/runtime';
 import { Service, openKafka, openMongo } from '@tracking/service';
-import { type ShipmentOperations, makeEventsBy } from '@tracking/shipments';
+import { type ShipmentOperations, remoteEventMaker } from '@tracking/shipments';
 import { Webhooks, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
@@ -34,7 +34,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
     project: false,
   });
   shutdown.add('read models', () => readModels.stop());
-  const { log: eventLog } = new PublishedEvents(readModels, makeEventsBy(events));
+  const { log: eventLog } = new PublishedEvents(readModels, remoteEventMaker(events));
 
   // Feature
   const { addresses, webhooks: policy } = config;

@@ -87,7 +87,7 @@ export interface Trace {
 }
 
 /** The trace that a `traceparent` belongs to; undefined unless it is valid and of version 00. Source: W3C Trace Context, 3.2. */
-export function traceOf(traceparent: unknown): Trace | undefined {
+export function parseTraceparent(traceparent: unknown): Trace | undefined {
   const [, id, flags] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
   return id === undefined || flags === undefined ? undefined : { id, flags };
 }

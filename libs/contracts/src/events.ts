@@ -4,7 +4,7 @@ import type { Environment, Timestamp } from './shipment.ts';
 
 interface PublicEventType {
   /** Half a sentence of the documentation. */
-  readonly toldWhen: string;
+  readonly trigger: string;
   /** Whether `["*"]` on an endpoint includes it. Other types are sent only to endpoints that name them. */
   readonly standard: boolean;
   /** Data of a sandbox event, without the fields that all shipment events have. */
@@ -13,49 +13,49 @@ interface PublicEventType {
 
 /** Events about shipments. */
 const SHIPMENT_EVENTS = {
-  'shipment.created': { toldWhen: 'a shipment is created', standard: true, sandbox: ({ shipment }) => ({ shipment }) },
+  'shipment.created': { trigger: 'a shipment is created', standard: true, sandbox: ({ shipment }) => ({ shipment }) },
   'shipment.updated': {
-    toldWhen: 'a field that clients see differs, set or derived; `changes` tells which',
+    trigger: 'a field that clients see differs, set or derived; `changes` tells which',
     standard: true,
     sandbox: ({ shipment }) => ({ shipment, changes: { eta: { from: shipment.original_eta, to: shipment.eta } } }),
   },
   'milestone.recorded': {
-    toldWhen: 'an actual milestone is new, or an estimate became one',
+    trigger: 'an actual milestone is new, or an estimate became one',
     standard: true,
     sandbox: ({ milestone }) => ({ milestone: milestone('recorded') }),
   },
   'exception.opened': {
-    toldWhen: 'an exception opened, by itself or by a person',
+    trigger: 'an exception opened, by itself or by a person',
     standard: true,
     sandbox: ({ exception }) => ({ exception: exception('open') }),
   },
   'exception.resolved': {
-    toldWhen: 'an exception closed; `resolution` tells how',
+    trigger: 'an exception closed; `resolution` tells how',
     standard: true,
     sandbox: ({ exception }) => ({ exception: exception('resolved') }),
   },
   'document.approved': {
-    toldWhen: 'a person approved a document',
+    trigger: 'a person approved a document',
     standard: true,
     sandbox: ({ document }) => ({ document: document('approved') }),
   },
   'milestone.retracted': {
-    toldWhen: 'an actual milestone was retracted',
+    trigger: 'an actual milestone was retracted',
     standard: false,
     sandbox: ({ milestone }) => ({ milestone: milestone('retracted') }),
   },
   'document.uploaded': {
-    toldWhen: 'a document is whole, whichever way it came',
+    trigger: 'a document is whole, whichever way it came',
     standard: false,
     sandbox: ({ document }) => ({ document: document('uploaded') }),
   },
   'document.rejected': {
-    toldWhen: 'a person rejected a document; `rejection_reason` tells why',
+    trigger: 'a person rejected a document; `rejection_reason` tells why',
     standard: false,
     sandbox: ({ document }) => ({ document: document('rejected') }),
   },
   'exception.updated': {
-    toldWhen: 'an exception was acknowledged, handed on, or is otherwise than before',
+    trigger: 'an exception was acknowledged, handed on, or is otherwise than before',
     standard: false,
     sandbox: ({ exception }) => ({ exception: exception('acknowledged') }),
   },
@@ -65,12 +65,12 @@ export type ShipmentEventType = keyof typeof SHIPMENT_EVENTS;
 /** Events about a webhook endpoint. Only other endpoints of its workspace and environment receive them. */
 const ENDPOINT_EVENTS = {
   'webhook_endpoint.failing': {
-    toldWhen: 'another endpoint of the workspace did not answer 2xx for an hour',
+    trigger: 'another endpoint of the workspace did not answer 2xx for an hour',
     standard: false,
     sandbox: ({ endpoint, failing_since, failed }) => ({ endpoint, failing_since, reason: failed.last_error }),
   },
   'webhook_delivery.dead_lettered': {
-    toldWhen: 'a delivery to another endpoint of the workspace failed for good',
+    trigger: 'a delivery to another endpoint of the workspace failed for good',
     standard: false,
     sandbox: ({ endpoint, failed }) => ({ endpoint, delivery: failed, reason: failed.last_error }),
   },
@@ -94,7 +94,7 @@ export function isEndpointEvent(type: string): boolean {
 
 /** Half a sentence, for the documentation: "a shipment is created". */
 export function toldWhen(type: EventType): string {
-  return TYPES[type].toldWhen;
+  return TYPES[type].trigger;
 }
 
 /** Data of a sandbox event. */

@@ -1,4 +1,4 @@
-import { MILESTONE_CATALOG, REASON_CODES, findMilestoneCode, foreignMilestoneCodes } from './milestone-catalog.ts';
+import { MILESTONE_CATALOG, REASON_CODES, findMilestoneCode, convertMilestoneCode } from './milestone-catalog.ts';
 import { MODES } from './shipment.ts';
 
 describe('milestone catalog', () => {
@@ -71,7 +71,7 @@ describe('codes of other standards', () => {
     ['vessel_departed', {}],
     ['__proto__', {}],
   ])('%s', (text, meant) => {
-    expect(Object.fromEntries(foreignMilestoneCodes(text).map(({ standard, codes }) => [standard, codes]))).toEqual(
+    expect(Object.fromEntries(convertMilestoneCode(text).map(({ standard, codes }) => [standard, codes]))).toEqual(
       meant,
     );
   });

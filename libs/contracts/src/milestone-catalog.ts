@@ -51,7 +51,7 @@ export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_ex
   readonly ends: true | undefined;
 }
 
-const ROAD = ['road', 'courier'] as const;
+const ROAD_AND_COURIER = ['road', 'courier'] as const;
 
 const MODES_BY_LETTER: Readonly<Record<string, readonly Mode[]>> = {
   O: ['ocean'],
@@ -63,12 +63,12 @@ const MODES_BY_LETTER: Readonly<Record<string, readonly Mode[]>> = {
 };
 
 /** In the order of {@link MODES}, each once. */
-function modesOf(letters: string): readonly Mode[] {
+function parseModeLetters(letters: string): readonly Mode[] {
   const named = new Set<Mode>(['multimodal', ...letters.split(' ').flatMap((letter) => MODES_BY_LETTER[letter] ?? [])]);
   return MODES.filter((mode) => named.has(mode));
 }
 
-type Row = readonly [
+type CatalogRow = readonly [
   sequence: number,
   code: string,
   modes: string,
@@ -83,7 +83,7 @@ type Row = readonly [
 ];
 
 // prettier-ignore
-const ROWS: readonly Row[] = [
+const CATALOG_ROWS: readonly CatalogRow[] = [
   [10, 'booking_confirmed', '*', 'booked', 'BKG CONF', 'BF', '', '6', 'Booking confirmed', 'The carrier confirmed the booking. Dated later than a cancellation it takes that back.', { takes_back: 'cancellation' }],
   [15, 'booking_cancelled', '*', 'cancelled', 'BKG CANC', 'CA', 'CA', '7', 'Booking cancelled', 'The booking was cancelled, and the shipment with it unless it is delivered.'],
   [20, 'empty_picked_up', 'O', 'at_origin', 'GTOT EMPTY', 'EE', '', '13', 'Empty picked up', 'The empty container left the depot for stuffing.', { movement: 'journey' }],
@@ -120,20 +120,20 @@ const ROWS: readonly Row[] = [
   [135, 'gated_out', 'O R B', 'out_for_delivery', 'GTOT LADEN', 'OA', '', '99', 'Gated out', 'The laden container left the terminal.', { movement: 'journey', status_lcl: 'in_transit', container_time: 'gated_out_at' }],
   [140, 'out_for_delivery', '*', 'out_for_delivery', '', '', 'X6', '31', 'Out for delivery', 'The goods are on their way to the consignee.', { movement: 'journey' }],
   [145, 'delivery_attempted', '*', null, '', 'AH', 'AH', '23', 'Delivery attempted', 'A delivery was tried and failed.', { movement: 'delivery', opens_exception: 'delivery_failed', clears: 'import' }],
-  [150, 'delivered', '*', 'delivered', 'DROP LADEN', 'D', 'D1', '21', 'Delivered', 'The goods were handed over to the consignee.', { movement: 'delivery', ends: true, estimates_arrival: ROAD, container_time: 'delivered_at' }],
+  [150, 'delivered', '*', 'delivered', 'DROP LADEN', 'D', 'D1', '21', 'Delivered', 'The goods were handed over to the consignee.', { movement: 'delivery', ends: true, estimates_arrival: ROAD_AND_COURIER, container_time: 'delivered_at' }],
   [160, 'cargo_stripped', 'O', 'delivered', 'STRP', '', '', '28', 'Cargo stripped', 'The cargo was taken out of the container.', { movement: 'delivery', status_lcl: 'arrived' }],
   [170, 'empty_returned', 'O', 'completed', 'GTIN EMPTY', 'RD', '', '82', 'Empty returned', 'The empty container was given back to the carrier.', { movement: 'delivery', ends: true, status_lcl: null, container_time: 'empty_returned_at' }],
   [180, 'returned_to_shipper', '*', 'returned', '', '3', 'A3', '80', 'Returned to shipper', 'The goods went back to the shipper.', { movement: 'delivery', ends: true }],
 ];
 
 /** The whole catalog, by sequence. Codes are never renamed or reused. */
-export const MILESTONE_CATALOG: readonly MilestoneCode[] = ROWS.map(
+export const MILESTONE_CATALOG: readonly MilestoneCode[] = CATALOG_ROWS.map(
   ([sequence, code, modes, status, dcsa, x12_315, x12_214, rec24, label, description, rules]) => ({
     code,
     label,
     description,
     sequence,
-    modes: modesOf(modes),
+    modes: parseModeLetters(modes),
     status,
     opens_exception: rules?.opens_exception ?? null,
     dcsa: dcsa || null,
@@ -145,10 +145,12 @@ export const MILESTONE_CATALOG: readonly MilestoneCode[] = ROWS.map(
 
 export const MILESTONE_CODES: readonly string[] = MILESTONE_CATALOG.map(({ code }) => code);
 
-const BY_CODE: ReadonlyMap<string, MilestoneCode> = new Map(MILESTONE_CATALOG.map((entry) => [entry.code, entry]));
+const MILESTONE_CODES_BY_CODE: ReadonlyMap<string, MilestoneCode> = new Map(
+  MILESTONE_CATALOG.map((entry) => [entry.code, entry]),
+);
 
 export function findMilestoneCode(code: string): MilestoneCode | undefined {
-  return BY_CODE.get(code);
+  return MILESTONE_CODES_BY_CODE.get(code);
 }
 
 const NO_RULES: MilestoneRules = {
@@ -169,7 +171,7 @@ const NO_RULES: MilestoneRules = {
 };
 // All of one shape: they are read for every milestone of a timeline, at every write.
 const RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
-  ROWS.map(([, code, , status, , , , , , , rules]) => [code, { ...NO_RULES, ...rules, status }]),
+  CATALOG_ROWS.map(([, code, , status, , , , , , , rules]) => [code, { ...NO_RULES, ...rules, status }]),
 );
 
 /** By a code; of one that the catalog does not know, that it means nothing. */
@@ -195,7 +197,7 @@ const STANDARDS = [
  * What a code of DCSA, X12 or UN/ECE Recommendation 24 means here, whatever its case, by each standard that knows it. A
  * DCSA event code alone, as `GTIN`, means what it does with any indicator.
  */
-export function foreignMilestoneCodes(text: string): readonly ForeignMilestoneCode[] {
+export function convertMilestoneCode(text: string): readonly ForeignMilestoneCode[] {
   const wanted = text.trim().toUpperCase().split(/\s+/).join(' ');
   if (wanted === '') return [];
   return STANDARDS.flatMap(([standard, column]) => {

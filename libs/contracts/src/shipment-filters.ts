@@ -189,7 +189,7 @@ export type ShipmentFilterOf<Kind extends ShipmentFilterKind> = {
 }[ShipmentFilterName];
 
 /** The names of the filters of some kinds: by kind in this order, then in the order of the table. */
-export function shipmentFiltersOf<Kind extends ShipmentFilterKind>(
+export function shipmentFiltersOfKinds<Kind extends ShipmentFilterKind>(
   ...kinds: readonly Kind[]
 ): readonly ShipmentFilterOf<Kind>[] {
   const names = Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[];

@@ -34,7 +34,7 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 export type Timestamp = string;
 
 /** The latest of these times; `''` if there are none. */
-export function latestOf(...times: readonly Timestamp[]): Timestamp {
+export function latestTime(...times: readonly Timestamp[]): Timestamp {
   return times.reduce((latest, time) => (time > latest ? time : latest), '');
 }
 

@@ -1,4 +1,4 @@
-import { traceOf } from '@tracking/contracts';
+import { parseTraceparent } from '@tracking/contracts';
 
 /**
  * The engine behind a port did not answer. Whether the operation took effect is unknown unless the port says
@@ -50,7 +50,7 @@ export interface RequestOrigin {
 
 /** By these an operator finds every line about one request, in whatever service it stands. */
 export function originFields(origin: { readonly request_id?: unknown; readonly traceparent?: unknown } | undefined) {
-  return { request_id: origin?.request_id, trace_id: traceOf(origin?.traceparent)?.id };
+  return { request_id: origin?.request_id, trace_id: parseTraceparent(origin?.traceparent)?.id };
 }
 
 /** Structured log lines. Never hand it secrets, keys, tokens or bodies. */

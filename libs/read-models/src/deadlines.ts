@@ -1,5 +1,5 @@
 import type { Scope, ShipmentStatus, Timestamp } from '@tracking/contracts';
-import { type EventMetadata, nextCheckOf, type ShipmentEvent, shipmentIdOf } from '@tracking/shipments-domain';
+import { type EventMetadata, nextCheckTime, type ShipmentEvent, shipmentIdOf } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import { type ReadModel, type ReadModelRow, scopeOf } from './read-model.ts';
 
@@ -41,7 +41,7 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
     if (before && before.revision >= event.revision) return [];
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`${event.type} of no shipment`);
-    const due_at = nextCheckOf(event.metadata);
+    const due_at = nextCheckTime(event.metadata);
     const ended = isEndedAfter(event, before);
     const has_open_exceptions = hasOpenAfter(event, before);
     const over = ended && !has_open_exceptions && !waitsForImportedMoment(event.metadata);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { type Principal, type Scope, type Timestamp, traceOf } from '@tracking/contracts';
+import { type Principal, type Scope, type Timestamp, parseTraceparent } from '@tracking/contracts';
 import { type Clock, originFields, type RequestOrigin } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { SAFE_METHODS } from './route-bodies.ts';
@@ -56,7 +56,7 @@ export function isStrict(request: FastifyRequest): boolean {
 /** Returns the trace context of the client; a new one, not sampled, if there is none. */
 export function traceparentOf({ headers }: FastifyRequest): string {
   const given = headers['traceparent'];
-  if (typeof given === 'string' && traceOf(given) !== undefined) return given;
+  if (typeof given === 'string' && parseTraceparent(given) !== undefined) return given;
   // Node generates UUIDs in bulk, which takes 2% less of a request's time than random bytes for each.
   return `00-${randomHex()}-${randomHex().slice(16)}-00`;
 }

@@ -6,7 +6,7 @@ import {
   type ShipmentFilterName,
   type ShipmentRecord,
   type ShipmentStatus,
-  shipmentFiltersOf,
+  shipmentFiltersOfKinds,
 } from '@tracking/contracts';
 import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
@@ -169,7 +169,7 @@ function longestWords(words: readonly string[]): readonly string[] {
 
 function rangesOf(filter: ShipmentListFilter): Conditions['ranges'] {
   const ranges: { [Field in ShipmentSortField]?: Bounds } = {};
-  for (const name of shipmentFiltersOf('time')) {
+  for (const name of shipmentFiltersOfKinds('time')) {
     const value = filter[name];
     const [field, side] = SHIPMENT_FILTERS[name].bounds;
     if (value !== undefined) ranges[field] = { ...ranges[field], [side === 'from' ? 'gte' : 'lte']: value };

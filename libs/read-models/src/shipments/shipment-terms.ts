@@ -5,7 +5,7 @@ import {
   type ShipmentFilterOf,
   type ShipmentRecord,
   type ShipmentStatus,
-  shipmentFiltersOf,
+  shipmentFiltersOfKinds,
 } from '@tracking/contracts';
 
 /** Statuses of shipments that the filter `active` leaves out: delivered or beyond, or cancelled. */
@@ -23,7 +23,7 @@ const TERM_KINDS = {
 } satisfies Record<Exclude<ShipmentFilterKind, 'ids' | 'statuses' | 'flag' | 'time' | 'words'>, true>;
 
 /** Filters of these kinds, in their order. */
-export const TERM_FILTERS = shipmentFiltersOf(...(Object.keys(TERM_KINDS) as (keyof typeof TERM_KINDS)[]));
+export const TERM_FILTERS = shipmentFiltersOfKinds(...(Object.keys(TERM_KINDS) as (keyof typeof TERM_KINDS)[]));
 export type TermFilter = (typeof TERM_FILTERS)[number];
 /** Filters whose values are found by their words too. */
 type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
@@ -31,7 +31,7 @@ type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
 /** What a shipment is found by exactly: the value of a filter, or a term that only some shipments have. */
 export type TermKind = TermFilter | 'status' | 'active' | 'has_open_exceptions';
 
-const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(shipmentFiltersOf('reference', 'container'));
+const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(shipmentFiltersOfKinds('reference', 'container'));
 
 /** Filters whose value is the field of their name. */
 type FieldFilter = {

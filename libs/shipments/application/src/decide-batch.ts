@@ -8,7 +8,7 @@ import {
   type DecideContext,
   fold,
   handlerOf,
-  noSuchShipment,
+  shipmentNotFound,
   revisionOf,
   type ShipmentCommand,
   type ShipmentState,
@@ -16,7 +16,7 @@ import {
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import { partId } from './ids.ts';
-import { eventsOf, lastingCharacters, type LoadedShipment, slicesOf, toNewEvent } from './shipment-cache.ts';
+import { eventsOf, lastingCharacters, type LoadedShipment, readSlices, toNewEvent } from './shipment-cache.ts';
 
 /** What became of one command of a batch, if its events are appended where they were decided. */
 type CommandOutcome =
@@ -38,10 +38,10 @@ export interface BatchDecision {
 /** Most bytes of data and metadata that one command stores. An append has room for more: an import adds to metadata. */
 export const MAX_COMMAND_BYTES = 1_000_000;
 /** Most bytes that several commands store in one append. */
-const SHARED_APPEND_BYTES = MAX_COMMAND_BYTES / 2;
+const MAX_SHARED_APPEND_BYTES = MAX_COMMAND_BYTES / 2;
 
 /** Refuses a command: its events hold the change and, for an update, the former values. */
-export function tooLarge(): DomainError {
+export function commandTooLarge(): DomainError {
   return new DomainError('body_too_large', `What this request would store is larger than ${MAX_COMMAND_BYTES} bytes.`);
 }
 
@@ -86,7 +86,7 @@ class Batch {
   /** Answers whether there was room for what the command stores. */
   add(command: ShipmentCommand, context: DecideContext): boolean {
     try {
-      if (this.state !== undefined && !isInScope(this.state, command)) throw noSuchShipment();
+      if (this.state !== undefined && !isInScope(this.state, command)) throw shipmentNotFound();
       if (this.state === undefined || revisionOf(this.state, command.id) === undefined) {
         return this.decide(command, context);
       }
@@ -104,10 +104,10 @@ class Batch {
     if (after === undefined) throw new Error(`${command.type} made no shipment`);
     const stored = made.map(toNewEvent);
     const bytes = stored.reduce((sum, event) => sum + bytesOf(event), 0);
-    if (bytes > MAX_COMMAND_BYTES) throw tooLarge();
+    if (bytes > MAX_COMMAND_BYTES) throw commandTooLarge();
     this.bytes += bytes;
-    if (this.events.length > 0 && this.bytes > SHARED_APPEND_BYTES) return false;
-    this.outcomes.push({ kind: 'answered', answer: answerTo(command, decision, decision.warnings, after) });
+    if (this.events.length > 0 && this.bytes > MAX_SHARED_APPEND_BYTES) return false;
+    this.outcomes.push({ kind: 'answered', answer: buildAnswer(command, decision, decision.warnings, after) });
     this.events.push(...stored);
     this.state = after;
     this.revision += made.length;
@@ -132,7 +132,7 @@ export interface Written<Answer> {
 export type ShipmentAnswer = AnswerOf<CommandType>;
 
 /** The answer to a command, from what was decided and the shipment right after that. */
-function answerTo(
+function buildAnswer(
   { type }: ShipmentCommand,
   result: CommandResult,
   warnings: readonly Warning[],
@@ -152,7 +152,7 @@ export async function findOutcome(store: EventStore, stream: string, command: Sh
   const isOwn = (event: StoredEvent) => event.metadata['command_id'] === command.id;
   let before: ShipmentState | undefined;
   const found: StoredEvent[] = [];
-  for await (const events of slicesOf(store, stream)) {
+  for await (const events of readSlices(store, stream)) {
     const own = events.filter(isOwn);
     if (found.length > 0 && own.length === 0) break;
     const start = found.length > 0 ? 0 : events.findIndex(isOwn);
@@ -178,10 +178,13 @@ export function rebuildAnswer(
   if (last === undefined || after === undefined) throw new Error(`${command.type} ${command.id} has no events`);
   const result = handlerOf(command.type).resultOf(events, command);
   if (result === undefined) throw new Error(`${command.id} was the id of another command`);
-  return { answer: answerTo(command, result, warningsOf(command, before, context), after), position: last.position };
+  return {
+    answer: buildAnswer(command, result, decideWarnings(command, before, context), after),
+    position: last.position,
+  };
 }
 
-function warningsOf(
+function decideWarnings(
   command: ShipmentCommand,
   before: ShipmentState | undefined,
   context: DecideContext,
@@ -201,10 +204,10 @@ export interface RuleSettingsReader {
 }
 
 /** Workspaces whose settings are remembered: the longest unused are forgotten first. */
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED_SETTINGS = 10_000;
 
 /** Goes on with what it knew last where settings cannot be read: a shipment is written also while their store is away. */
-export function remembering(reader: RuleSettingsReader, atMost = MAX_REMEMBERED): RuleSettingsReader {
+export function cachedRuleSettings(reader: RuleSettingsReader, atMost = MAX_CACHED_SETTINGS): RuleSettingsReader {
   // As sizes: with `max` the cache takes the memory of all of them when it is made.
   const known = new LRUCache<string, RuleSettings>({ maxSize: atMost, sizeCalculation: () => 1 });
   return {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Environment } from '@tracking/contracts';
-import { shipmentIdFrom, tokenOf } from '@tracking/shipments-domain';
+import { shipmentIdFrom, shipmentToken } from '@tracking/shipments-domain';
 import { v5 } from 'uuid';
 
 /** RFC 4648, lower case, no padding. */
@@ -54,7 +54,7 @@ export function shipmentIdFor(
  * a later command finds the stream from the id alone.
  */
 export function partId(kind: string, shipmentId: string, commandId: string, n: number): string {
-  return `${kind}_${tokenOf(shipmentId)}${digest(80, commandId, kind, String(n))}`;
+  return `${kind}_${shipmentToken(shipmentId)}${digest(80, commandId, kind, String(n))}`;
 }
 
 /** The same for every repetition of the command: what is appended again is recognised by the store. */

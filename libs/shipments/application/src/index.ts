@@ -1,6 +1,12 @@
 export type { Written } from './decide-batch.ts';
 export { RecheckJob, type RecheckJobParts } from './clock/recheck-job.ts';
-export { RULES, ReleaseRecheck, type UnsettledShipments, type Recheck, type Rechecks } from './clock/rechecks.ts';
+export {
+  RULES_VERSION,
+  ReleaseRecheck,
+  type UnsettledShipments,
+  type Recheck,
+  type Rechecks,
+} from './clock/rechecks.ts';
 export { RuleClock, type RuleClockParts, type DueShipment, type WorkList } from './clock/rule-clock.ts';
 export {
   type EventTransfer,
@@ -8,7 +14,7 @@ export {
   type EventOperations,
   type ShipmentOperations,
   eventOperations,
-  makeEventsBy,
+  remoteEventMaker,
 } from './operations.ts';
 export { commandIdOfItem } from './ids.ts';
 export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';

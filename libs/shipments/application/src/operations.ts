@@ -41,7 +41,7 @@ export interface EventOperations extends EventTransfer {
 }
 
 /** Makes public events in the process that has the event store. */
-export function makeEventsBy({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
+export function remoteEventMaker({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
   return (references, max_bytes) => makeEvents({ references, max_bytes });
 }
 
@@ -56,8 +56,8 @@ export function eventOperations(eventStore: EventStore, addresses: PublicAddress
 }
 
 /** Of one page as JSON, so that it fits every channel. */
-const PAGE_BYTES = 4_000_000;
-const STREAMS_AT_ONCE = 16;
+const MAX_PAGE_BYTES = 4_000_000;
+const CONCURRENT_STREAMS = 16;
 
 /** Takes the events of shipments out of one store and puts them into another, as they are. */
 export interface EventTransfer {
@@ -86,14 +86,14 @@ export function eventTransfer(store: EventStore): EventTransfer {
         for await (const { events, position, caughtUp } of store.catchUp(options)) {
           if (events.length === 0 && !caughtUp) continue;
           if (events.length === 0) break;
-          const page = firstPage(events);
+          const page = limitPage(events);
           const isWhole = page.length === events.length;
           const end = isWhole ? position : (page.at(-1)?.position ?? after);
-          return { events: page.map(asExported), position: end, complete: isWhole && caughtUp };
+          return { events: page.map(toExported), position: end, complete: isWhole && caughtUp };
         }
         return { events: [], position: after, complete: true };
       } catch (error) {
-        throw error instanceof InvalidPosition ? foreignPosition() : error;
+        throw error instanceof InvalidPosition ? invalidPosition() : error;
       } finally {
         enough.abort();
       }
@@ -102,48 +102,48 @@ export function eventTransfer(store: EventStore): EventTransfer {
     async importEvents({ events }) {
       const streams = new Map<string, ExportedEvent[]>();
       for (const event of events) {
-        refuseForeign(event);
+        validateEvent(event);
         const some = streams.get(event.stream) ?? [];
         streams.set(event.stream, some);
-        if (some.length > 0 && event.revision !== (some.at(-1)?.revision ?? 0) + 1) throw gap(event);
-        some.push(asImported(event));
+        if (some.length > 0 && event.revision !== (some.at(-1)?.revision ?? 0) + 1) throw revisionGap(event);
+        some.push(toImported(event));
       }
       const waiting = streams.values();
       const work = async () => {
-        for (const some of waiting) for (const piece of appendable(some)) await append(store, piece);
+        for (const some of waiting) for (const piece of splitIntoAppends(some)) await append(store, piece);
       };
-      await Promise.all(Array.from({ length: Math.min(STREAMS_AT_ONCE, streams.size) }, work));
+      await Promise.all(Array.from({ length: Math.min(CONCURRENT_STREAMS, streams.size) }, work));
       return { stored: events.length };
     },
   };
 }
 
 /** As many as fit into one answer, one at least. */
-function firstPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
+function limitPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
   let bytes = 0;
   const beyond = events.findIndex((event, index) => {
-    bytes += Buffer.byteLength(JSON.stringify(asExported(event)));
-    return index > 0 && bytes > PAGE_BYTES;
+    bytes += Buffer.byteLength(JSON.stringify(toExported(event)));
+    return index > 0 && bytes > MAX_PAGE_BYTES;
   });
   return beyond === -1 ? events : events.slice(0, beyond);
 }
 
-function asExported({ position: _, ...event }: StoredEvent): ExportedEvent {
+function toExported({ position: _, ...event }: StoredEvent): ExportedEvent {
   return event;
 }
 
 /** The marker counts towards the size of an append, so it is set before events are distributed over appends. */
-function asImported(event: ExportedEvent): ExportedEvent {
+function toImported(event: ExportedEvent): ExportedEvent {
   return { ...event, metadata: { ...event.metadata, imported: true } };
 }
 
 /** Distributes events of one stream over as many appends as their size needs. */
-function appendable(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
+function splitIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
   const pieces: ExportedEvent[][] = [];
   let room = 0;
   for (const event of events) {
     const bytes = bytesOf(event);
-    if (bytes > MAX_APPEND_BYTES) throw tooLarge(event);
+    if (bytes > MAX_APPEND_BYTES) throw eventTooLarge(event);
     if (bytes > room) {
       pieces.push([]);
       room = MAX_APPEND_BYTES;
@@ -168,12 +168,12 @@ async function append(store: EventStore, events: readonly ExportedEvent[]): Prom
     if (!(error instanceof VersionConflict)) throw error;
     const there = await store.read(first.stream, { from: first.revision, to: first.revision + events.length - 1 });
     const isSame = there.every(({ id }, index) => id === events[index]?.id);
-    if (there.length === 0 || !isSame) throw otherHistory(first);
+    if (there.length === 0 || !isSame) throw differentHistory(first);
     await append(store, events.slice(there.length));
   }
 }
 
-function refuseForeign({ stream, type, id, revision, data, metadata }: ExportedEvent): void {
+function validateEvent({ stream, type, id, revision, data, metadata }: ExportedEvent): void {
   const isOurs =
     isShipmentStream(stream) &&
     /^[0-9a-f-]{36}$/.test(String(id)) &&
@@ -196,22 +196,22 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function foreignPosition(): DomainError {
+function invalidPosition(): DomainError {
   const message = 'Must be the position of a page before.';
   return new DomainError('validation_failed', message, [{ param: 'after', code: 'invalid_value', message }]);
 }
 
-function gap({ stream, revision }: ExportedEvent): DomainError {
+function revisionGap({ stream, revision }: ExportedEvent): DomainError {
   return new DomainError('validation_failed', `${stream}: revision ${revision} does not follow the one before it.`);
 }
 
-function tooLarge({ stream, revision }: ExportedEvent): DomainError {
+function eventTooLarge({ stream, revision }: ExportedEvent): DomainError {
   return new DomainError(
     'validation_failed',
     `${stream}: revision ${revision} is larger than ${MAX_APPEND_BYTES} bytes.`,
   );
 }
 
-function otherHistory({ stream, revision }: ExportedEvent): DomainError {
+function differentHistory({ stream, revision }: ExportedEvent): DomainError {
   return new DomainError('validation_failed', `${stream} is there with another history, from revision ${revision} on.`);
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import { remembering } from './decide-batch.ts';
+import { cachedRuleSettings } from './decide-batch.ts';
 
 const away = new Unavailable('document store', 'gone');
 
@@ -19,7 +19,7 @@ describe('settings that are remembered', () => {
   });
 
   it('are those of the reader, and the last known while it is away', async () => {
-    const { of } = remembering(reader);
+    const { of } = cachedRuleSettings(reader);
     expect(await of('wsp_1')).toBe(settings);
     const last = (settings = { ...DEFAULT_RULE_SETTINGS });
     expect(await of('wsp_1')).toBe(last);
@@ -31,14 +31,14 @@ describe('settings that are remembered', () => {
   });
 
   it('are none of a workspace that was never read', async () => {
-    const { of } = remembering(reader);
+    const { of } = cachedRuleSettings(reader);
     await of('wsp_1');
     isAway = true;
     await expect(of('wsp_2')).rejects.toBe(away);
   });
 
   it('are of so many workspaces at most: of those in use', async () => {
-    const { of } = remembering(reader, 2);
+    const { of } = cachedRuleSettings(reader, 2);
     for (const id of ['wsp_1', 'wsp_2', 'wsp_1', 'wsp_3']) await of(id);
     isAway = true;
     expect(await of('wsp_1')).toBe(settings);

@@ -58,21 +58,21 @@ export function eventsOf(
 }
 
 /** Events of a stream read at once. An event has up to 1 MB, and several streams are read at the same time. */
-const SLICE = 32;
+const SLICE_SIZE = 32;
 
 /**
  * The events of a stream from `from` up to and including `to`, in slices, so that a long stream is never in memory whole.
  * @throws Unavailable
  */
-export async function* slicesOf(
+export async function* readSlices(
   store: Pick<EventStore, 'read'>,
   stream: string,
   { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
 ): AsyncIterable<readonly StoredEvent[]> {
-  for (let next = from; next <= to; next += SLICE) {
-    const events = await store.read(stream, { from: next, to: Math.min(to, next + SLICE - 1) });
+  for (let next = from; next <= to; next += SLICE_SIZE) {
+    const events = await store.read(stream, { from: next, to: Math.min(to, next + SLICE_SIZE - 1) });
     if (events.length > 0) yield events;
-    if (events.length < SLICE) return;
+    if (events.length < SLICE_SIZE) return;
   }
 }
 
@@ -88,7 +88,7 @@ export async function readShipment(
 ): Promise<LoadedShipment | undefined> {
   let { state, characters = 0 }: Partial<LoadedShipment> = known ?? {};
   let last: StoredEvent | undefined;
-  for await (const events of slicesOf(store, stream, { from: known === undefined ? 0 : known.revision + 1 })) {
+  for await (const events of readSlices(store, stream, { from: known === undefined ? 0 : known.revision + 1 })) {
     state = fold(events.map(toShipmentEvent), state);
     characters = events.reduce((sum, event) => sum + lastingCharacters(event), characters);
     last = events.at(-1);
@@ -104,11 +104,11 @@ export interface CacheLimits {
 }
 
 /** A command's id and revision, as it is remembered. */
-const COMMAND_BYTES = 150;
+const SEEN_COMMAND_BYTES = 150;
 
 /** Rough heap bytes of a folded shipment. By its text: lists and notes are the clients' to fill. */
 export function roughBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
-  return 1_000 + 2 * JSON.stringify(state.record).length + characters + COMMAND_BYTES * state.commands.length;
+  return 1_000 + 2 * JSON.stringify(state.record).length + characters + SEEN_COMMAND_BYTES * state.commands.length;
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   rebuildAnswer,
   type RuleSettingsReader,
   type ShipmentAnswer,
-  tooLarge,
+  commandTooLarge,
   type Written,
 } from './decide-batch.ts';
 import { type LoadedShipment, readShipment, type ShipmentCache } from './shipment-cache.ts';
@@ -47,9 +47,9 @@ interface WriterOptions {
 }
 
 /** Other replicas and engines are back within moments, and a command has seconds. */
-const PAUSES = { firstPauseMs: 10, longestPauseMs: 500 };
+const RETRY_PAUSES = { firstPauseMs: 10, longestPauseMs: 500 };
 /** Most commands of one shipment decided and appended together: bounds how long the thread is kept from others. */
-const PER_BATCH = 32;
+const MAX_COMMANDS_PER_BATCH = 32;
 
 interface Job {
   readonly command: ShipmentCommand;
@@ -83,7 +83,11 @@ export class ShipmentWriter {
     const { commandsPerShipment: perKey, commands: total } = options.limits;
     this.store = options.eventStore;
     this.cache = options.cache;
-    this.batches = new KeyedBatches((id, batch) => this.work(id, batch), { perBatch: PER_BATCH, perKey, total });
+    this.batches = new KeyedBatches((id, batch) => this.writeBatch(id, batch), {
+      perBatch: MAX_COMMANDS_PER_BATCH,
+      perKey,
+      total,
+    });
   }
 
   /** Commands not answered yet. */
@@ -98,7 +102,7 @@ export class ShipmentWriter {
     return await withDeadline(submitted, silenceMs, () => new Unavailable('event store', 'no answer in time'));
   }
 
-  private async work(shipmentId: string, batch: readonly QueuedJob[]): Promise<void> {
+  private async writeBatch(shipmentId: string, batch: readonly QueuedJob[]): Promise<void> {
     const now = monotonicMs();
     let rest = batch.filter(({ item, fail }) => {
       if (item.deadline > now) return true;
@@ -123,7 +127,7 @@ export class ShipmentWriter {
       deadline: Math.max(...jobs.map(({ item }) => item.deadline)),
     };
     const cached = this.cache.get(shipmentId);
-    const { decision, after } = await this.untilNoConflict(batch.deadline, async (conflicts) => {
+    const { decision, after } = await this.retryConflicts(batch.deadline, async (conflicts) => {
       const decided = await this.decide(batch, conflicts === 0 ? cached : undefined);
       return { ...decided, after: await this.append(batch, decided) };
     });
@@ -133,10 +137,10 @@ export class ShipmentWriter {
   }
 
   /** Retries after a conflict, which means that another replica wrote. */
-  private async untilNoConflict<T>(deadline: number, action: (conflicts: number) => Promise<T>): Promise<T> {
+  private async retryConflicts<T>(deadline: number, action: (conflicts: number) => Promise<T>): Promise<T> {
     try {
       return await retry(action, {
-        ...PAUSES,
+        ...RETRY_PAUSES,
         deadline,
         isTransient: (error) => error instanceof VersionConflict,
         onFailure: (error) => error instanceof VersionConflict && this.options.conflicts.add(),
@@ -174,7 +178,7 @@ export class ShipmentWriter {
     try {
       const append = () => this.store.append(batch.stream, known?.revision ?? 'no_stream', events);
       const appended = await retry(append, {
-        ...PAUSES,
+        ...RETRY_PAUSES,
         deadline: batch.deadline,
         // Those who refuse did nothing: in this attempt, not in one before it.
         isTransient: (error) => unknown !== undefined && error instanceof Unavailable,
@@ -186,7 +190,7 @@ export class ShipmentWriter {
       });
       return { ...after, ...appended };
     } catch (error) {
-      if (error instanceof AppendTooLarge) throw tooLarge();
+      if (error instanceof AppendTooLarge) throw commandTooLarge();
       throw error instanceof Unavailable ? (unknown ?? error) : error;
     }
   }

@@ -42,18 +42,18 @@ import {
   type UpsertShipmentAnswer,
   type CommandResult,
   type DecideContext,
-  noSuchShipment,
+  shipmentNotFound,
   parseShipmentId,
   type ShipmentCommand,
 } from '@tracking/shipments-domain';
-import { remembering, type RuleSettingsReader, type Written } from './decide-batch.ts';
+import { cachedRuleSettings, type RuleSettingsReader, type Written } from './decide-batch.ts';
 import { shipmentIdFor } from './ids.ts';
 import { ShipmentStreamReads } from './reads/read-shipments.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { type CommandLimits, ShipmentWriter } from './shipment-writer.ts';
 
 /** A command as callers send it: the operation sets its type. */
-type Requested<Command extends ShipmentCommand> = Omit<Command, 'type'>;
+type CommandRequest<Command extends ShipmentCommand> = Omit<Command, 'type'>;
 
 /** The operations of {@link Shipments}, in whichever process they run. */
 export type ShipmentsService = Pick<Shipments, keyof Shipments>;
@@ -63,7 +63,7 @@ export interface ShipmentsLimits extends CommandLimits {
   readonly cache: CacheLimits;
 }
 
-const LIMITS: ShipmentsLimits = {
+const DEFAULT_LIMITS: ShipmentsLimits = {
   deadlineMs: 5_000,
   silenceMs: 10_000,
   commandsPerShipment: 2_000,
@@ -95,8 +95,8 @@ export class Shipments extends ShipmentStreamReads {
   private readonly metrics: CommandMetrics;
 
   constructor(options: ShipmentsOptions) {
-    const settings = remembering(options.settings);
-    const limits = { ...LIMITS, ...options.limits };
+    const settings = cachedRuleSettings(options.settings);
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const metrics = new CommandMetrics(options.metrics);
     const cache = new ShipmentCache(limits.cache, metrics.cacheReads);
     super({ ...options, settings, cache });
@@ -110,90 +110,90 @@ export class Shipments extends ShipmentStreamReads {
   upsertShipment(request: Omit<UpsertShipment, 'type' | 'shipment_id'>): Promise<Written<UpsertShipmentAnswer>> {
     // Two upserts of one `external_id` meet in one stream.
     const shipment_id = shipmentIdFor(request, request.fields.external_id, request.id);
-    return this.carryOut({ ...request, type: 'UpsertShipment', shipment_id });
+    return this.execute({ ...request, type: 'UpsertShipment', shipment_id });
   }
 
-  patchShipment(request: Requested<PatchShipment>): Promise<Written<ShipmentPatchAnswer>> {
-    return this.carryOut({ ...request, type: 'PatchShipment' });
+  patchShipment(request: CommandRequest<PatchShipment>): Promise<Written<ShipmentPatchAnswer>> {
+    return this.execute({ ...request, type: 'PatchShipment' });
   }
 
-  patchContainer(request: Requested<PatchContainer>): Promise<Written<ContainerPatchAnswer>> {
-    return this.carryOut({ ...request, type: 'PatchContainer' });
+  patchContainer(request: CommandRequest<PatchContainer>): Promise<Written<ContainerPatchAnswer>> {
+    return this.execute({ ...request, type: 'PatchContainer' });
   }
 
-  cancelShipment(request: Requested<CancelShipment>): Promise<Written<CancellationAnswer>> {
-    return this.carryOut({ ...request, type: 'CancelShipment' });
+  cancelShipment(request: CommandRequest<CancelShipment>): Promise<Written<CancellationAnswer>> {
+    return this.execute({ ...request, type: 'CancelShipment' });
   }
 
   /** Takes the client's cancellation back. */
-  reopenShipment(request: Requested<ReopenShipment>): Promise<Written<CancellationAnswer>> {
-    return this.carryOut({ ...request, type: 'ReopenShipment' });
+  reopenShipment(request: CommandRequest<ReopenShipment>): Promise<Written<CancellationAnswer>> {
+    return this.execute({ ...request, type: 'ReopenShipment' });
   }
 
   /** Updates exceptions to the present time and settings. Stores nothing if nothing changes. */
-  checkRules(request: Requested<CheckRules>): Promise<Written<CheckRulesAnswer>> {
-    return this.carryOut({ ...request, type: 'CheckRules' });
+  checkRules(request: CommandRequest<CheckRules>): Promise<Written<CheckRulesAnswer>> {
+    return this.execute({ ...request, type: 'CheckRules' });
   }
 
   /** Records a milestone, or corrects the one that has this `external_id`. */
-  recordMilestone(request: Requested<RecordMilestone>): Promise<Written<RecordMilestoneAnswer>> {
-    return this.carryOut({ ...request, type: 'RecordMilestone' });
+  recordMilestone(request: CommandRequest<RecordMilestone>): Promise<Written<RecordMilestoneAnswer>> {
+    return this.execute({ ...request, type: 'RecordMilestone' });
   }
 
-  correctMilestone(request: Requested<CorrectMilestone>): Promise<Written<CorrectMilestoneAnswer>> {
-    return this.carryOut({ ...request, type: 'CorrectMilestone' });
+  correctMilestone(request: CommandRequest<CorrectMilestone>): Promise<Written<CorrectMilestoneAnswer>> {
+    return this.execute({ ...request, type: 'CorrectMilestone' });
   }
 
-  retractMilestone(request: Requested<RetractMilestone>): Promise<Written<RetractMilestoneAnswer>> {
-    return this.carryOut({ ...request, type: 'RetractMilestone' });
+  retractMilestone(request: CommandRequest<RetractMilestone>): Promise<Written<RetractMilestoneAnswer>> {
+    return this.execute({ ...request, type: 'RetractMilestone' });
   }
 
-  openException(request: Requested<OpenException>): Promise<Written<OpenExceptionAnswer>> {
-    return this.carryOut({ ...request, type: 'OpenException' });
+  openException(request: CommandRequest<OpenException>): Promise<Written<OpenExceptionAnswer>> {
+    return this.execute({ ...request, type: 'OpenException' });
   }
 
-  acknowledgeException(request: Requested<AcknowledgeException>): Promise<Written<AcknowledgeExceptionAnswer>> {
-    return this.carryOut({ ...request, type: 'AcknowledgeException' });
+  acknowledgeException(request: CommandRequest<AcknowledgeException>): Promise<Written<AcknowledgeExceptionAnswer>> {
+    return this.execute({ ...request, type: 'AcknowledgeException' });
   }
 
-  resolveException(request: Requested<ResolveException>): Promise<Written<ResolveExceptionAnswer>> {
-    return this.carryOut({ ...request, type: 'ResolveException' });
+  resolveException(request: CommandRequest<ResolveException>): Promise<Written<ResolveExceptionAnswer>> {
+    return this.execute({ ...request, type: 'ResolveException' });
   }
 
   /** Adds a document whose bytes are in the object store already. */
-  addDocument(request: Requested<AddDocument>): Promise<Written<DocumentAnswer>> {
-    return this.carryOut({ ...request, type: 'AddDocument' });
+  addDocument(request: CommandRequest<AddDocument>): Promise<Written<DocumentAnswer>> {
+    return this.execute({ ...request, type: 'AddDocument' });
   }
 
   /** Adds a document whose bytes are still to come. */
-  requestUpload(request: Requested<RequestUpload>): Promise<Written<DocumentAnswer>> {
-    return this.carryOut({ ...request, type: 'RequestUpload' });
+  requestUpload(request: CommandRequest<RequestUpload>): Promise<Written<DocumentAnswer>> {
+    return this.execute({ ...request, type: 'RequestUpload' });
   }
 
-  receiveUpload(request: Requested<ReceiveUpload>): Promise<Written<DocumentAnswer>> {
-    return this.carryOut({ ...request, type: 'ReceiveUpload' });
+  receiveUpload(request: CommandRequest<ReceiveUpload>): Promise<Written<DocumentAnswer>> {
+    return this.execute({ ...request, type: 'ReceiveUpload' });
   }
 
-  completeUpload(request: Requested<CompleteUpload>): Promise<Written<DocumentAnswer>> {
-    return this.carryOut({ ...request, type: 'CompleteUpload' });
+  completeUpload(request: CommandRequest<CompleteUpload>): Promise<Written<DocumentAnswer>> {
+    return this.execute({ ...request, type: 'CompleteUpload' });
   }
 
-  approveDocument(request: Requested<ApproveDocument>): Promise<Written<DocumentAnswer>> {
-    return this.carryOut({ ...request, type: 'ApproveDocument' });
+  approveDocument(request: CommandRequest<ApproveDocument>): Promise<Written<DocumentAnswer>> {
+    return this.execute({ ...request, type: 'ApproveDocument' });
   }
 
-  rejectDocument(request: Requested<RejectDocument>): Promise<Written<DocumentAnswer>> {
-    return this.carryOut({ ...request, type: 'RejectDocument' });
+  rejectDocument(request: CommandRequest<RejectDocument>): Promise<Written<DocumentAnswer>> {
+    return this.execute({ ...request, type: 'RejectDocument' });
   }
 
-  deleteDocument(request: Requested<DeleteDocument>): Promise<Written<DocumentAnswer>> {
-    return this.carryOut({ ...request, type: 'DeleteDocument' });
+  deleteDocument(request: CommandRequest<DeleteDocument>): Promise<Written<DocumentAnswer>> {
+    return this.execute({ ...request, type: 'DeleteDocument' });
   }
 
   /** The caller names the answer of the command's type, as the handler of that type makes it. */
-  private carryOut<Answer extends CommandResult>(command: ShipmentCommand): Promise<Written<Answer>> {
+  private execute<Answer extends CommandResult>(command: ShipmentCommand): Promise<Written<Answer>> {
     return this.metrics.measure(command.type, async () => {
-      if (parseShipmentId(command.shipment_id) === undefined) throw noSuchShipment();
+      if (parseShipmentId(command.shipment_id) === undefined) throw shipmentNotFound();
       const written: Written<CommandResult> = await this.writer.write(command);
       return written as Written<Answer>;
     });
@@ -201,7 +201,7 @@ export class Shipments extends ShipmentStreamReads {
 }
 
 /** From a fold in memory (well under a millisecond) to a deadline. */
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** What operators see of the commands of a process. */
 class CommandMetrics {
@@ -214,7 +214,12 @@ class CommandMetrics {
     this.conflicts = metrics.counter('command_conflicts_total', 'Appends refused since another replica had written.');
     this.cacheReads = metrics.counter('shipment_cache_reads_total', 'Look-ups of folded shipments.', ['result']);
     this.total = metrics.counter('commands_total', 'Commands answered, by what came of them.', ['type', 'outcome']);
-    this.seconds = metrics.histogram('command_duration_seconds', 'From arrival to answer.', ['type'], SECONDS);
+    this.seconds = metrics.histogram(
+      'command_duration_seconds',
+      'From arrival to answer.',
+      ['type'],
+      DURATION_BUCKETS_SECONDS,
+    );
   }
 
   /** Counts and times one command; its result or error passes through. */

@@ -10,7 +10,7 @@ import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestones 
 
 type DerivedField = Exclude<keyof AnnouncedFields, keyof ShipmentFields>;
 /** Derived fields that are announced when they move; the compiler checks that none is forgotten. */
-const DERIVED: Readonly<Record<DerivedField, { readonly after: keyof ShipmentFields }>> = {
+const DERIVED_FIELDS: Readonly<Record<DerivedField, { readonly after: keyof ShipmentFields }>> = {
   status: { after: 'external_id' },
   status_milestone_id: { after: 'external_id' },
   atd: { after: 'eta' },
@@ -18,35 +18,39 @@ const DERIVED: Readonly<Record<DerivedField, { readonly after: keyof ShipmentFie
   original_eta: { after: 'eta' },
 };
 /** In the order in which changes are stored: the fields that clients set, each with the derived ones that follow it. */
-const FIELDS: readonly (keyof AnnouncedFields)[] = SHIPMENT_FIELDS.flatMap((field) => [
+const ANNOUNCED_FIELDS: readonly (keyof AnnouncedFields)[] = SHIPMENT_FIELDS.flatMap((field) => [
   field,
-  ...(Object.keys(DERIVED) as DerivedField[]).filter((derived) => DERIVED[derived].after === field),
+  ...(Object.keys(DERIVED_FIELDS) as DerivedField[]).filter((derived) => DERIVED_FIELDS[derived].after === field),
 ]);
 
 /** Reports whether two values are equal as JSON, in any order of their members. */
-export function same(a: unknown, b: unknown): boolean {
+export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]));
+    return (
+      Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => isSameJson(item, b[i]))
+    );
   }
   const names = Object.keys(a);
   if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => Object.hasOwn(b, name) && same(a[name as keyof typeof a], b[name as keyof typeof b]));
+  return names.every(
+    (name) => Object.hasOwn(b, name) && isSameJson(a[name as keyof typeof a], b[name as keyof typeof b]),
+  );
 }
 
 /** Changes to announce between two states of a shipment; undefined if nothing visible differs. */
-export function changesBetween(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
+export function findChanges(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
   const changes: Record<string, Change<unknown>> = {};
-  for (const field of FIELDS) {
-    if (!same(from[field], to[field])) changes[field] = { from: from[field], to: to[field] };
+  for (const field of ANNOUNCED_FIELDS) {
+    if (!isSameJson(from[field], to[field])) changes[field] = { from: from[field], to: to[field] };
   }
-  const containers = containersBetween(from.containers, to.containers);
+  const containers = findContainerChanges(from.containers, to.containers);
   if (containers !== undefined) changes['containers'] = containers;
   return Object.keys(changes).length === 0 ? undefined : (changes as Changes);
 }
 
-function containersBetween(
+function findContainerChanges(
   from: readonly Container[],
   to: readonly Container[],
 ): Change<readonly ContainerChange[]> | undefined {
@@ -62,8 +66,8 @@ function containersBetween(
         (field) => field !== 'last_milestone' && old[field] !== container[field],
       );
       if (moved.length > 0) {
-        change.from.push(pick(old, moved));
-        change.to.push(pick(container, moved));
+        change.from.push(pickFields(old, moved));
+        change.to.push(pickFields(container, moved));
       }
     }
   }
@@ -71,27 +75,27 @@ function containersBetween(
   return change.from.length + change.to.length === 0 ? undefined : change;
 }
 
-function pick(container: Container, fields: readonly (keyof Container)[]): ContainerChange {
+function pickFields(container: Container, fields: readonly (keyof Container)[]): ContainerChange {
   return Object.fromEntries([['number', container.number], ...fields.map((field) => [field, container[field]])]);
 }
 
 /** Changed `last_milestone`s of the shipment and of the containers that stay on it. */
-export function lastBetween(from: ShipmentRecord, to: ShipmentRecord): LastMilestones {
+export function findLastMilestoneChanges(from: ShipmentRecord, to: ShipmentRecord): LastMilestones {
   const before = new Map(from.containers.map((container) => [container.number, container.last_milestone]));
   const groups = new Map<string | undefined, { last: LastMilestone | null; numbers: string[] }>();
   for (const { number, last_milestone: last } of to.containers) {
     const old = before.get(number);
-    if (old === undefined || same(old, last)) continue;
+    if (old === undefined || isSameJson(old, last)) continue;
     const group = groups.get(last?.id);
     if (group === undefined) groups.set(last?.id, { last, numbers: [number] });
     else group.numbers.push(number);
   }
   const containers = [...groups.values()];
-  if (same(from.last_milestone, to.last_milestone)) return { containers };
+  if (isSameJson(from.last_milestone, to.last_milestone)) return { containers };
   return { shipment: to.last_milestone, containers };
 }
 
-export function movesNothing(last: LastMilestones): boolean {
+export function hasNoLastMilestones(last: LastMilestones): boolean {
   return last.shipment === undefined && last.containers.length === 0;
 }
 
@@ -130,12 +134,12 @@ export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones
 }
 
 /** Fields of a container that only clients set. */
-export type GivenOfContainer = Pick<Container, 'size_type' | 'seal_number' | 'last_free_day' | 'empty_return_by'>;
+export type ClientContainerFields = Pick<Container, 'size_type' | 'seal_number' | 'last_free_day' | 'empty_return_by'>;
 
 /** Fields of containers that were removed from the shipment, by number. A container that is added again gets them back. */
-export type TakenOff = ReadonlyMap<string, GivenOfContainer>;
+export type RemovedContainers = ReadonlyMap<string, ClientContainerFields>;
 
-export const NOTHING_GIVEN: GivenOfContainer = {
+export const EMPTY_CLIENT_CONTAINER_FIELDS: ClientContainerFields = {
   size_type: null,
   seal_number: null,
   last_free_day: null,
@@ -143,22 +147,25 @@ export const NOTHING_GIVEN: GivenOfContainer = {
 };
 
 /** Adds the containers that the changes remove, drops those that they add, and keeps at most the newest. */
-export function takenOffAfter(takenOff: TakenOff, { containers }: Changes): TakenOff {
-  if (containers === undefined) return takenOff;
+export function updateRemovedContainers(
+  removedContainers: RemovedContainers,
+  { containers }: Changes,
+): RemovedContainers {
+  if (containers === undefined) return removedContainers;
   const present = new Set(containers.to.map(({ number }) => number));
   const removed = containers.from.filter(({ number }) => !present.has(number));
-  const isPutBack = [...present].some((number) => takenOff.has(number));
-  if (removed.length === 0 && !isPutBack) return takenOff;
-  const after = new Map([...takenOff].filter(([number]) => !present.has(number)));
+  const isPutBack = [...present].some((number) => removedContainers.has(number));
+  if (removed.length === 0 && !isPutBack) return removedContainers;
+  const after = new Map([...removedContainers].filter(([number]) => !present.has(number)));
   for (const container of removed) {
-    const given = givenOf(container);
+    const given = pickClientFields(container);
     if (given !== undefined) after.set(container.number, given);
   }
   return new Map([...after].slice(-SHIPMENT_LIMITS.containers));
 }
 
 /** Undefined if no field is set. */
-function givenOf(container: Partial<GivenOfContainer>): GivenOfContainer | undefined {
+function pickClientFields(container: Partial<ClientContainerFields>): ClientContainerFields | undefined {
   const { size_type = null, seal_number = null, last_free_day = null, empty_return_by = null } = container;
   const given = { size_type, seal_number, last_free_day, empty_return_by };
   return Object.values(given).some((value) => value !== null) ? given : undefined;

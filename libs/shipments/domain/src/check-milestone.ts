@@ -10,8 +10,8 @@ import {
 import { isContainerNumber, normaliseCode, normaliseLocation } from './references.ts';
 
 /** How far ahead of the command an actual milestone may be dated: clocks differ. */
-const MAX_AHEAD_MS = 15 * 60_000;
-const REASONS: ReadonlySet<string> = new Set(REASON_CODES);
+const MAX_CLOCK_SKEW_MS = 15 * 60_000;
+const KNOWN_REASON_CODES: ReadonlySet<string> = new Set(REASON_CODES);
 
 /** A milestone as it was sent, of the right types; what is absent is null. */
 export interface MilestoneInput {
@@ -58,25 +58,25 @@ export function checkMilestone(
 /** What is wrong with a normalised milestone; undefined when nothing is. */
 type MilestoneCheck = (milestone: MilestoneInput, at: Timestamp) => FieldError | undefined;
 
-const CHECKS: readonly MilestoneCheck[] = [unknownCode, unknownReason, inTheFuture, invalidContainer];
+const CHECKS: readonly MilestoneCheck[] = [checkCode, checkReasonCode, checkTime, checkContainerNumber];
 
-function unknownCode({ code }: MilestoneInput): FieldError | undefined {
+function checkCode({ code }: MilestoneInput): FieldError | undefined {
   if (findMilestoneCode(code) !== undefined) return undefined;
   return { param: 'code', code: 'unknown_code', message: 'Must be a code of GET /v1/milestone_codes.' };
 }
 
-function unknownReason({ reason_code }: MilestoneInput): FieldError | undefined {
-  if (reason_code === null || REASONS.has(reason_code)) return undefined;
+function checkReasonCode({ reason_code }: MilestoneInput): FieldError | undefined {
+  if (reason_code === null || KNOWN_REASON_CODES.has(reason_code)) return undefined;
   return { param: 'reason_code', code: 'invalid_value', message: `Must be one of ${REASON_CODES.join(', ')}.` };
 }
 
-function inTheFuture({ classifier, occurred_at }: MilestoneInput, at: Timestamp): FieldError | undefined {
-  if (classifier !== 'actual' || Date.parse(occurred_at) <= Date.parse(at) + MAX_AHEAD_MS) return undefined;
+function checkTime({ classifier, occurred_at }: MilestoneInput, at: Timestamp): FieldError | undefined {
+  if (classifier !== 'actual' || Date.parse(occurred_at) <= Date.parse(at) + MAX_CLOCK_SKEW_MS) return undefined;
   const message = 'An actual milestone cannot lie in the future; send the classifier estimated or planned.';
   return { param: 'occurred_at', code: 'timestamp_in_future', message };
 }
 
-function invalidContainer({ container_number }: MilestoneInput): FieldError | undefined {
+function checkContainerNumber({ container_number }: MilestoneInput): FieldError | undefined {
   if (container_number === null || isContainerNumber(container_number, undefined)) return undefined;
   const message = 'Must be the number of a container of this shipment.';
   return { param: 'container_number', code: 'invalid_container_number', message };

@@ -80,8 +80,8 @@ const FIELD_CHECKS: {
   house_bill: (check, value, param) => check.reference(param, value),
   master_bill: (check, value, param) => check.reference(param, value),
   booking_number: (check, value, param) => check.reference(param, value),
-  shipper: (_check, value) => party(value),
-  consignee: (_check, value) => party(value),
+  shipper: (_check, value) => normaliseParty(value),
+  consignee: (_check, value) => normaliseParty(value),
   container_numbers: (check, value) => check.containers(value ?? []),
   carrier_scac: (check, value, param) => check.carrier(param, value),
   origin_port: (check, value, param) => check.port(param, value),
@@ -102,7 +102,7 @@ const FIELD_CHECKS: {
 };
 
 /** The warning of `eta` before `etd`, when both are there. */
-export function etaBeforeEtd(
+export function checkEtaAfterEtd(
   param: string | null,
   etd: string | null | undefined,
   eta: string | null | undefined,
@@ -111,7 +111,7 @@ export function etaBeforeEtd(
   return { code: 'eta_before_etd', param, message: 'The estimated arrival lies before the estimated departure.' };
 }
 
-function party(input: Nullable<Party> | null): Party | null {
+function normaliseParty(input: Nullable<Party> | null): Party | null {
   if (input?.name == null && input?.external_id == null) return null;
   return { name: input.name ?? null, external_id: input.external_id ?? null };
 }
@@ -200,7 +200,7 @@ class ShipmentCheck {
   }
 
   order(param: string, etd: string | null | undefined, eta: string | null | undefined): void {
-    const warning = etaBeforeEtd(param, etd, eta);
+    const warning = checkEtaAfterEtd(param, etd, eta);
     if (warning !== undefined) this.warnings.push(warning);
   }
 }

@@ -1,15 +1,15 @@
 import { type ShipmentStatus, SHIPMENT_STATUSES, type StatusRule, type Timestamp } from '@tracking/contracts';
 import {
-  LOSABLE,
-  STRETCHES,
+  LOSABLE_STATUSES,
+  DEMOTIONS,
   type LosableStatus,
-  type Stretch,
+  type Demotion,
   type TurningPoints,
-  isBehind,
+  isAfterDemotion,
 } from './milestone-meaning.ts';
 import type { TimelineEntry } from './state.ts';
-import { firstPlace } from './timeline.ts';
-import { NEVER, RANK, type MilestoneSummary, earlier, firstFrom, later } from './milestone-summary.ts';
+import { findFirstIndex } from './timeline.ts';
+import { NEVER, RANK, type MilestoneSummary, earlier, firstNotBefore, later } from './milestone-summary.ts';
 
 /** A status, which milestone set it, and by which rule. */
 export interface DecidedStatus {
@@ -39,12 +39,12 @@ interface ContainerTimes {
 }
 
 /**
- * The highest rank among what milestones count as (`STRETCHES`).
+ * The highest rank among what milestones count as (`DEMOTIONS`).
  * @param summaries the container's own milestones and those that name none
  */
 export function progressOf(summaries: readonly MilestoneSummary[]): ContainerProgress {
   const points = turningPointsOf(summaries);
-  const sailed = latest(summaries, 'sailed');
+  const sailed = latestTimeOf(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
   const reach = (rank: number, entry: TimelineEntry | undefined): void => {
     if (entry !== undefined) reached[rank] = earlier(reached[rank], entry);
@@ -57,10 +57,11 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
   for (const summary of summaries) {
     const { fixed, losable, discharged, gatedOut, delivered, emptyReturned } = summary;
     for (let rank = 0; rank < fixed.length; rank++) reach(rank, fixed[rank]);
-    for (const status of LOSABLE) if (losable[status].length > 0) reachLosable(losable[status], status, points, reach);
-    discharge = earlier(discharge, firstFrom(discharged, points.departed));
-    landing = earlier(landing, landingOf(summary, sailed, points));
-    gateOut = earlier(gateOut, firstFrom(gatedOut, points.railDeparted));
+    for (const status of LOSABLE_STATUSES)
+      if (losable[status].length > 0) reachLosable(losable[status], status, points, reach);
+    discharge = earlier(discharge, firstNotBefore(discharged, points.departed));
+    landing = earlier(landing, findLanding(summary, sailed, points));
+    gateOut = earlier(gateOut, firstNotBefore(gatedOut, points.railDeparted));
     delivery = earlier(delivery, delivered);
     emptyReturn = earlier(emptyReturn, emptyReturned);
   }
@@ -83,13 +84,13 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
 }
 
 /** The discharge from the last vessel. On the way it is that where the goods go on by land, as legs or a later train tell. */
-function landingOf(
+function findLanding(
   { discharged, landed, passed }: MilestoneSummary,
   sailed: Timestamp,
   { railDeparted }: TurningPoints,
 ): TimelineEntry | undefined {
-  const known = earlier(firstFrom(discharged, sailed), firstFrom(landed, sailed));
-  const passing = firstFrom(passed, sailed);
+  const known = earlier(firstNotBefore(discharged, sailed), firstNotBefore(landed, sailed));
+  const passing = firstNotBefore(passed, sailed);
   return passing !== undefined && passing.milestone.occurred_at < railDeparted ? earlier(known, passing) : known;
 }
 
@@ -101,12 +102,12 @@ function reachLosable(
   reach: (rank: number, entry: TimelineEntry | undefined) => void,
 ): void {
   let place = 0;
-  const stretches: readonly Stretch[] = STRETCHES[own];
+  const stretches: readonly Demotion[] = DEMOTIONS[own];
   for (const stretch of stretches) {
     const first = entries[place];
-    if (first === undefined || isBehind(stretch, points, first.milestone.occurred_at)) continue;
+    if (first === undefined || isAfterDemotion(stretch, points, first.milestone.occurred_at)) continue;
     if (stretch.status !== null) reach(RANK[stretch.status], first);
-    place = firstPlace(entries, ({ occurred_at }) => isBehind(stretch, points, occurred_at));
+    place = findFirstIndex(entries, ({ occurred_at }) => isAfterDemotion(stretch, points, occurred_at));
   }
   reach(RANK[own], entries[place]);
 }
@@ -114,9 +115,9 @@ function reachLosable(
 /** What takes from milestones of a container what they counted as. */
 export function turningPointsOf(summaries: readonly MilestoneSummary[]): TurningPoints {
   return {
-    departed: latest(summaries, 'departed'),
-    railDeparted: latest(summaries, 'railDeparted'),
-    unavailable: latest(summaries, 'unavailable'),
+    departed: latestTimeOf(summaries, 'departed'),
+    railDeparted: latestTimeOf(summaries, 'railDeparted'),
+    unavailable: latestTimeOf(summaries, 'unavailable'),
   };
 }
 
@@ -125,7 +126,7 @@ export function turningPointsOf(summaries: readonly MilestoneSummary[]): Turning
  * at most `out_for_delivery`.
  * @param progresses at least one
  */
-export function overall(progresses: readonly ContainerProgress[]): DecidedStatus {
+export function overallStatus(progresses: readonly ContainerProgress[]): DecidedStatus {
   const ranks = progresses.map(({ status }) => RANK[status]);
   const lowest = Math.min(...ranks);
   if (lowest >= RANK.delivered) {
@@ -133,7 +134,7 @@ export function overall(progresses: readonly ContainerProgress[]): DecidedStatus
     const setters = progresses.filter(({ status }) => RANK[status] === lowest).map(({ milestone }) => milestone);
     return {
       status: statusAt(lowest),
-      milestone: setters.reduce<TimelineEntry | undefined>(pickLater, undefined) ?? null,
+      milestone: setters.reduce<TimelineEntry | undefined>(laterOrFirst, undefined) ?? null,
       rule: progresses.length === 1 ? 'highest_rank' : 'lowest_of_delivered',
     };
   }
@@ -151,7 +152,7 @@ function ruleOf(rank: number, highest: number): StatusRule {
   return rank > 0 ? 'highest_rank' : 'no_milestone';
 }
 
-function pickLater(a: TimelineEntry | undefined, b: TimelineEntry | null): TimelineEntry | undefined {
+function laterOrFirst(a: TimelineEntry | undefined, b: TimelineEntry | null): TimelineEntry | undefined {
   return later(a, b ?? undefined);
 }
 
@@ -164,7 +165,7 @@ function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
 }
 
 /** The latest time of a kind; before all others if there is none. */
-export function latest(
+export function latestTimeOf(
   summaries: readonly MilestoneSummary[],
   kind: 'departed' | 'railDeparted' | 'sailed' | 'unavailable' | 'onward' | 'exportCleared' | 'importCleared',
 ): Timestamp {

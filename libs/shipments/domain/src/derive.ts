@@ -1,11 +1,16 @@
 import type { Container, EtaSetBy, LastMilestone, Places, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
-import { type GivenOfContainer, NOTHING_GIVEN, same, type TakenOff } from './changes.ts';
+import {
+  type ClientContainerFields,
+  EMPTY_CLIENT_CONTAINER_FIELDS,
+  isSameJson,
+  type RemovedContainers,
+} from './changes.ts';
 import type { Changes } from './events/event-data.ts';
 import type { ShipmentChanged } from './events/shipment-events.ts';
 import { hasValidCheckDigit } from './references.ts';
 import { routeOf } from './route.ts';
-import { type DecidedTimes, type EstimateListener, timesOf } from './schedule.ts';
-import { type ContainerProgress, type DecidedStatus, overall, progressOf } from './container-progress.ts';
+import { type DecidedTimes, type EstimateListener, decideTimes } from './schedule.ts';
+import { type ContainerProgress, type DecidedStatus, overallStatus, progressOf } from './container-progress.ts';
 import type { Schedule, TimelineEntry } from './state.ts';
 import { RANK, type MilestoneSummary, later } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
@@ -20,7 +25,7 @@ interface Basis {
   readonly cancelled: number | null;
   /** Revision of the command's first event. */
   readonly revision: number;
-  readonly takenOff: TakenOff;
+  readonly removedContainers: RemovedContainers;
   /** Whether the command may set `eta` even after the arrival. Only a patch may. */
   readonly movesEtaAfterArrival?: boolean;
 }
@@ -59,8 +64,8 @@ export function derive(basis: Basis, places: Places, onEstimate?: EstimateListen
   const { record, schedule, timeline, cancelled, revision, movesEtaAfterArrival } = basis;
   const analysis = analyseTimeline(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
   const subjects = subjectsOf(analysis, record.container_numbers);
-  const times = timesOf(analysis, { schedule, before: record, revision, movesEtaAfterArrival }, onEstimate);
-  const moved = overall(subjects.map(({ progress }) => progress));
+  const times = decideTimes(analysis, { schedule, before: record, revision, movesEtaAfterArrival }, onEstimate);
+  const moved = overallStatus(subjects.map(({ progress }) => progress));
   const cancellation = cancellationOf(analysis, cancelled, moved.status, record);
   const status = cancellation === undefined ? moved : cancelledBy(cancellation);
   return {
@@ -137,18 +142,22 @@ export function isCancelledByMilestone({ status, status_milestone_id }: Shipment
   return status === 'cancelled' && status_milestone_id !== null;
 }
 
-function containersOf({ record, takenOff }: Basis, subjects: readonly StatusSubject[]): readonly Container[] {
+function containersOf({ record, removedContainers }: Basis, subjects: readonly StatusSubject[]): readonly Container[] {
   const present = new Map(record.containers.map((container) => [container.number, container]));
   return subjects.flatMap((subject) => {
     const { container_number: number } = subject;
     if (number === null) return [];
     const old = present.get(number);
-    const container = containerOf(number, old ?? takenOff.get(number) ?? NOTHING_GIVEN, subject);
-    return [old !== undefined && same(old, container) ? old : container];
+    const container = containerOf(
+      number,
+      old ?? removedContainers.get(number) ?? EMPTY_CLIENT_CONTAINER_FIELDS,
+      subject,
+    );
+    return [old !== undefined && isSameJson(old, container) ? old : container];
   });
 }
 
-function containerOf(number: string, given: GivenOfContainer, { summaries, progress }: StatusSubject): Container {
+function containerOf(number: string, given: ClientContainerFields, { summaries, progress }: StatusSubject): Container {
   return {
     number,
     valid_check_digit: hasValidCheckDigit(number),

@@ -1,7 +1,7 @@
 import { DOCUMENT_LIMITS, type DocumentRecord, isPresent, type Timestamp } from '@tracking/contracts';
 import type { StoredDocument } from './events/event-data.ts';
 import type { ShipmentEventBody } from './events/stored-events.ts';
-import type { DocumentInHand, ShipmentDraft } from './state.ts';
+import type { DocumentState, ShipmentDraft } from './state.ts';
 
 type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
 
@@ -9,7 +9,7 @@ type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
  * Finds the replacement of a document among those of its shipment: the last document of the chain that was not deleted.
  * A deleted document in the middle of the chain still leads to the one behind it.
  */
-export function replacementsAmong<Document extends StoredDocument>(
+export function replacementFinder<Document extends StoredDocument>(
   documents: readonly Document[],
 ): (document: Replaced) => Document | undefined {
   const byId = new Map(documents.map((each) => [each.document.id, each]));
@@ -24,11 +24,11 @@ export function replacementsAmong<Document extends StoredDocument>(
 }
 
 /** The document that is current again after this one is deleted, in its new state; undefined if there is none. */
-export function restoredWithout(
+export function findRestoredDocument(
   { id, ...deleted }: DocumentRecord,
   documents: readonly StoredDocument[],
 ): StoredDocument | undefined {
-  if (replacementsAmong(documents)(deleted) !== undefined) return undefined;
+  if (replacementFinder(documents)(deleted) !== undefined) return undefined;
   const replacedBy = (by: string) => documents.find(({ document }) => document.replaced_by_document_id === by);
   let former = replacedBy(id);
   while (former !== undefined && !isPresent(former.document)) former = replacedBy(former.document.id);
@@ -42,8 +42,8 @@ export function expiresAt({ status, created_at }: DocumentRecord): Timestamp | u
 }
 
 /** Events for the documents that have expired by now, and when the next one will; undefined if none is pending. */
-export function expiries(
-  documents: readonly DocumentInHand[],
+export function expireDocuments(
+  documents: readonly DocumentState[],
   now: Timestamp,
 ): { readonly expired: readonly ShipmentEventBody[]; readonly next: Timestamp | undefined } {
   const expired: ShipmentEventBody[] = [];
@@ -71,8 +71,8 @@ export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed
 
 function verdictOf(
   { document: { status } }: StoredDocument,
-  before: DocumentInHand | undefined,
-  all: readonly DocumentInHand[],
+  before: DocumentState | undefined,
+  all: readonly DocumentState[],
 ): number {
   const isJudged = status === 'approved' || status === 'rejected';
   if (!isJudged || status === before?.document.status) return before?.verdict ?? 0;

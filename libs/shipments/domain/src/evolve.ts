@@ -1,13 +1,13 @@
-import { latestOf, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
+import { latestTime, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
 import { putDocuments } from './documents.ts';
-import { type ExceptionChange, nextCheckOf, type StoredDocument } from './events/event-data.ts';
+import { type ExceptionChange, nextCheckTime, type StoredDocument } from './events/event-data.ts';
 import { descriptorOf, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
 import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
 /** The state after one more event. Pure. */
 export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
-  return apply(state === undefined ? undefined : draftOf(state), event);
+  return apply(state === undefined ? undefined : copyToDraft(state), event);
 }
 
 /**
@@ -15,12 +15,12 @@ export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): 
  * Undefined without events and without a state before them.
  */
 export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): ShipmentState | undefined {
-  let draft = state === undefined ? undefined : draftOf(state);
+  let draft = state === undefined ? undefined : copyToDraft(state);
   for (const event of events) draft = apply(draft, event);
   return draft;
 }
 
-function draftOf(state: ShipmentState): ShipmentDraft {
+function copyToDraft(state: ShipmentState): ShipmentDraft {
   return {
     ...state,
     timeline: state.timeline.slice(),
@@ -34,7 +34,7 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   const { type, data, revision, metadata } = event;
   const descriptor = descriptorOf(type);
   const draft = before ?? descriptor.begin?.(data, revision);
-  if (draft === undefined) throw beginsNoShipment(event);
+  if (draft === undefined) throw notACreation(event);
   draft.record = recordAfter(draft.record, event);
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
   const changes = milestoneChanges(event);
@@ -44,8 +44,8 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   if (exception !== undefined) putException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, revision);
   // A command may be executed late, with the time of its first attempt. Keep a later time.
-  if (descriptor.isNews?.(data) === true) draft.heardAt = latestOf(metadata.recorded_at, draft.heardAt ?? '');
-  draft.nextCheckAt = nextCheckOf(metadata);
+  if (descriptor.isNews?.(data) === true) draft.lastNewsAt = latestTime(metadata.recorded_at, draft.lastNewsAt ?? '');
+  draft.nextCheckAt = nextCheckTime(metadata);
   return draft;
 }
 
@@ -82,7 +82,7 @@ export function documentsAfter(
 export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision } = event;
   const before = descriptorOf(type).begin?.(data, revision).record ?? record;
-  if (before === undefined) throw beginsNoShipment(event);
+  if (before === undefined) throw notACreation(event);
   return recordAfter(before, event);
 }
 
@@ -96,7 +96,7 @@ function recordAfter(before: ShipmentRecord, event: ShipmentEvent): ShipmentReco
   return { ...after, updated_at, version: revision + 1 };
 }
 
-function beginsNoShipment({ type, revision }: ShipmentEvent): Error {
+function notACreation({ type, revision }: ShipmentEvent): Error {
   return new Error(`${type} at revision ${revision} of no shipment`);
 }
 

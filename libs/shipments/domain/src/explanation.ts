@@ -16,8 +16,14 @@ import type { DecideContext } from './commands/command.ts';
 import { type DecidedStatus, turningPointsOf } from './container-progress.ts';
 import { derive, type Derived } from './derive.ts';
 import { findingsOf, isSuppressed, keyOf, type RuleFinding } from './exceptions/reconcile.ts';
-import { CONTAINER_TAKEN_OFF } from './exceptions/remedies.ts';
-import { type Meaning, meaningAmong, meaningOf, type TurningPoints, whySetAside } from './milestone-meaning.ts';
+import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
+import {
+  type Meaning,
+  effectiveMeaning,
+  meaningOf,
+  type TurningPoints,
+  findIgnoringRule,
+} from './milestone-meaning.ts';
 import { type DecidedTime, isEstimatedArrival, isEstimatedDeparture } from './schedule.ts';
 import type { ShipmentState, TimelineEntry } from './state.ts';
 
@@ -29,7 +35,7 @@ export function explain(
   state: ShipmentState,
   { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
 ): ShipmentExplanation {
-  const { record, timeline, heardAt, documents } = state;
+  const { record, timeline, lastNewsAt, documents } = state;
   const estimates = new EstimateRules();
   const derived = derive({ ...state, revision: record.version }, places, (estimate, time, rule) =>
     estimates.record(estimate, time, rule),
@@ -48,7 +54,7 @@ export function explain(
       return container === undefined ? [] : [{ number: container.number, status: explainStatus(container, progress) }];
     }),
     milestones: new MilestoneExplainer(derived, estimates).explain(timeline),
-    exceptions: explainExceptions(state, findingsOf({ derived, timeline, heardAt, documents, places }, settings)),
+    exceptions: explainExceptions(state, findingsOf({ derived, timeline, lastNewsAt, documents, places }, settings)),
   };
 }
 
@@ -137,7 +143,7 @@ class MilestoneExplainer {
 
   /** The effect for most containers, and the effects for the others. */
   private effectsOf(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
-    const aside = whySetAside(entry.milestone, this.present);
+    const aside = findIgnoringRule(entry.milestone, this.present);
     if (aside !== undefined) return [effect(aside), []];
     if (entry.milestone.classifier === 'estimated') return [effect(this.ruleOfEstimate(entry)), []];
     const meaning = meaningOf(entry, milestoneRules(entry.milestone.code), this.derived.analysis.route);
@@ -167,7 +173,7 @@ class MilestoneExplainer {
     for (const number of container_number === null ? this.points.keys() : [container_number]) {
       const points = this.points.get(number);
       if (points === undefined) continue;
-      const own = meaningAmong(meaning, occurred_at, points);
+      const own = effectiveMeaning(meaning, occurred_at, points);
       const numbers = among.get(own);
       if (numbers === undefined) among.set(own, [number]);
       else numbers.push(number);
@@ -210,8 +216,8 @@ function explainExceptions(
     const resolved_by = resolvedBy(container_number, rule === null ? undefined : found);
     return [{ exception_id: id, ...described, opens_at: null, resolved_by }];
   });
-  const isFull = exceptions.length >= SHIPMENT_LIMITS.exceptions;
-  return isFull ? present : [...present, ...[...findings.values()].map(expectedException)];
+  const expectedBeyondLimit = exceptions.length >= SHIPMENT_LIMITS.exceptions;
+  return expectedBeyondLimit ? present : [...present, ...[...findings.values()].map(expectedException)];
 }
 
 /** The exception that will open for a finding. */
@@ -236,5 +242,5 @@ function resolvedBy(
   found: RuleFinding | undefined,
 ): ExplainedException['resolved_by'] {
   const ofRule = found?.finding.resolvedBy() ?? [];
-  return container_number === null ? ofRule : [...ofRule, CONTAINER_TAKEN_OFF];
+  return container_number === null ? ofRule : [...ofRule, RESOLVED_BY_REMOVING_CONTAINER];
 }

@@ -40,7 +40,7 @@ describe('golden files of stored events', () => {
   it('fold to what they always folded to', () => {
     const state = fold(events);
     const milestones = state?.timeline.map(({ milestone }) => milestone);
-    const { record, exceptions, documents, ports, cancelled, heardAt, nextCheckAt } = state ?? {};
+    const { record, exceptions, documents, ports, cancelled, lastNewsAt, nextCheckAt } = state ?? {};
     const endedConditions = [...(state?.endedConditions ?? [])];
     const folded = {
       record,
@@ -50,7 +50,7 @@ describe('golden files of stored events', () => {
       endedConditions,
       ports,
       cancelled,
-      heardAt,
+      lastNewsAt,
       nextCheckAt,
     };
     expect(folded).toEqual(read(FOLDED));

@@ -42,7 +42,7 @@ export {
   type CommandResult,
   type DecideContext,
   type Decision,
-  noSuchShipment,
+  shipmentNotFound,
 } from './commands/command.ts';
 export type {
   CorrectMilestone,
@@ -76,15 +76,15 @@ export {
   evolveRecord,
   weightOfRecord,
 } from './evolve.ts';
-export { nextCheckOf } from './events/event-data.ts';
+export { nextCheckTime } from './events/event-data.ts';
 export type * from './events/event-data.ts';
 export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events/stored-events.ts';
-export type { GivenOfContainer, TakenOff } from './changes.ts';
+export type { ClientContainerFields, RemovedContainers } from './changes.ts';
 export { explain } from './explanation.ts';
 export { expiresAt } from './documents.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
-  type DocumentInHand,
+  type DocumentState,
   type Schedule,
   type SeenCommand,
   type ShipmentState,
@@ -101,7 +101,7 @@ export {
   shipmentIdOf,
   shipmentIdOfPart,
   streamOf,
-  tokenOf,
+  shipmentToken,
   toShipmentEvent,
   UnknownEventType,
   storedEventTypes,

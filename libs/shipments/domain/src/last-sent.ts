@@ -5,10 +5,10 @@ import type { TimelineEntry } from './state.ts';
 
 type Field = keyof MilestoneInput;
 
-export const NOT_OVERRIDDEN: Overridden = Object.freeze({});
+export const NO_OVERRIDES: Overridden = Object.freeze({});
 
 /** Fields whose change makes a field count as new for a feed, because together they are one statement. */
-const STATED_WITH: Readonly<Record<Field, readonly Field[]>> = {
+const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
   code: [],
   occurred_at: ['classifier'],
   source: ['occurred_at', 'classifier'],
@@ -22,7 +22,7 @@ const STATED_WITH: Readonly<Record<Field, readonly Field[]>> = {
   voyage: [],
   note: [],
 };
-const FIELDS = Object.keys(STATED_WITH) as readonly Field[];
+const INPUT_FIELDS = Object.keys(STATEMENT_FIELDS) as readonly Field[];
 
 /** Reports whether the source is a feed. Feeds resend everything at each poll; each statement of a person is intended. */
 export function isFeed(source: MilestoneSource): boolean {
@@ -35,7 +35,7 @@ export function contentOf(milestone: MilestoneInput): MilestoneInput {
 }
 
 export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
-  return FIELDS.every((field) => a[field] === b[field]);
+  return INPUT_FIELDS.every((field) => a[field] === b[field]);
 }
 
 /** The content that was last sent, without corrections by a person. */
@@ -47,30 +47,30 @@ export function lastSent({ milestone, overridden }: Pick<TimelineEntry, 'milesto
  * The values of a feed that the content overrides; none if no feed sent the milestone.
  * @param sent the content that was last sent
  */
-export function overriddenBy(content: MilestoneInput, sent: MilestoneInput): Overridden {
-  const differing = isFeed(sent.source) ? FIELDS.filter((field) => content[field] !== sent[field]) : [];
-  return differing.length === 0 ? NOT_OVERRIDDEN : Object.fromEntries(differing.map((field) => [field, sent[field]]));
+export function findOverridden(content: MilestoneInput, sent: MilestoneInput): Overridden {
+  const differing = isFeed(sent.source) ? INPUT_FIELDS.filter((field) => content[field] !== sent[field]) : [];
+  return differing.length === 0 ? NO_OVERRIDES : Object.fromEntries(differing.map((field) => [field, sent[field]]));
 }
 
 /**
  * The content of a milestone after a feed sent it again. Values that are new for the feed count; all others stay, including
  * corrections by a person.
  */
-export function withNews(entry: TimelineEntry, input: MilestoneInput): MilestoneInput {
+export function mergeResentFields(entry: TimelineEntry, input: MilestoneInput): MilestoneInput {
   const sent = lastSent(entry);
   const differs = (field: Field) => input[field] !== sent[field];
-  return fieldsFrom((field) => (differs(field) || STATED_WITH[field].some(differs) ? input : entry.milestone));
+  return fieldsFrom((field) => (differs(field) || STATEMENT_FIELDS[field].some(differs) ? input : entry.milestone));
 }
 
 /** Reports whether a feed still sends an estimate or plan of an event that a person has recorded as actual. */
-export function isEstimatedStill(entry: TimelineEntry, { classifier }: MilestoneInput): boolean {
+export function isStillEstimated(entry: TimelineEntry, { classifier }: MilestoneInput): boolean {
   const happenedByHand = entry.milestone.classifier === 'actual' && lastSent(entry).classifier !== 'actual';
   return happenedByHand && classifier !== 'actual';
 }
 
 /** Compares with the shared constant first: it runs for each milestone whenever a feed sends one, and few are overridden. */
 export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
-  return overridden !== NOT_OVERRIDDEN && Object.keys(overridden).length > 0;
+  return overridden !== NO_OVERRIDES && Object.keys(overridden).length > 0;
 }
 
 /**
@@ -81,9 +81,9 @@ export function overriddenAfter(
   previous: TimelineEntry | undefined,
   overridden: Overridden | undefined = previous?.overridden,
 ): Overridden {
-  return overridden !== undefined && isOverridden({ overridden }) ? overridden : NOT_OVERRIDDEN;
+  return overridden !== undefined && isOverridden({ overridden }) ? overridden : NO_OVERRIDES;
 }
 
 function fieldsFrom(choose: (field: Field) => MilestoneInput): MilestoneInput {
-  return Object.fromEntries(FIELDS.map((field) => [field, choose(field)[field]])) as unknown as MilestoneInput;
+  return Object.fromEntries(INPUT_FIELDS.map((field) => [field, choose(field)[field]])) as unknown as MilestoneInput;
 }

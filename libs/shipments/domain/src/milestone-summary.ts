@@ -8,7 +8,7 @@ import {
 import { type LosableStatus, type Meaning, isDeparture, isStop } from './milestone-meaning.ts';
 import { type Route, isLanding } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
-import { firstPlace } from './timeline.ts';
+import { findFirstIndex } from './timeline.ts';
 
 /** Before every timestamp; as strings they sort by time. */
 export const NEVER: Timestamp = '';
@@ -18,11 +18,11 @@ export const RANK = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [
 >;
 
 /** Of the catalog: from there on what moves is on its way. */
-const LOADED = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
+const LOADED_SEQUENCE = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
 
 /** Whether what moved by a milestone of the code no longer is where it had arrived on the way. */
-export function goesOn(sequence: number, rules: MilestoneRules, mode: Route['mode']): boolean {
-  return rules.movement !== undefined && (sequence >= LOADED || isDeparture(rules, mode));
+export function isOnward(sequence: number, rules: MilestoneRules, mode: Route['mode']): boolean {
+  return rules.movement !== undefined && (sequence >= LOADED_SEQUENCE || isDeparture(rules, mode));
 }
 
 /**
@@ -84,7 +84,7 @@ export class MilestoneSummary {
     if (isDeparture(rules, route.mode)) this.firstDeparted ??= entry;
     if (rules.movement === 'journey') this.movement = entry;
     if (isStop(entry.milestone, rules, meaning, route)) this.stops.push(entry);
-    else if (goesOn(entry.milestone.sequence, rules, route.mode)) this.onward = occurred_at;
+    else if (isOnward(entry.milestone.sequence, rules, route.mode)) this.onward = occurred_at;
     this.addStep(entry, rules, meaning, route);
     this.addStatus(entry, meaning.status);
   }
@@ -136,10 +136,10 @@ export class MilestoneSummary {
 }
 
 /** The first entry not before a time, in a list sorted by time. */
-export function firstFrom(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
+export function firstNotBefore(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
   // Of most shipments there is none of most kinds.
   if (entries.length === 0) return undefined;
-  return entries[firstPlace(entries, ({ occurred_at }) => occurred_at >= time)];
+  return entries[findFirstIndex(entries, ({ occurred_at }) => occurred_at >= time)];
 }
 
 export function earlier(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {

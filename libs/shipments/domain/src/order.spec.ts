@@ -1,7 +1,7 @@
 import { DomainError, MILESTONE_CATALOG, type ShipmentRecord } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { A, B, C, SHIPMENT_ID, Scenario, contextFor, day, places, stamp } from '../test/scenario.ts';
-import { changesBetween } from './changes.ts';
+import { findChanges } from './changes.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 import { derive } from './derive.ts';
 import { type ShipmentEventBody, decide, evolve, evolveRecord, fold } from './index.ts';
@@ -341,7 +341,7 @@ describe('events', () => {
           expect(announced.length).toBeLessThanOrEqual(1);
           const [changed] = announced;
           const { milestone: _, ...changes } = changed?.type === 'shipment.changed.v1' ? changed.data.changes : {};
-          expect(changes).toEqual(changesBetween(before, scenario.record) ?? {});
+          expect(changes).toEqual(findChanges(before, scenario.record) ?? {});
           if (events.length === 0) expect(scenario.record).toBe(before);
         }
       }),

@@ -3,14 +3,14 @@ import type { Mode, Places } from '@tracking/contracts';
 /** The mode that a rule looks at: null when the shipment has none, undefined when it is not known here. */
 export type KnownMode = Mode | null | undefined;
 
-const CONTAINER = /^[A-Z]{3}[UJZABDEK]\d{7}$/;
+const CONTAINER_NUMBER = /^[A-Z]{3}[UJZABDEK]\d{7}$/;
 const UNIT_LOAD_DEVICE = /^[A-Z][A-Z0-9]{2}\d{4,5}[A-Z0-9]{2}$/;
 const SCAC = /^[A-Z]{2,4}$/;
 /** IATA airline designator: two letters, or a letter and a digit. */
-const AIRLINE = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
+const AIRLINE_CODE = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
 const UN_LOCODE = /^[A-Z]{2}[A-Z2-9]{3}$/;
 /** As its publisher writes it too, with a blank behind the country. */
-const WRITTEN_AS_CODE = /^[A-Z]{2} ?[A-Z2-9]{3}$/;
+const UN_LOCODE_WITH_SPACE = /^[A-Z]{2} ?[A-Z2-9]{3}$/;
 const IATA_AIRPORT = /^[A-Z]{3}$/;
 
 /** Trimmed, upper-cased, spaces and hyphens removed. */
@@ -23,7 +23,7 @@ export function normaliseCode(text: string): string {
  * none: a container number that lacks a letter has the form of one. Takes a normalised number.
  */
 export function isContainerNumber(number: string, mode: KnownMode): boolean {
-  if (CONTAINER.test(number)) return true;
+  if (CONTAINER_NUMBER.test(number)) return true;
   const mayFly = mode === 'air' || mode === 'multimodal' || mode === undefined;
   return mayFly && UNIT_LOAD_DEVICE.test(number);
 }
@@ -33,7 +33,7 @@ export function isContainerNumber(number: string, mode: KnownMode): boolean {
  * the multiples of 11, each character is weighted with 2 to the power of its place.
  */
 export function hasValidCheckDigit(number: string): boolean | null {
-  if (!CONTAINER.test(number)) return null;
+  if (!CONTAINER_NUMBER.test(number)) return null;
   let sum = 0;
   for (let place = 0; place < 10; place++) {
     const code = number.charCodeAt(place);
@@ -47,7 +47,7 @@ export function hasValidCheckDigit(number: string): boolean | null {
 /** SCAC; for air and courier an airline's designator too. Takes a normalised code. */
 export function isCarrierCode(code: string, mode: KnownMode): boolean {
   const mayBeAirline = mode === 'air' || mode === 'courier' || mode === undefined;
-  return SCAC.test(code) || (mayBeAirline && AIRLINE.test(code));
+  return SCAC.test(code) || (mayBeAirline && AIRLINE_CODE.test(code));
 }
 
 /** UN/LOCODE; an airport's three letters too where the mode is air, courier, multimodal or absent. Takes a normalised code. */
@@ -71,7 +71,7 @@ export function normaliseLocation(text: string, places: Places, ports: readonly 
   if (ports.includes(code)) return code;
   const plain = text.trim();
   if (!isLocode(code, places)) return plain;
-  return WRITTEN_AS_CODE.test(plain) || places.find(code) !== undefined ? code : plain;
+  return UN_LOCODE_WITH_SPACE.test(plain) || places.find(code) !== undefined ? code : plain;
 }
 
 /** The country of a place that is a UN/LOCODE or a known airport; undefined for free text. Takes a normalised location. */

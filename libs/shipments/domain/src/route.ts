@@ -47,7 +47,7 @@ export function routeOf(shipment: RoutedFields, legs: readonly LegFields[], plac
   return {
     mode: shipment.mode,
     lcl: shipment.load_type === 'lcl',
-    legs: legs.length > 0 ? legs : wholeJourney(shipment),
+    legs: legs.length > 0 ? legs : legOfWholeJourney(shipment),
     origin,
     destination,
     destinationCountry: destination === null ? undefined : countryOf(destination, places),
@@ -59,7 +59,7 @@ export function routeOf(shipment: RoutedFields, legs: readonly LegFields[], plac
   };
 }
 
-function wholeJourney(shipment: RoutedFields): readonly LegFields[] {
+function legOfWholeJourney(shipment: RoutedFields): readonly LegFields[] {
   const { mode, carrier_scac, origin_port, destination_port } = shipment;
   if (origin_port === null && destination_port === null) return [];
   return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd: null, eta: null }];

@@ -15,7 +15,7 @@ import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Revisions before every event. */
-const NOT_WRITTEN: LegTimesWritten = { etd: -1, eta: -1 };
+const NEVER_WRITTEN: LegTimesWritten = { etd: -1, eta: -1 };
 
 /** A time of the shipment, with the rule and milestone that set it. */
 export interface DecidedTime {
@@ -52,65 +52,70 @@ interface ScheduleBasis {
  * valid one wins. If the client sets no time for the shipment, the time of its first or last leg counts.
  * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
-export function timesOf(
+export function decideTimes(
   analysis: TimelineAnalysis,
   { schedule, before, revision, movesEtaAfterArrival }: ScheduleBasis,
   onEstimate?: EstimateListener,
 ): DecidedTimes {
   const { route } = analysis;
   const containers = before.container_numbers;
-  const listenerFor = (time: string): RuleListener | undefined => onEstimate && ((entry, rule) => onEstimate(entry, time, rule));
-  const atd = departureOf(analysis);
-  const ata = arrivalOf(analysis);
+  const listenerFor = (time: string): RuleListener | undefined =>
+    onEstimate && ((entry, rule) => onEstimate(entry, time, rule));
+  const atd = findDeparture(analysis);
+  const ata = findArrival(analysis);
   const departures = analysis.estimates.filter((entry) => isEstimatedDeparture(entry, route));
   const arrivals = preferDestination(
     analysis.estimates.filter((entry) => isEstimatedArrival(entry, route)),
-    (entry) => isEnd(entry, route, route.ends),
+    (entry) => isAtPortOrUnknown(entry, route, route.ends),
     listenerFor('eta'),
   );
   const { value: sent, written: legsWritten } = schedule.legs;
-  const visited = visitedLegs(analysis, sent, { atd: atd.value, ata: ata.value });
+  const visited = matchLegs(analysis, sent, { atd: atd.value, ata: ata.value });
   const weighed = visited.map(({ leg, isOrigin, isDestination, actual }, index) => {
     const [isFirst, isLast] = [index === 0, index === sent.length - 1];
     const present = before.legs[index] ?? leg;
-    const written = legsWritten[index] ?? NOT_WRITTEN;
-    const leaving = departures.filter((entry) => isOrigin(entry) || (isFirst && isEnd(entry, route, route.starts)));
-    const reaching = arrivals.filter((entry) => isDestination(entry) || (isLast && isEnd(entry, route, route.ends)));
+    const written = legsWritten[index] ?? NEVER_WRITTEN;
+    const leaving = departures.filter(
+      (entry) => isOrigin(entry) || (isFirst && isAtPortOrUnknown(entry, route, route.starts)),
+    );
+    const reaching = arrivals.filter(
+      (entry) => isDestination(entry) || (isLast && isAtPortOrUnknown(entry, route, route.ends)),
+    );
     const onEtdEstimate = onEstimate && listenerFor(`legs[${index}].etd`);
     const onEtaEstimate = onEstimate && listenerFor(`legs[${index}].eta`);
     const etd =
       actual.atd !== null && written.etd !== revision
-        ? frozen(present.etd, leaving, onEtdEstimate)
-        : newest(leaving, { value: leg.etd, written: written.etd }, containers, onEtdEstimate);
+        ? frozenTime(present.etd, leaving, onEtdEstimate)
+        : newestTime(leaving, { value: leg.etd, written: written.etd }, containers, onEtdEstimate);
     const eta =
       actual.ata !== null && written.eta !== revision
-        ? frozen(present.eta, reaching, onEtaEstimate)
-        : newest(reaching, { value: leg.eta, written: written.eta }, containers, onEtaEstimate);
+        ? frozenTime(present.eta, reaching, onEtaEstimate)
+        : newestTime(reaching, { value: leg.eta, written: written.eta }, containers, onEtaEstimate);
     return { etd, eta, leg: { ...leg, etd: etd.value, eta: eta.value, ...actual } };
   });
-  const departure = statementOf(schedule.etd, sent[0], legsWritten[0], 'etd');
-  const arrival = statementOf(schedule.eta, sent.at(-1), legsWritten.at(-1), 'eta');
-  const leaving = departures.filter((entry) => isEnd(entry, route, route.starts));
-  const reaching = arrivals.filter((entry) => isEnd(entry, route, route.ends));
+  const departure = clientStatement(schedule.etd, sent[0], legsWritten[0], 'etd');
+  const arrival = clientStatement(schedule.eta, sent.at(-1), legsWritten.at(-1), 'eta');
+  const leaving = departures.filter((entry) => isAtPortOrUnknown(entry, route, route.starts));
+  const reaching = arrivals.filter((entry) => isAtPortOrUnknown(entry, route, route.ends));
   const etd =
     atd.value !== null && departure.written !== revision
-      ? frozen(before.etd, leaving, listenerFor('etd'), atd.milestone)
+      ? frozenTime(before.etd, leaving, listenerFor('etd'), atd.milestone)
       : departure.isOfLeg
-        ? ofLeg(weighed[0]?.etd)
-        : newest(leaving, schedule.etd, containers, listenerFor('etd'));
+        ? timeOfLeg(weighed[0]?.etd)
+        : newestTime(leaving, schedule.etd, containers, listenerFor('etd'));
   const eta =
     ata.value !== null && !(movesEtaAfterArrival && arrival.written === revision)
-      ? frozen(before.eta, reaching, listenerFor('eta'), ata.milestone)
+      ? frozenTime(before.eta, reaching, listenerFor('eta'), ata.milestone)
       : arrival.isOfLeg
-        ? ofLeg(weighed.at(-1)?.eta)
-        : newest(reaching, schedule.eta, containers, listenerFor('eta'));
+        ? timeOfLeg(weighed.at(-1)?.eta)
+        : newestTime(reaching, schedule.eta, containers, listenerFor('eta'));
   const times = { etd: etd.value, eta: eta.value, atd: atd.value, ata: ata.value };
   const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => ({ ...leg, ...times }));
   return { etd, eta, atd, ata, legs };
 }
 
 /** The client's statement about a time: whether a leg contains it, if it is not set for the shipment, and the revision of its event. */
-function statementOf(
+function clientStatement(
   own: ClientSet<Timestamp | null>,
   leg: LegFields | undefined,
   legWritten: LegTimesWritten | undefined,
@@ -121,7 +126,7 @@ function statementOf(
 }
 
 /** The actual time is known: estimates no longer change the expected time. */
-function frozen(
+function frozenTime(
   value: Timestamp | null,
   estimates: readonly TimelineEntry[],
   onEstimate: RuleListener | undefined,
@@ -131,17 +136,17 @@ function frozen(
   return { value, rule: 'actual_time_known', milestone };
 }
 
-function ofLeg(time: DecidedTime | undefined): DecidedTime {
+function timeOfLeg(time: DecidedTime | undefined): DecidedTime {
   return { value: time?.value ?? null, rule: 'of_leg', milestone: time?.milestone ?? null };
 }
 
 /** The earliest departure at the origin, otherwise the earliest. */
-function departureOf({ departures, route }: TimelineAnalysis): DecidedTime {
+function findDeparture({ departures, route }: TimelineAnalysis): DecidedTime {
   return actualTime(departures.find(isAt(route.origin)), departures[0]);
 }
 
 /** The earliest arrival at the destination, otherwise the earliest after the last departure. */
-function arrivalOf({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
+function findArrival({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
   const departed = timeOf(departures.at(-1)) ?? '';
   const atPort = arrivals.find(isAt(route.destination));
   return actualTime(atPort, atPort ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed));
@@ -149,11 +154,11 @@ function arrivalOf({ arrivals, departures, route }: TimelineAnalysis): DecidedTi
 
 function actualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | undefined): DecidedTime {
   const entry = atPort ?? other;
-  if (entry === undefined) return UNKNOWN;
+  if (entry === undefined) return UNKNOWN_TIME;
   return { value: timeOf(entry), rule: atPort === undefined ? 'earliest' : 'at_port', milestone: entry };
 }
 
-const UNKNOWN: DecidedTime = { value: null, rule: 'unknown', milestone: null };
+const UNKNOWN_TIME: DecidedTime = { value: null, rule: 'unknown', milestone: null };
 
 export function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
   const { estimates_arrival } = milestoneRules(milestone.code);
@@ -173,7 +178,7 @@ export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolea
 }
 
 /** Reports whether the milestone is at one of the ports, or at no known place. */
-function isEnd({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<string | null>): boolean {
+function isAtPortOrUnknown({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<string | null>): boolean {
   return ports.has(placeOf(milestone.location)) || !isPlace(route, milestone.location);
 }
 
@@ -196,7 +201,7 @@ function preferDestination(
  * The time from the estimates that are newer than the client's value: for each container the newest that names it or no
  * container, and the latest of these. Without such estimates, the client's value.
  */
-function newest(
+function newestTime(
   estimates: readonly TimelineEntry[],
   set: ClientSet<Timestamp | null>,
   containers: readonly string[],
@@ -213,13 +218,13 @@ function newest(
   const weighed = named.size === 0 ? [unnamed] : containers.map((number) => newestOf(unnamed, named.get(number)));
   const chosen = weighed.reduce(laterTime, undefined);
   if (onEstimate !== undefined) {
-    for (const entry of estimates) onEstimate(entry, ruleFor(entry, set.written, { weighed, chosen }));
+    for (const entry of estimates) onEstimate(entry, findEstimateRule(entry, set.written, { weighed, chosen }));
   }
   if (chosen !== undefined) return { value: timeOf(chosen), rule: 'newest_estimate', milestone: chosen };
-  return set.value === null ? UNKNOWN : { value: set.value, rule: 'set_by_client', milestone: null };
+  return set.value === null ? UNKNOWN_TIME : { value: set.value, rule: 'set_by_client', milestone: null };
 }
 
-function ruleFor(
+function findEstimateRule(
   entry: TimelineEntry,
   setAt: number,
   { weighed, chosen }: { readonly weighed: readonly unknown[]; readonly chosen: TimelineEntry | undefined },
@@ -262,14 +267,14 @@ function isAt(port: string | null): IsVisit {
 }
 
 /** @param shipment actual times of the shipment */
-function visitedLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipment: Actual): readonly VisitedLeg[] {
+function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipment: Actual): readonly VisitedLeg[] {
   const visited: VisitedLeg[] = [];
   for (const [index, leg] of legs.entries()) {
     const before = visited.at(-1)?.actual;
-    const isOrigin = visitsOf(legs, index, 'origin_port', before);
-    const isDestination = visitsOf(legs, index, 'destination_port', before);
+    const isOrigin = visitFilter(legs, index, 'origin_port', before);
+    const isDestination = visitFilter(legs, index, 'destination_port', before);
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
-    const own = actualOf(analysis, { leg, isOrigin, isDestination }, ends);
+    const own = actualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, ends);
     // A single leg is the whole journey. With another mode than the shipment, its departure may be another milestone.
     const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
     visited.push({ leg, isOrigin, isDestination, actual });
@@ -281,7 +286,7 @@ function visitedLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shi
  * Reports which milestones at a leg's port belong to the leg. If an earlier leg has the same port, only those since the
  * previous leg arrived, or departed, belong to it.
  */
-function visitsOf(
+function visitFilter(
   legs: readonly LegFields[],
   index: number,
   port: 'origin_port' | 'destination_port',
@@ -295,7 +300,7 @@ function visitsOf(
 }
 
 /** Actual times from milestones at the leg's ports. Milestones without a place count for the first departure and last arrival. */
-function actualOf(
+function actualTimesOfLeg(
   { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
   { leg, isOrigin, isDestination }: Omit<VisitedLeg, 'actual'>,
   { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },

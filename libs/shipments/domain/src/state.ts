@@ -16,7 +16,7 @@ import type {
   ReceivedObject,
   StoredDocument,
 } from './events/event-data.ts';
-import type { TakenOff } from './changes.ts';
+import type { RemovedContainers } from './changes.ts';
 
 /** A milestone on the timeline with its revisions, which decide which one is newest, instead of `occurred_at`. */
 export interface TimelineEntry {
@@ -86,7 +86,7 @@ export interface SeenCommand {
 }
 
 /** A document with internal data of its shipment. */
-export interface DocumentInHand extends StoredDocument {
+export interface DocumentState extends StoredDocument {
   /** The last bytes received while it is pending. */
   readonly received: ReceivedObject | null;
   /** Sequence number of its review within the shipment, from 1; 0 before a review. Times cannot be compared, because clocks differ. */
@@ -104,19 +104,19 @@ export interface ShipmentState {
   readonly ports: GivenPorts | null;
   /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
   readonly cancelled: number | null;
-  readonly takenOff: TakenOff;
+  readonly removedContainers: RemovedContainers;
   /** By occurred_at, catalog sequence, recorded_at, id; retracted and superseded ones included. */
   readonly timeline: readonly TimelineEntry[];
   /** All exceptions, including resolved ones, in the order in which they opened. */
   readonly exceptions: readonly ShipmentException[];
   /** All documents, including deleted ones, in the order in which they were added. */
-  readonly documents: readonly DocumentInHand[];
+  readonly documents: readonly DocumentState[];
   /** Ids of exceptions that a person resolved and whose condition has ended since, so that a new one may open. */
   readonly endedConditions: ReadonlySet<string>;
   /** By exception id: the last note with which a person acknowledged it. */
   readonly acknowledgementNotes: ReadonlyMap<string, string>;
   /** When a milestone or an estimated arrival was last received; null if never. */
-  readonly heardAt: Timestamp | null;
+  readonly lastNewsAt: Timestamp | null;
   /** When time alone next changes the shipment, from the last append; null if never. */
   readonly nextCheckAt: Timestamp | null;
   /** In the order in which they were appended. */
@@ -127,7 +127,7 @@ export interface ShipmentState {
 export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentState[Key] } & {
   timeline: TimelineEntry[];
   exceptions: ShipmentException[];
-  documents: DocumentInHand[];
+  documents: DocumentState[];
   commands: SeenCommand[];
 };
 
@@ -154,10 +154,10 @@ export function findException({ exceptions }: ShipmentState, id: string): Shipme
   return exception;
 }
 
-type MilestonePlace = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
+type MilestoneSortKey = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
 
 /** The order of the timeline and of lists. */
-export function compareMilestones(a: MilestonePlace, b: MilestonePlace): number {
+export function compareMilestones(a: MilestoneSortKey, b: MilestoneSortKey): number {
   return (
     compareText(a.occurred_at, b.occurred_at) ||
     a.sequence - b.sequence ||
@@ -171,7 +171,7 @@ function compareText(a: string, b: string): number {
 }
 
 /** Finds a document. @throws DomainError `not_found` if the shipment does not have it */
-export function findDocument({ documents }: ShipmentState, id: string): DocumentInHand {
+export function findDocument({ documents }: ShipmentState, id: string): DocumentState {
   const found = documents.find(({ document }) => document.id === id);
   if (found === undefined) throw new DomainError('not_found', 'There is no such document.');
   return found;

@@ -34,7 +34,7 @@ export function parseShipmentId(id: unknown): string | undefined {
 }
 
 /** `shp_<token>` → `<token>`. The ids of a shipment's milestones, exceptions and documents begin with the token. */
-export function tokenOf(shipmentId: string): string {
+export function shipmentToken(shipmentId: string): string {
   return shipmentId.slice(ID_PREFIX.length);
 }
 

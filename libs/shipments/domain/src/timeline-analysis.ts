@@ -1,5 +1,5 @@
 import { type MilestoneRules, type Timestamp, milestoneRules } from '@tracking/contracts';
-import { type Meaning, isDeparture, meaningOf, whySetAside } from './milestone-meaning.ts';
+import { type Meaning, isDeparture, meaningOf, findIgnoringRule } from './milestone-meaning.ts';
 import type { Route } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 import { NEVER, MilestoneSummary } from './milestone-summary.ts';
@@ -34,7 +34,7 @@ export function analyseTimeline(
   const present = new Set(containers);
   const analysis = new AnalysisInProgress(route);
   for (const entry of timeline) {
-    if (whySetAside(entry.milestone, present) !== undefined) continue;
+    if (findIgnoringRule(entry.milestone, present) !== undefined) continue;
     if (entry.milestone.classifier === 'actual') analysis.addActual(entry);
     else analysis.estimates.push(entry);
   }

@@ -25,8 +25,8 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
   const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === milestone.id);
   const previous = timeline[place];
   if (place >= 0) timeline.splice(place, 1);
-  mark(timeline, superseded, at);
-  mark(timeline, restored, null);
+  setSuperseded(timeline, superseded, at);
+  setSuperseded(timeline, restored, null);
   const becameActual = milestone.classifier === 'actual' && previous?.milestone.classifier !== 'actual';
   const isStatedBefore =
     previous !== undefined &&
@@ -45,7 +45,7 @@ function isCurrentAgain(previous: Milestone, { superseded_at }: Milestone): bool
   return previous.superseded_at !== null && superseded_at === null;
 }
 
-function mark(timeline: TimelineEntry[], ids: readonly string[], superseded_at: Timestamp | null): void {
+function setSuperseded(timeline: TimelineEntry[], ids: readonly string[], superseded_at: Timestamp | null): void {
   for (const id of ids) {
     const place = timeline.findIndex((entry) => entry.milestone.id === id);
     const entry = timeline[place];
@@ -57,12 +57,12 @@ function mark(timeline: TimelineEntry[], ids: readonly string[], superseded_at: 
 function insert(timeline: TimelineEntry[], entry: TimelineEntry): void {
   const isLater = (other: Milestone) => compareMilestones(other, entry.milestone) > 0;
   const last = timeline.at(-1);
-  const place = last !== undefined && isLater(last.milestone) ? firstPlace(timeline, isLater) : timeline.length;
+  const place = last !== undefined && isLater(last.milestone) ? findFirstIndex(timeline, isLater) : timeline.length;
   timeline.splice(place, 0, entry);
 }
 
 /** Index of the first late entry of a sorted list; the length of the list if there is none. */
-export function firstPlace(entries: readonly TimelineEntry[], isLate: (milestone: Milestone) => boolean): number {
+export function findFirstIndex(entries: readonly TimelineEntry[], isLate: (milestone: Milestone) => boolean): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {
@@ -125,7 +125,7 @@ function findByExternalId(
 function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
   const { occurred_at } = input;
   let superseded: TimelineEntry | undefined;
-  for (let place = firstPlace(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
+  for (let place = findFirstIndex(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
     const entry = timeline[place];
     if (entry?.milestone.occurred_at !== occurred_at) return superseded;
     if (!isRepeatedBy(entry.milestone, input)) continue;
@@ -152,7 +152,7 @@ export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput):
 }
 
 /** Ids of the current estimates that a new one replaces: those with its code, container, location and source. */
-export function supersededBy(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
+export function findSuperseded(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
   if (!isCurrent(milestone)) return [];
   return timeline
     .map((entry) => entry.milestone)
@@ -161,7 +161,7 @@ export function supersededBy(timeline: readonly TimelineEntry[], milestone: Mile
 }
 
 /** Id of the estimate that becomes current again because its replacement leaves the series or is retracted. */
-export function restoredBy(
+export function findRestored(
   timeline: readonly TimelineEntry[],
   previous: Milestone,
   milestone: Milestone,

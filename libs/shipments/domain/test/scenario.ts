@@ -25,7 +25,7 @@ import type {
   DocumentResult,
   ExceptionInput,
   ExpectedBytes,
-  GivenOfContainer,
+  ClientContainerFields,
   MilestoneDecision,
   MilestoneInput,
   MilestonePatch,
@@ -115,7 +115,7 @@ export class Scenario {
     return this.run({ ...this.context(), ...options, type: 'PatchShipment', shipment_id: SHIPMENT_ID, patch });
   }
 
-  patchContainer(number: string, patch: Partial<GivenOfContainer>): ContainerPatchDecision {
+  patchContainer(number: string, patch: Partial<ClientContainerFields>): ContainerPatchDecision {
     return this.run({ ...this.context(), type: 'PatchContainer', shipment_id: SHIPMENT_ID, number, patch });
   }
 

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { type Trace, traceOf } from '@tracking/contracts';
+import { type Trace, parseTraceparent } from '@tracking/contracts';
 import type { RequestOrigin } from '@tracking/webhooks-domain';
 
 const NOT_SAMPLED = '00';
@@ -31,5 +31,5 @@ export function traceFields(traced: Traced): { readonly request_id?: string; rea
 
 /** The trace of the request, or one made of the event's id: the same at every attempt, in every process. */
 function traceFor({ event_id, origin }: Traced): Trace {
-  return traceOf(origin?.traceparent) ?? { id: hash('sha256', event_id).slice(0, 32), flags: NOT_SAMPLED };
+  return parseTraceparent(origin?.traceparent) ?? { id: hash('sha256', event_id).slice(0, 32), flags: NOT_SAMPLED };
 }

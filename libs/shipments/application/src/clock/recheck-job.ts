@@ -15,21 +15,21 @@ import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry 
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 import type { ShipmentsService } from '../shipments.ts';
 import type { Recheck, RecheckProgress, Rechecks, ReleaseRecheck, UnsettledShipments } from './rechecks.ts';
-import { checkOf } from './rule-clock.ts';
+import { checkCommand } from './rule-clock.ts';
 
 /** From one look for changes to the next. */
-const EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Every replica goes by a change of settings within five seconds. */
-const BEGINS_AFTER_MS = 6_000;
+const START_DELAY_MS = 6_000;
 /** So many shipments are checked again where a process dies. */
-const PAGE = 100;
+const PAGE_SIZE = 100;
 /** Checked side by side: what they append goes into one commit or two. */
-const AT_ONCE = 8;
+const CONCURRENT_CHECKS = 8;
 /** Of the time: the rest is for requests, and for what follows from what was opened. */
-const SHARE = 0.25;
+const MAX_DUTY_SHARE = 0.25;
 /** How long one shipment is tried while its engine does not answer, before the job pauses. */
-const PATIENCE_MS = 10_000;
-const WORKSPACES = 100;
+const RETRY_TIMEOUT_MS = 10_000;
+const WORKSPACE_PAGE_SIZE = 100;
 const ACTOR: Actor = { type: 'system', id: 'settings' };
 
 type UnsettledShipment = Scope & { readonly id: string };
@@ -68,9 +68,9 @@ export class RecheckJob {
   private readonly checks: Counter;
 
   constructor(private readonly parts: RecheckJobParts) {
-    const { leases, logger, metrics, everyMs = EVERY_MS, beginsAfterMs = BEGINS_AFTER_MS } = parts;
+    const { leases, logger, metrics, everyMs = POLL_INTERVAL_MS, beginsAfterMs = START_DELAY_MS } = parts;
     const { elapsed = monotonicMs, rest } = parts;
-    this.pace = new DutyCycle({ share: SHARE, elapsed, ...(rest && { rest }) });
+    this.pace = new DutyCycle({ share: MAX_DUTY_SHARE, elapsed, ...(rest && { rest }) });
     this.start = new RecheckStart({ ...parts, beginsAfterMs, elapsed });
     this.checks = metrics.counter(
       'settings_checks_total',
@@ -91,14 +91,14 @@ export class RecheckJob {
   /** Turns, as long as there is any shipment to check. */
   async round(ending: AbortSignal): Promise<void> {
     await this.parts.afterRelease?.request(ending);
-    while (!ending.aborted && (await this.turn(ending)));
+    while (!ending.aborted && (await this.checkPageOfEach(ending)));
   }
 
   /**
    * A page of each workspace, so that a large one holds no other up, nor one that fails. Answers whether any was gone on with.
    * @throws the first failure when all had their turn: their places are stored
    */
-  private async turn(ending: AbortSignal): Promise<boolean> {
+  private async checkPageOfEach(ending: AbortSignal): Promise<boolean> {
     const waiting = new Set<string>();
     const failures: unknown[] = [];
     let hasWorked = false;
@@ -106,7 +106,7 @@ export class RecheckJob {
       if (ending.aborted) return false;
       if (!recheck.isRunning) waiting.add(recheck.workspace_id);
       try {
-        if (await this.goOn(recheck, ending)) hasWorked = true;
+        if (await this.continueRecheck(recheck, ending)) hasWorked = true;
       } catch (error) {
         failures.push(error);
       }
@@ -118,34 +118,34 @@ export class RecheckJob {
 
   private async *unfinished(): AsyncGenerator<Recheck> {
     for (let last: string | undefined; ;) {
-      const found = await this.parts.rechecks.unfinished(last, WORKSPACES);
+      const found = await this.parts.rechecks.unfinished(last, WORKSPACE_PAGE_SIZE);
       yield* found;
-      if (found.length < WORKSPACES) return;
+      if (found.length < WORKSPACE_PAGE_SIZE) return;
       last = found.at(-1)?.workspace_id;
     }
   }
 
   /** Answers whether it was a page further. */
-  private async goOn(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
-    if (!recheck.isRunning && !this.start.hasWaited(recheck)) return false;
+  private async continueRecheck(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
+    if (!recheck.isRunning && !this.start.isEveryReplicaUpdated(recheck)) return false;
     const { version } = await this.parts.settings.of(recheck.workspace_id);
     // Decided here by other settings, a check would be in vain.
     if (version !== recheck.version) return false;
     if (recheck.isRunning) return this.checkPage(recheck, ending);
-    if (!(await this.start.isShown(recheck))) return false;
+    if (!(await this.start.isReadModelCurrent(recheck))) return false;
     const begun = await this.advance(recheck, { after: null, checked: 0, isDone: false });
     return begun !== undefined && (await this.checkPage(begun, ending));
   }
 
   private async checkPage(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
-    const { unsettledShipments, page: size = PAGE } = this.parts;
+    const { unsettledShipments, page: size = PAGE_SIZE } = this.parts;
     const { workspace_id, after } = recheck;
     const find = () => unsettledShipments.ofWorkspace(workspace_id, after ?? undefined, size);
     const page = await this.pace.work(find, ending);
     let { checked } = recheck;
-    for (let from = 0; from < page.length; from += AT_ONCE) {
+    for (let from = 0; from < page.length; from += CONCURRENT_CHECKS) {
       if (ending.aborted) return false;
-      checked += await this.pace.work(() => this.checkAll(page.slice(from, from + AT_ONCE), ending), ending);
+      checked += await this.pace.work(() => this.checkAll(page.slice(from, from + CONCURRENT_CHECKS), ending), ending);
     }
     const isDone = page.length < size;
     const advanced = await this.advance(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });
@@ -171,8 +171,8 @@ export class RecheckJob {
 
   /** @throws Unavailable: what else fails is the shipment's, and keeps no other waiting */
   private async check(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
-    const { shipments, clock, logger, patienceMs = PATIENCE_MS } = this.parts;
-    const command = checkOf(shipment, clock().toISOString(), ACTOR);
+    const { shipments, clock, logger, patienceMs = RETRY_TIMEOUT_MS } = this.parts;
+    const command = checkCommand(shipment, clock().toISOString(), ACTOR);
     try {
       const { answer } = await retry(() => shipments.checkRules(command), {
         signal,
@@ -191,7 +191,7 @@ export class RecheckJob {
   }
 }
 
-interface Noticed {
+interface NoticedChange {
   readonly version: number;
   readonly step: number;
   /** In monotonic milliseconds. */
@@ -216,7 +216,7 @@ interface RecheckStartParts {
  */
 class RecheckStart {
   /** By workspace: those that wait. */
-  private noticed = new Map<string, Noticed>();
+  private noticed = new Map<string, NoticedChange>();
 
   constructor(private readonly parts: RecheckStartParts) {}
 
@@ -226,20 +226,20 @@ class RecheckStart {
   }
 
   /** Whether every replica goes by the change: it was noticed long enough ago. It is noticed when this is asked first. */
-  hasWaited(recheck: Recheck): boolean {
+  isEveryReplicaUpdated(recheck: Recheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
     return elapsed() - this.noticedAt(recheck).at >= beginsAfterMs;
   }
 
   /** Whether all shipments are found that were decided before. To be asked when that has waited. @throws Unavailable */
-  async isShown(recheck: Recheck): Promise<boolean> {
+  async isReadModelCurrent(recheck: Recheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
     const noticed = this.noticedAt(recheck);
     const head = (noticed.head ??= await eventStore.head());
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  private noticedAt({ workspace_id, version, step }: Recheck): Noticed {
+  private noticedAt({ workspace_id, version, step }: Recheck): NoticedChange {
     const before = this.noticed.get(workspace_id);
     if (before?.version === version && before.step === step) return before;
     const noticed = { version, step, at: this.parts.elapsed() };

@@ -65,9 +65,9 @@ export interface UnsettledShipments {
 
 /** Raise it in a release that changes rules of exceptions. */
 const RULES_REVISION = 1;
-const DEFAULTS = createHash('sha256').update(JSON.stringify(DEFAULT_RULE_SETTINGS)).digest('hex');
+const DEFAULT_SETTINGS_HASH = createHash('sha256').update(JSON.stringify(DEFAULT_RULE_SETTINGS)).digest('hex');
 /** Names the rules and default settings of this release. */
-export const RULES = `${RULES_REVISION} ${DEFAULTS}`;
+export const RULES_VERSION = `${RULES_REVISION} ${DEFAULT_SETTINGS_HASH}`;
 
 interface ReleaseRecheckParts {
   readonly rechecks: RequestedRechecks;
@@ -101,10 +101,10 @@ export class ReleaseRecheck {
 
   /** Does nothing until the upgrade is over and the read model shows what was stored before. @throws Unavailable */
   async request(ending: AbortSignal): Promise<void> {
-    const { rechecks, rules = RULES } = this.parts;
+    const { rechecks, rules = RULES_VERSION } = this.parts;
     if (this.isDone) return;
     if ((await rechecks.rules()) !== rules) {
-      if (!this.isUpgraded() || !(await this.isShown()) || !(await this.requestAll(ending))) return;
+      if (!this.isUpgraded() || !(await this.isReadModelCurrent()) || !(await this.requestAll(ending))) return;
       await rechecks.setRules(rules);
     }
     this.isDone = true;
@@ -116,7 +116,7 @@ export class ReleaseRecheck {
     return elapsed() - this.noticedAt >= upgradeMs;
   }
 
-  private async isShown(): Promise<boolean> {
+  private async isReadModelCurrent(): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
     const { head } = (this.upgraded ??= { head: await eventStore.head() });
     return head === undefined || (await readModelsReached(head, 0));

@@ -17,12 +17,12 @@ import { LRUCache } from 'lru-cache';
 import type { ShipmentsService } from '../shipments.ts';
 
 /** From one look at the work list to the next, while nothing is due. */
-const EVERY_MS = 500;
-const PAGE = 100;
+const POLL_INTERVAL_MS = 500;
+const PAGE_SIZE = 100;
 /** Checked side by side: what they append goes into one commit or two. */
-const AT_ONCE = 4;
+const CONCURRENT_CHECKS = 4;
 /** Of the time, while very many are due: the rest is for requests, and for what follows from what was opened. */
-const SHARE = 0.25;
+const MAX_DUTY_SHARE = 0.25;
 const ACTOR: Actor = { type: 'system', id: 'clock' };
 
 export interface RuleClockParts {
@@ -50,8 +50,8 @@ export class RuleClock {
   private readonly clockMetrics: ClockMetrics;
 
   constructor(private readonly parts: RuleClockParts) {
-    const { leases, clock, logger, metrics, everyMs = EVERY_MS, elapsed = monotonicMs, rest } = parts;
-    this.pace = new DutyCycle({ share: SHARE, elapsed, ...(rest && { rest }) });
+    const { leases, clock, logger, metrics, everyMs = POLL_INTERVAL_MS, elapsed = monotonicMs, rest } = parts;
+    this.pace = new DutyCycle({ share: MAX_DUTY_SHARE, elapsed, ...(rest && { rest }) });
     this.recent = new RecentChecks(elapsed);
     this.clockMetrics = new ClockMetrics(metrics, clock);
     this.job = new LeaderElectedJob({
@@ -71,18 +71,18 @@ export class RuleClock {
     const isEnding = () => ending.aborted || !lease.isHeld();
     let last: DueShipment | undefined;
     do {
-      const look = () => workList.due(clock().toISOString(), PAGE, last);
+      const look = () => workList.due(clock().toISOString(), PAGE_SIZE, last);
       const page = await this.pace.work(look, ending);
-      this.clockMetrics.looked();
+      this.clockMetrics.countRead();
       const due = page.filter((shipment) => !this.recent.isHeld(shipment));
       while (due.length > 0 && !isEnding()) {
-        this.clockMetrics.waiting(due);
-        const next = due.splice(0, AT_ONCE);
+        this.clockMetrics.setWaiting(due);
+        const next = due.splice(0, CONCURRENT_CHECKS);
         await this.pace.work(() => this.checkAll(next), ending);
       }
-      last = page.length < PAGE ? undefined : page.at(-1);
+      last = page.length < PAGE_SIZE ? undefined : page.at(-1);
     } while (last !== undefined && !isEnding());
-    this.clockMetrics.waiting([]);
+    this.clockMetrics.setWaiting([]);
   }
 
   /** @throws Unavailable when none of them could be checked for want of an engine; all have ended then */
@@ -95,7 +95,7 @@ export class RuleClock {
   /** @throws Unavailable: what else fails is the shipment's, and keeps no other waiting */
   private async check(shipment: DueShipment): Promise<void> {
     const { shipments, clock } = this.parts;
-    const command = checkOf(shipment, clock().toISOString(), ACTOR);
+    const command = checkCommand(shipment, clock().toISOString(), ACTOR);
     try {
       const { answer } = await shipments.checkRules(command);
       this.clockMetrics.checked(answer.outcome);
@@ -111,7 +111,7 @@ export class RuleClock {
     this.recent.checked(shipment);
   }
 
-  private logFailure(command: ReturnType<typeof checkOf>, error: unknown): void {
+  private logFailure(command: ReturnType<typeof checkCommand>, error: unknown): void {
     const fields = { ...originFields(command), shipment_id: command.shipment_id, error: String(error) };
     this.parts.logger.error(fields, 'the rules of a shipment could not be checked; trying again later');
   }
@@ -134,7 +134,7 @@ export interface WorkList {
 }
 
 /** A check of a shipment's rules that no request asked for. */
-export function checkOf(
+export function checkCommand(
   shipment: Scope & { readonly id: string },
   at: Timestamp,
   actor: Actor,
@@ -153,10 +153,10 @@ export function checkOf(
   };
 }
 
-const REMEMBERED = 20_000;
+const MAX_RECENT_CHECKS = 20_000;
 /** Longer than the work list is mostly behind. */
 const FIRST_HOLD_MS = 5_000;
-const LONGEST_HOLD_MS = 10 * 60_000;
+const MAX_HOLD_MS = 10 * 60_000;
 
 interface Check {
   readonly due_at: string;
@@ -172,7 +172,7 @@ interface Check {
  */
 class RecentChecks {
   /** Bounded by size: with `max` the cache would take the memory of all of them when it is made. */
-  private readonly checks = new LRUCache<string, Check>({ maxSize: REMEMBERED, sizeCalculation: () => 1 });
+  private readonly checks = new LRUCache<string, Check>({ maxSize: MAX_RECENT_CHECKS, sizeCalculation: () => 1 });
 
   /** @param elapsed monotonic milliseconds */
   constructor(private readonly elapsed: () => number) {}
@@ -194,7 +194,7 @@ class RecentChecks {
   }
 
   private hold({ id, due_at }: DueShipment, times: number): void {
-    const heldUntil = this.elapsed() + Math.min(LONGEST_HOLD_MS, FIRST_HOLD_MS * 4 ** times);
+    const heldUntil = this.elapsed() + Math.min(MAX_HOLD_MS, FIRST_HOLD_MS * 4 ** times);
     this.checks.set(id, { due_at, times, heldUntil });
   }
 }
@@ -217,7 +217,7 @@ class ClockMetrics {
     });
   }
 
-  looked(): void {
+  countRead(): void {
     this.looks.add();
   }
 
@@ -226,7 +226,7 @@ class ClockMetrics {
   }
 
   /** @param due what waits to be checked, the oldest first */
-  waiting(due: readonly DueShipment[]): void {
+  setWaiting(due: readonly DueShipment[]): void {
     this.due = [...due];
   }
 }

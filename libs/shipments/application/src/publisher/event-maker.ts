@@ -13,11 +13,11 @@ import {
   weightOfRecord,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
-import { slicesOf } from '../shipment-cache.ts';
+import { readSlices } from '../shipment-cache.ts';
 
-const STREAMS_AT_ONCE = 4;
+const CONCURRENT_STREAMS = 4;
 /** Events made before their size is known. */
-const FIRST_EVENTS = 32;
+const INITIAL_PAGE_SIZE = 32;
 
 export interface EventMakerOptions {
   readonly eventStore: EventStore;
@@ -32,7 +32,7 @@ export interface EventMakerOptions {
  * out; they were not published either, because the publisher has parked their streams.
  */
 export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
-  const cache = new LRUCache<string, Folded>({ maxSize: cachedShipments, sizeCalculation: weightOf });
+  const cache = new LRUCache<string, Folded>({ maxSize: cachedShipments, sizeCalculation: cacheWeight });
 
   const makeFrom = async (stream: string, wanted: ReadonlySet<number>, made: Map<string, PublishedEvent>) => {
     const revisions = [...wanted].sort((a, b) => a - b);
@@ -40,11 +40,11 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
     const kept = cache.get(stream);
     const before = kept !== undefined && kept.revision < first ? kept : undefined;
     try {
-      const seen: FoldOn['seen'] = (stored, event, after) => {
+      const seen: FoldStreamOptions['seen'] = (stored, event, after) => {
         const body = wanted.has(event.revision) ? publicEvent(stored.id, event, after, addresses) : undefined;
         if (body !== undefined) made.set(body.id, body);
       };
-      const folded = await foldOn(eventStore, stream, { before, to: last, seen });
+      const folded = await foldStream(eventStore, stream, { before, to: last, seen });
       if (folded !== undefined) cache.set(stream, folded);
     } catch (error) {
       if (error instanceof Unavailable) throw error;
@@ -62,7 +62,7 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
     const makeSome = async () => {
       for (const [stream, revisions] of streams) await makeFrom(stream, revisions, made);
     };
-    await Promise.all(Array.from({ length: Math.min(STREAMS_AT_ONCE, wanted.size) }, makeSome));
+    await Promise.all(Array.from({ length: Math.min(CONCURRENT_STREAMS, wanted.size) }, makeSome));
     return made;
   };
 
@@ -70,7 +70,11 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
     const events: PublishedEvent[] = [];
     let bytes = 0;
     let covered = 0;
-    for (let count = FIRST_EVENTS; covered < references.length; count = probablyFitting(maxBytes, bytes, covered)) {
+    for (
+      let count = INITIAL_PAGE_SIZE;
+      covered < references.length;
+      count = estimateFitting(maxBytes, bytes, covered)
+    ) {
       const some = references.slice(covered, covered + count);
       const made = await makeAll(some);
       for (const { id } of some) {
@@ -86,7 +90,7 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
 }
 
 /** Number of further events that fit if they are as large as those before. */
-function probablyFitting(maxBytes: number, bytes: number, events: number): number {
+function estimateFitting(maxBytes: number, bytes: number, events: number): number {
   return bytes === 0 ? 2 * events : Math.max(1, Math.ceil((maxBytes - bytes) / (bytes / events)));
 }
 
@@ -96,7 +100,7 @@ export interface Folded extends Snapshot {
 }
 
 /** Share of a cache that a shipment takes; an ordinary one takes 1. */
-export function weightOf({ record, exceptions }: Folded): number {
+export function cacheWeight({ record, exceptions }: Folded): number {
   const characters = exceptions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
   return weightOfRecord(record) + Math.round(characters / 1_000);
 }
@@ -127,7 +131,7 @@ function exceptionsAfter(before: Folded | undefined, event: ShipmentEvent): read
   ];
 }
 
-interface FoldOn {
+interface FoldStreamOptions {
   /** What is folded already. */
   readonly before: Folded | undefined;
   /** The last revision. */
@@ -140,13 +144,13 @@ interface FoldOn {
  * Goes on through a stream, from what is folded already up to and including the event at `to`.
  * @throws Unavailable; anything else means that the stream cannot be folded
  */
-export async function foldOn(
+export async function foldStream(
   store: EventStore,
   stream: string,
-  { before, to, seen }: FoldOn,
+  { before, to, seen }: FoldStreamOptions,
 ): Promise<Folded | undefined> {
   let folded = before;
-  for await (const events of slicesOf(store, stream, { from: (before?.revision ?? -1) + 1, to })) {
+  for await (const events of readSlices(store, stream, { from: (before?.revision ?? -1) + 1, to })) {
     for (const stored of events) {
       const event = toShipmentEvent(stored);
       folded = foldNext(folded, event);

@@ -213,7 +213,7 @@ describe('the publisher', () => {
   });
 
   it('publishes all of it again for a broker whose log is shorter than it was, found at the start', async () => {
-    const { publisher } = stage.start({ logLookedAtEveryMs: 5 });
+    const { publisher } = stage.start({ logCheckIntervalMs: 5 });
     await journey();
     const first = texts(await stage.published());
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
@@ -235,7 +235,7 @@ describe('the publisher', () => {
         return produced;
       },
     });
-    const options = { broker, logLookedAtEveryMs: 5, leases: stage.nextLeases() };
+    const options = { broker, logCheckIntervalMs: 5, leases: stage.nextLeases() };
     const both = [stage.start(options), stage.start(options)];
     await journey();
     const first = texts(await stage.published());
@@ -253,7 +253,7 @@ describe('the publisher', () => {
 
   it('publishes on where the broker does not say how long its log is', async () => {
     const broker = brokerThat({ produced: () => Promise.reject(new Unavailable('broker', 'away')) });
-    const { metrics } = stage.start({ broker, logLookedAtEveryMs: 1 });
+    const { metrics } = stage.start({ broker, logCheckIntervalMs: 1 });
     await journey();
     expect(texts(await stage.published())).toEqual(await announced());
     await eventually(() => expect(metrics.value('retries_total{what="publishing"}')).toBeGreaterThan(1));

@@ -27,7 +27,7 @@ import {
   type RetryOutcome,
   type SubscriptionMetrics,
 } from '@tracking/subscriptions';
-import { Publishing, ReadModelsFirst, type ReadModelsReached } from './publishing.ts';
+import { Publishing, ReadModelGate, type ReadModelsReached } from './publishing.ts';
 
 export interface PublisherOptions {
   readonly eventStore: EventStore;
@@ -55,10 +55,10 @@ export interface PublisherOptions {
   /** Ordinary shipments kept in memory, over all partitions; 10,000 by default. */
   readonly cachedShipments?: number;
   /** How often it is looked whether the broker still has what it was given, in ms; 10 s by default. */
-  readonly logLookedAtEveryMs?: number;
+  readonly logCheckIntervalMs?: number;
 }
 
-const NAME = 'publisher';
+const SUBSCRIBER_NAME = 'publisher';
 
 /**
  * Tells the topic of every announced event, at least once and in the order of each shipment, as the same bytes however
@@ -101,7 +101,7 @@ export class Publisher {
 
   /** Streams that wait behind an event that could not be published. @throws Unavailable */
   parked(): Promise<readonly ParkedStream[]> {
-    return this.parkedStreams.list(NAME);
+    return this.parkedStreams.list(SUBSCRIBER_NAME);
   }
 
   /** @param id of one of `parked()` @throws Unavailable */
@@ -121,7 +121,7 @@ export class Publisher {
     const wait = <T>(action: () => Promise<T>) => retry(action, { signal, onFailure: this.failed });
     for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
       // What waits in earlier generations waits in vain.
-      await wait(() => forgetEarlier(this.options.documentStore, PARKED, NAME, generation));
+      await wait(() => forgetEarlier(this.options.documentStore, PARKED, SUBSCRIBER_NAME, generation));
       if (signal.aborted) return;
       this.subscription = this.subscribe(generation);
       this.subscription.start();
@@ -135,7 +135,7 @@ export class Publisher {
     const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [[SHIPMENT_STREAM_PREFIX]] } = this.options;
     return new CatchUpSubscription({
       ...this.options,
-      subscriber: { name: NAME, generation },
+      subscriber: { name: SUBSCRIBER_NAME, generation },
       partitions: partitions.map(partition),
       metrics: this.observed,
       begin: (lost) =>
@@ -144,7 +144,7 @@ export class Publisher {
             eventStore,
             broker,
             topic: SHIPMENT_EVENTS_TOPIC.name,
-            readModels: new ReadModelsFirst(this.options.readModelsReached, patienceMs, this.observed.ahead, logger),
+            readModels: new ReadModelGate(this.options.readModelsReached, patienceMs, this.observed.ahead, logger),
             addresses,
             cachedShipments: Math.ceil(cachedShipments / partitions.length),
             published: this.observed.published,
@@ -156,11 +156,11 @@ export class Publisher {
 
   /** Resolves when another generation is to publish, or with the same one when this process stops. */
   private async nextGeneration(generation: number): Promise<number> {
-    const { logger, logLookedAtEveryMs = 10_000 } = this.options;
+    const { logger, logCheckIntervalMs = 10_000 } = this.options;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        const next = await this.log.look();
+        const next = await this.log.checkLog();
         if (next !== generation) {
           logger.error({ generation: next }, 'the broker has lost what was published: all of it is published again');
           return next;
@@ -169,7 +169,7 @@ export class Publisher {
         this.observed.failed();
         logger.debug({ error: describe(error) }, 'the published log is looked at later');
       }
-      await pause(logLookedAtEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await pause(logCheckIntervalMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
     return generation;
   }
@@ -228,7 +228,7 @@ class PublishedLog {
 
   /** The generation to publish in. @throws Unavailable */
   async generation(): Promise<number> {
-    return (await this.remembered()).generation;
+    return (await this.stored()).generation;
   }
 
   /**
@@ -236,8 +236,8 @@ class PublishedLog {
    * one that knows less, changes nothing.
    * @throws Unavailable
    */
-  async look(): Promise<number> {
-    const before = await this.remembered();
+  async checkLog(): Promise<number> {
+    const before = await this.stored();
     const produced = await this.broker.produced(this.topic);
     const isShorter = before.produced.some((count, at) => (produced[at] ?? 0) < count);
     if (!isShorter && String(produced) === String(before.produced)) return before.generation;
@@ -248,7 +248,7 @@ class PublishedLog {
     return isWritten ? generation : before.generation;
   }
 
-  private async remembered(): Promise<PublishedLogDocument> {
+  private async stored(): Promise<PublishedLogDocument> {
     const documents = await this.documents();
     return (await documents.get(this.topic)) ?? { id: this.topic, generation: 1, produced: [] };
   }

@@ -15,19 +15,19 @@ import { pause } from '@tracking/resilience';
 import { publicEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import type { EventFailure, EventHandler } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
-import { type Folded, foldNext, foldOn, weightOf } from './event-maker.ts';
+import { type Folded, foldNext, foldStream, cacheWeight } from './event-maker.ts';
 
 /** Well below what brokers take at once. What follows is sent when these are acknowledged, so as not to overtake them. */
-const CHARACTERS_AT_ONCE = 512 * 1024;
+const MAX_BATCH_CHARACTERS = 512 * 1024;
 /** Events made into messages before others get their turn on the thread: about a millisecond. */
-const EVENTS_AT_ONCE = 50;
-const STREAMS_READ_AT_ONCE = 16;
+const EVENTS_PER_TURN = 50;
+const CONCURRENT_STREAMS = 16;
 
 interface PublishingParts {
   readonly eventStore: EventStore;
   readonly broker: MessageBroker;
   readonly topic: string;
-  readonly readModels: ReadModelsFirst;
+  readonly readModels: ReadModelGate;
   readonly addresses: PublicAddresses;
   /** Ordinary shipments kept in memory. */
   readonly cachedShipments: number;
@@ -62,7 +62,7 @@ export class Publishing implements EventHandler {
   private readonly shipments: LRUCache<string, Folded>;
 
   constructor(private readonly parts: PublishingParts) {
-    this.shipments = new LRUCache({ maxSize: parts.cachedShipments, sizeCalculation: weightOf });
+    this.shipments = new LRUCache({ maxSize: parts.cachedShipments, sizeCalculation: cacheWeight });
   }
 
   async handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly EventFailure[]> {
@@ -70,14 +70,14 @@ export class Publishing implements EventHandler {
     const before = await this.shipmentsBefore(events, failures);
     let slice = emptySlice();
     for (const [index, stored] of events.entries()) {
-      if (index % EVENTS_AT_ONCE === EVENTS_AT_ONCE - 1) await setImmediate();
+      if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await setImmediate();
       if (failures.has(stored.stream)) continue;
       try {
         this.add(slice, stored, slice.after.get(stored.stream) ?? before.get(stored.stream));
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
-      if (slice.characters < CHARACTERS_AT_ONCE) continue;
+      if (slice.characters < MAX_BATCH_CHARACTERS) continue;
       await this.send(slice, failures, signal);
       for (const [stream, shipment] of slice.after) before.set(stream, shipment);
       slice = emptySlice();
@@ -94,7 +94,7 @@ export class Publishing implements EventHandler {
     const published = publicEvent(stored.id, event, after, this.parts.addresses);
     if (published !== undefined) {
       const value = JSON.stringify(published);
-      const message = { key: after.record.id, value, headers: headersOf(published, stored) };
+      const message = { key: after.record.id, value, headers: messageHeaders(published, stored) };
       slice.announcements.push({ message, type: published.type, stored, before });
       slice.characters += value.length;
       slice.position = stored.position;
@@ -124,7 +124,7 @@ export class Publishing implements EventHandler {
         const refused = error instanceof MessageRefused ? slice.announcements[error.index] : undefined;
         if (refused === undefined) throw error;
         failures.set(refused.stored.stream, { event: refused.stored, error });
-        takeOut(refused, slice);
+        removeStream(refused, slice);
       }
     }
   }
@@ -146,7 +146,10 @@ export class Publishing implements EventHandler {
       for (const event of streams) {
         const { stream, revision } = event;
         try {
-          const folded = await foldOn(this.parts.eventStore, stream, { before: before.get(stream), to: revision - 1 });
+          const folded = await foldStream(this.parts.eventStore, stream, {
+            before: before.get(stream),
+            to: revision - 1,
+          });
           if (folded !== undefined) before.set(stream, folded);
         } catch (error) {
           if (error instanceof Unavailable) throw error;
@@ -154,13 +157,13 @@ export class Publishing implements EventHandler {
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(STREAMS_READ_AT_ONCE, unknown.length) }, readSome));
+    await Promise.all(Array.from({ length: Math.min(CONCURRENT_STREAMS, unknown.length) }, readSome));
     return before;
   }
 }
 
 /** What consumers need to know beside the event, whose bytes are public. The same however often it is published. */
-function headersOf({ id, type }: PublishedEvent, { position, metadata }: StoredEvent): Message['headers'] {
+function messageHeaders({ id, type }: PublishedEvent, { position, metadata }: StoredEvent): Message['headers'] {
   const { request_id, traceparent } = metadata;
   return {
     [EVENT_HEADERS.id]: id,
@@ -176,7 +179,7 @@ function emptySlice(): Slice {
 }
 
 /** With all of its stream that comes after it. */
-function takeOut({ stored, before }: AnnouncedMessage, slice: Slice): void {
+function removeStream({ stored, before }: AnnouncedMessage, slice: Slice): void {
   const { stream, revision } = stored;
   slice.announcements = slice.announcements.filter((one) => {
     return one.stored.stream !== stream || one.stored.revision < revision;
@@ -189,15 +192,15 @@ function takeOut({ stored, before }: AnnouncedMessage, slice: Slice): void {
 export type ReadModelsReached = (position: Position, timeoutMs: number) => Promise<boolean>;
 
 /** How soon it is noticed while waiting that the work is to end. */
-const LOOK_MS = 250;
+const ABORT_CHECK_MS = 250;
 
 /**
  * Nobody is told of what the read models do not show yet, so that whoever is told can read it. Read models that stand
  * still are not waited for again until they have caught up.
  */
-export class ReadModelsFirst {
+export class ReadModelGate {
   private behindSince: number | undefined;
-  private isImpatient = false;
+  private hasGivenUp = false;
 
   constructor(
     private readonly reached: ReadModelsReached,
@@ -216,7 +219,7 @@ export class ReadModelsFirst {
     for (;;) {
       const began = performance.now();
       const left = (this.behindSince ?? began) + this.patienceMs - began;
-      if (await this.hasReached(position, Math.max(0, Math.min(LOOK_MS, left)))) break;
+      if (await this.hasReached(position, Math.max(0, Math.min(ABORT_CHECK_MS, left)))) break;
       signal.throwIfAborted();
       this.behindSince ??= began;
       if (performance.now() - this.behindSince >= this.patienceMs) {
@@ -224,15 +227,15 @@ export class ReadModelsFirst {
         return;
       }
     }
-    if (this.isImpatient) this.logger.info({}, 'the read models show again what is published');
+    if (this.hasGivenUp) this.logger.info({}, 'the read models show again what is published');
     this.behindSince = undefined;
-    this.isImpatient = false;
+    this.hasGivenUp = false;
   }
 
   private publishAnyway(events: number): void {
     this.ahead.add(events);
-    if (this.isImpatient) return;
-    this.isImpatient = true;
+    if (this.hasGivenUp) return;
+    this.hasGivenUp = true;
     this.logger.warn({ patience_ms: this.patienceMs }, 'events are published that the read models do not show yet');
   }
 

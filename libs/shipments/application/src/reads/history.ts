@@ -20,16 +20,16 @@ export async function historyEntry(
   const event = toShipmentEvent(stored);
   const change = exceptionChange(event);
   const needed = change !== undefined && !isWholeException(change);
-  const told = historyNoteOf(event, needed ? await findException(change.id) : undefined);
-  if (told === undefined) return undefined;
+  const note = historyNoteOf(event, needed ? await findException(change.id) : undefined);
+  if (note === undefined) return undefined;
   const { recorded_at: at, actor } = event.metadata;
   const by = { type: actor.type, id: actor.id };
   return {
     id: publicEventId(stored.id),
-    type: told.type,
+    type: note.type,
     at,
     actor: by,
-    changes: told.changes,
+    changes: note.changes,
     version: event.revision + 1,
   };
 }
@@ -40,31 +40,39 @@ export function etaChange(stored: StoredEvent): EtaChange | undefined {
   const { recorded_at: reported_at } = event.metadata;
   if (event.type === 'shipment.created.v1') {
     const { eta } = event.data.shipment;
-    return eta === null ? undefined : { eta, previous_eta: null, slip_hours: null, reported_at, ...BY_CLIENT };
+    return eta === null ? undefined : { eta, previous_eta: null, slip_hours: null, reported_at, ...SET_BY_CLIENT };
   }
   if (event.type !== 'shipment.changed.v1' || event.data.changes.eta === undefined) return undefined;
   const { from: previous_eta, to: eta } = event.data.changes.eta;
-  const { source, milestone_id, reason_code } = event.data.eta_set_by ?? BY_CLIENT;
-  return { eta, previous_eta, slip_hours: slip(previous_eta, eta), reported_at, source, milestone_id, reason_code };
+  const { source, milestone_id, reason_code } = event.data.eta_set_by ?? SET_BY_CLIENT;
+  return {
+    eta,
+    previous_eta,
+    slip_hours: slipHours(previous_eta, eta),
+    reported_at,
+    source,
+    milestone_id,
+    reason_code,
+  };
 }
 
-const BY_CLIENT: EtaSetBy = { source: 'client', milestone_id: null, reason_code: null };
+const SET_BY_CLIENT: EtaSetBy = { source: 'client', milestone_id: null, reason_code: null };
 const HOUR_MS = 3_600_000;
 
-function slip(from: string | null, to: string | null): number | null {
+function slipHours(from: string | null, to: string | null): number | null {
   if (from === null || to === null) return null;
   return Math.round(((Date.parse(to) - Date.parse(from)) / HOUR_MS) * 100) / 100;
 }
 
 /** Events read at a time. An event has up to 1 MB. */
-const SLICE = 32;
+const SLICE_SIZE = 32;
 /** Most events read for one page: events that are not listed cost as much. */
-const PER_PAGE = 2_000;
+const MAX_EVENTS_PER_PAGE = 2_000;
 /** A page ends with the first item that makes its JSON longer than this. */
-const PAGE_BYTES = 8 * 1024 * 1024;
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Makes a list item of an event; undefined for an event that is not listed. */
-export type ItemOf<T> = (event: StoredEvent) => T | undefined | Promise<T | undefined>;
+export type ToItem<T> = (event: StoredEvent) => T | undefined | Promise<T | undefined>;
 
 /**
  * A page of items made of the events of a stream, the newest first. Reads only the part of the stream that the page covers,
@@ -74,28 +82,28 @@ export async function pageBackwards<T>(
   store: EventStore,
   stream: string,
   { limit, after }: { readonly limit: number; readonly after?: PageEnd | undefined },
-  itemOf: ItemOf<T>,
+  toItem: ToItem<T>,
 ): Promise<ReadPage<T>> {
   const last = after === undefined ? await store.lastRevision(stream) : Number(after[0]) - 1;
   const items: T[] = [];
   let bytes = 0;
   let next = last ?? -1;
-  const stop = next - PER_PAGE;
-  for await (const event of backwards(store, stream, next)) {
+  const stop = next - MAX_EVENTS_PER_PAGE;
+  for await (const event of readBackwards(store, stream, next)) {
     next = event.revision - 1;
-    const item = await itemOf(event);
+    const item = await toItem(event);
     if (item !== undefined) {
       items.push(item);
       bytes += Buffer.byteLength(JSON.stringify(item));
     }
-    if (items.length === limit || bytes > PAGE_BYTES || next <= stop) break;
+    if (items.length === limit || bytes > MAX_PAGE_BYTES || next <= stop) break;
   }
   return { items, next: next >= 0 ? [next + 1] : null };
 }
 
-async function* backwards(store: EventStore, stream: string, last: number): AsyncIterable<StoredEvent> {
-  for (let to = last; to >= 0; to -= SLICE) {
-    const events = await store.read(stream, { from: Math.max(0, to - SLICE + 1), to });
+async function* readBackwards(store: EventStore, stream: string, last: number): AsyncIterable<StoredEvent> {
+  for (let to = last; to >= 0; to -= SLICE_SIZE) {
+    const events = await store.read(stream, { from: Math.max(0, to - SLICE_SIZE + 1), to });
     yield* events.toReversed();
   }
 }

@@ -12,7 +12,7 @@ import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
   compareMilestones,
   type DecideContext,
-  type DocumentInHand,
+  type DocumentState,
   expiresAt,
   explain,
   findMilestone,
@@ -31,9 +31,9 @@ import {
   readShipment,
   roughBytes,
   type ShipmentCache,
-  slicesOf,
+  readSlices,
 } from '../shipment-cache.ts';
-import { etaChange, historyEntry, pageBackwards, type ItemOf } from './history.ts';
+import { etaChange, historyEntry, pageBackwards, type ToItem } from './history.ts';
 import type {
   DocumentObjects,
   FoundDocument,
@@ -68,29 +68,29 @@ export class ShipmentStreamReads implements ShipmentReads {
   }
 
   async getShipment(request: GetShipment): Promise<FoundShipment | undefined> {
-    const found = await this.current(request);
+    const found = await this.readCurrent(request);
     return found && { record: found.state.record, position: found.position };
   }
 
   async getShipmentAt(request: GetShipmentAt): Promise<ShipmentRecord | undefined> {
-    return (await this.stateAt(request))?.record;
+    return (await this.readStateAt(request))?.record;
   }
 
   async getMilestone({ milestone_id, ...request }: GetMilestone): Promise<FoundMilestone | undefined> {
-    const found = await this.current(request);
+    const found = await this.readCurrent(request);
     const milestone = found && findMilestone(found.state, milestone_id);
     return milestone && { milestone, shipment_version: found.state.record.version };
   }
 
   async listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined> {
-    const state = await this.stateAt(request);
+    const state = await this.readStateAt(request);
     return state && milestonePage(state, request);
   }
 
   listHistory(request: ReadHistory): Promise<ReadPage<UnnamedHistoryEntry> | undefined> {
     let loaded: Promise<LoadedShipment | undefined> | undefined;
     const findException = async (id: string) => {
-      const { state } = (await (loaded ??= this.current(request))) ?? {};
+      const { state } = (await (loaded ??= this.readCurrent(request))) ?? {};
       return state?.exceptions.find((exception) => exception.id === id);
     };
     return this.backwards(request, (event) => historyEntry(event, findException));
@@ -102,14 +102,14 @@ export class ShipmentStreamReads implements ShipmentReads {
 
   async explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined> {
     const { places, settings } = this.parts;
-    const found = await this.current(request);
+    const found = await this.readCurrent(request);
     if (found === undefined) return undefined;
     return explain(found.state, { places, settings: await settings.of(found.state.workspace_id) });
   }
 
   async getException({ exception_id, ...scope }: GetException): Promise<FoundException | undefined> {
     const shipment_id = shipmentIdOfPart('exception', exception_id);
-    const found = shipment_id && (await this.current({ ...scope, shipment_id }));
+    const found = shipment_id && (await this.readCurrent({ ...scope, shipment_id }));
     if (!found) return undefined;
     const { exceptions, record } = found.state;
     const exception = exceptions.find(({ id }) => id === exception_id);
@@ -118,7 +118,7 @@ export class ShipmentStreamReads implements ShipmentReads {
 
   async getDocument({ document_id, ...scope }: GetDocument): Promise<FoundDocument | undefined> {
     const shipment_id = shipmentIdOfPart('document', document_id);
-    const found = shipment_id && (await this.current({ ...scope, shipment_id }));
+    const found = shipment_id && (await this.readCurrent({ ...scope, shipment_id }));
     if (!found) return undefined;
     const { documents, record } = found.state;
     const stored = documents.find(({ document }) => document.id === document_id);
@@ -131,10 +131,10 @@ export class ShipmentStreamReads implements ShipmentReads {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
     const found = shipmentId && (await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId)));
-    return found ? found.state.documents.flatMap((each) => objectsOf(each, request.now)) : [];
+    return found ? found.state.documents.flatMap((each) => neededObjects(each, request.now)) : [];
   }
 
-  private async current({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> {
+  private async readCurrent({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
@@ -144,12 +144,12 @@ export class ShipmentStreamReads implements ShipmentReads {
     return found;
   }
 
-  private async stateAt({ shipment_id, as_of, ...scope }: GetShipmentAt): Promise<ShipmentState | undefined> {
+  private async readStateAt({ shipment_id, as_of, ...scope }: GetShipmentAt): Promise<ShipmentState | undefined> {
     const shipmentId = parseShipmentId(shipment_id);
     return shipmentId === undefined ? undefined : this.past.at(streamOf(shipmentId), scope, as_of);
   }
 
-  private async backwards<T>(request: ReadHistory, itemOf: ItemOf<T>): Promise<ReadPage<T> | undefined> {
+  private async backwards<T>(request: ReadHistory, itemOf: ToItem<T>): Promise<ReadPage<T> | undefined> {
     const { eventStore } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
     if (shipmentId === undefined) return undefined;
@@ -160,17 +160,17 @@ export class ShipmentStreamReads implements ShipmentReads {
 }
 
 /** The objects that a document needs: its bytes if it is complete, the bytes received so far while it waits for more. */
-function objectsOf({ document, object_id, received }: DocumentInHand, now: Timestamp): readonly string[] {
+function neededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
   const until = expiresAt(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isPresent(document) && object_id !== null ? [object_id] : [];
 }
 
 /** Of shipments as of a time, those asked for last are kept: a listing asks for the same one with every page. */
-const KEPT = { shipments: 100, bytes: 16 * 1024 * 1024 };
+const CACHE_LIMITS = { shipments: 100, bytes: 16 * 1024 * 1024 };
 
 /** A shipment as far as it is folded. */
-interface Past {
+interface PastState {
   readonly state: ShipmentState | undefined;
   /** So many of the stream's first events. */
   readonly events: number;
@@ -178,13 +178,13 @@ interface Past {
   /** Whether the next one was recorded later than asked for: then nothing comes on top, whatever is recorded. */
   readonly isOver: boolean;
 }
-const NOTHING: Past = { state: undefined, events: 0, characters: 0, isOver: false };
+const EMPTY_PAST: PastState = { state: undefined, events: 0, characters: 0, isOver: false };
 
 /** Shipments with all that they had, as they were recorded at a time. */
 class PastShipments {
-  private readonly kept = new LRUCache<string, Past & { readonly state: ShipmentState }>({
-    max: KEPT.shipments,
-    maxSize: KEPT.bytes,
+  private readonly kept = new LRUCache<string, PastState & { readonly state: ShipmentState }>({
+    max: CACHE_LIMITS.shipments,
+    maxSize: CACHE_LIMITS.bytes,
     sizeCalculation: roughBytes,
   });
 
@@ -197,9 +197,9 @@ class PastShipments {
    */
   async at(stream: string, { workspace_id, environment }: Scope, at: Timestamp): Promise<ShipmentState | undefined> {
     const key = [workspace_id, environment, stream, at].join('/');
-    let past: Past = this.kept.get(key) ?? NOTHING;
+    let past: PastState = this.kept.get(key) ?? EMPTY_PAST;
     if (!past.isOver) {
-      for await (const events of slicesOf(this.store, stream, { from: past.events })) {
+      for await (const events of readSlices(this.store, stream, { from: past.events })) {
         if (past.events === 0 && !isOfScope(events[0], { workspace_id, environment })) return undefined;
         past = after(past, events, at);
         if (past.isOver) break;
@@ -211,7 +211,11 @@ class PastShipments {
   }
 }
 
-function after({ state, events: before, characters }: Past, events: readonly StoredEvent[], at: Timestamp): Past {
+function after(
+  { state, events: before, characters }: PastState,
+  events: readonly StoredEvent[],
+  at: Timestamp,
+): PastState {
   const later = events.findIndex(({ metadata }) => String(metadata['recorded_at']) > at);
   const recorded = later === -1 ? events : events.slice(0, later);
   return {

@@ -75,7 +75,7 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
  * whole requests, otherwise `validation_failed`.
  * @throws DomainError
  */
-export function refuseIfAny(errors: readonly FieldError[]): void {
+export function throwIfErrors(errors: readonly FieldError[]): void {
   const [first] = errors;
   if (first === undefined) return;
   const isCommon = isErrorCode(first.code) && errors.every(({ code }) => code === first.code);
@@ -84,12 +84,12 @@ export function refuseIfAny(errors: readonly FieldError[]): void {
 }
 
 /** The same error for a shipment that does not exist and for one of another scope, so that ids reveal nothing. */
-export function noSuchShipment(): DomainError {
+export function shipmentNotFound(): DomainError {
   return new DomainError('not_found', 'There is no such shipment.');
 }
 
 /** Writes to a cancelled shipment are stored, with a warning unless they revoke the cancellation. */
-export function whileCancelled(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
+export function cancelledWarnings(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   if (before.status !== 'cancelled' || after.status !== 'cancelled') return [];
   return [{ code: 'shipment_cancelled', param: null, message: 'The shipment is cancelled.' }];
 }

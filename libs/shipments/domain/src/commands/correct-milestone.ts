@@ -1,23 +1,23 @@
 import { DomainError, type Places } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
-import { contentOf, isSameContent, lastSent, overriddenBy } from '../last-sent.ts';
+import { contentOf, isSameContent, lastSent, findOverridden } from '../last-sent.ts';
 import { findEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
 import {
   type CommandContext,
   type CommandHandler,
   type DecideContext,
   type Decision,
-  refuseIfAny,
-  whileCancelled,
+  throwIfErrors,
+  cancelledWarnings,
 } from './command.ts';
 import {
   answerMilestone,
-  corrected,
+  correctedMilestone,
   decideMilestone,
   type MilestoneAnswer,
-  portsKnownOf,
-  unknownContainer,
-  unusualForMode,
+  listPorts,
+  checkContainer,
+  modeWarnings,
 } from './record-milestone.ts';
 
 /** Fields of a milestone that can be corrected: all that a client posts, except the source. */
@@ -62,15 +62,15 @@ function decide(command: CorrectMilestone, state: ShipmentState, context: Decide
     throw new DomainError('milestone_retracted', message);
   }
   const content = patched(command, entry, state, context.places);
-  refuseTakenExternalId(content, entry, state);
-  const unusual = patch.code === undefined ? [] : unusualForMode(content.code, state.record);
+  requireUniqueExternalId(content, entry, state);
+  const unusual = patch.code === undefined ? [] : modeWarnings(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   if (isSameContent(previous, content)) {
-    const warnings = [...unusual, ...whileCancelled(state.record, state.record)];
+    const warnings = [...unusual, ...cancelledWarnings(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
-  const overridden = overriddenBy(content, lastSent(entry));
-  const outcome = { previous, milestone: corrected(previous, content), overridden };
+  const overridden = findOverridden(content, lastSent(entry));
+  const outcome = { previous, milestone: correctedMilestone(previous, content), overridden };
   const decided = decideMilestone(at, state, outcome, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...unusual, ...decided.warnings] };
 }
@@ -83,12 +83,12 @@ function patched(
   places: Places,
 ): MilestoneInput {
   const isMoved = patch.location !== undefined && patch.timezone === undefined;
-  const ofPlace = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
+  const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
   // The time zone of the former place is dropped; one that a client gave stays.
-  const timezone = isMoved && previous.timezone === ofPlace ? { timezone: null } : {};
+  const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
   const merged = { ...contentOf(previous), ...patch, ...timezone };
-  const { milestone: checked, errors } = checkMilestone(merged, places, at, portsKnownOf(record));
-  refuseIfAny([...errors, ...(patch.container_number === undefined ? [] : unknownContainer(checked, record))]);
+  const { milestone: checked, errors } = checkMilestone(merged, places, at, listPorts(record));
+  throwIfErrors([...errors, ...(patch.container_number === undefined ? [] : checkContainer(checked, record))]);
   return {
     ...checked,
     ...(patch.location === undefined && { location: previous.location }),
@@ -98,7 +98,7 @@ function patched(
 }
 
 /** No two milestones of a shipment that are not retracted have the same `external_id`. */
-function refuseTakenExternalId({ external_id }: MilestoneInput, entry: TimelineEntry, { timeline }: ShipmentState) {
+function requireUniqueExternalId({ external_id }: MilestoneInput, entry: TimelineEntry, { timeline }: ShipmentState) {
   if (external_id === null || external_id === entry.milestone.external_id) return;
   const other = timeline.find(
     ({ milestone }) => milestone.external_id === external_id && milestone.retracted_at === null,
@@ -130,7 +130,7 @@ export const retractMilestone: CommandHandler<
     const { milestone: previous, overridden } = findEntry(state, milestone_id);
     const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
     if (previous.retracted_at !== null) {
-      const warnings = whileCancelled(state.record, state.record);
+      const warnings = cancelledWarnings(state.record, state.record);
       return { ...common, outcome: 'unchanged', events: [], warnings };
     }
     const milestone = { ...previous, retracted_at: at, revision: previous.revision + 1 };

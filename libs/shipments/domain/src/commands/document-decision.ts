@@ -14,16 +14,16 @@ import {
   type CommandResult,
   type DecideContext,
   type Decision,
-  refuseIfAny,
-  whileCancelled,
+  throwIfErrors,
+  cancelledWarnings,
 } from './command.ts';
 import { withConsequences } from '../exceptions/reconcile.ts';
 import { type DocumentUploaded, documentUploaded } from '../events/document-events.ts';
 import type { ReceivedObject, StoredDocument } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import { documentsAfter } from '../evolve.ts';
-import { expiresAt, replacementsAmong } from '../documents.ts';
-import { type DocumentInHand, type ShipmentState, findDocument } from '../state.ts';
+import { expiresAt, replacementFinder } from '../documents.ts';
+import { type DocumentState, type ShipmentState, findDocument } from '../state.ts';
 
 /** A document as a client describes it. */
 export interface DocumentInput {
@@ -76,7 +76,7 @@ export function newDocument(
   state: ShipmentState,
   { newId }: DecideContext,
 ): DocumentRecord {
-  refuseIfAny([...tooMany(state), ...unknownDocument(replaces_document_id, state)]);
+  throwIfErrors([...tooManyDocuments(state), ...documentNotReplaceable(replaces_document_id, state)]);
   return {
     id: newId('doc', 0),
     shipment_id,
@@ -95,20 +95,20 @@ export function newDocument(
   };
 }
 
-function tooMany({ documents }: ShipmentState): readonly FieldError[] {
+function tooManyDocuments({ documents }: ShipmentState): readonly FieldError[] {
   if (documents.length < SHIPMENT_LIMITS.documents) return [];
   const message = `A shipment has at most ${SHIPMENT_LIMITS.documents} documents, deleted ones too.`;
   return [{ param: 'type', code: 'limit_exceeded', message }];
 }
 
-function unknownDocument(id: string | null, { documents }: ShipmentState): readonly FieldError[] {
+function documentNotReplaceable(id: string | null, { documents }: ShipmentState): readonly FieldError[] {
   if (id === null) return [];
   const found = documents.find(({ document }) => document.id === id)?.document;
   if (found === undefined || !isPresent(found)) {
     const message = `${id} is no document of this shipment that could be replaced.`;
     return [{ param: 'replaces_document_id', code: 'unknown_document', message }];
   }
-  const replacement = replacementsAmong(documents)(found);
+  const replacement = replacementFinder(documents)(found);
   if (replacement !== undefined) {
     throw new DomainError('document_replaced', `It was replaced by ${replacement.document.id} already.`);
   }
@@ -116,7 +116,7 @@ function unknownDocument(id: string | null, { documents }: ShipmentState): reado
 }
 
 /** The event that completes a document with these bytes. It replaces its predecessor unless that was replaced or deleted meanwhile. */
-export function uploaded(
+export function decideUploaded(
   pending: DocumentRecord,
   { id, size_bytes, sha256, content_type }: ReceivedObject,
   at: string,
@@ -126,7 +126,7 @@ export function uploaded(
   const document = { ...pending, ...bytes, status: 'uploaded', uploaded_at: at } as const;
   const former = documents.find((each) => each.document.id === pending.replaces_document_id);
   const canBeReplaced =
-    former !== undefined && isPresent(former.document) && replacementsAmong(documents)(former.document) === undefined;
+    former !== undefined && isPresent(former.document) && replacementFinder(documents)(former.document) === undefined;
   const replaced: StoredDocument | null = canBeReplaced
     ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
     : null;
@@ -135,25 +135,29 @@ export function uploaded(
 }
 
 /** The decision of a command with one event about a document, or without an event. */
-export function aboutDocument(
+export function decideOnDocument(
   { at, ...result }: DocumentResult & { readonly at: string },
   event: ShipmentEventBody | undefined,
   state: ShipmentState,
   context: DecideContext,
 ): Decision<DocumentResult> {
   const { record, nextCheckAt } = state;
-  const common = { ...result, warnings: whileCancelled(record, record) };
+  const common = { ...result, warnings: cancelledWarnings(record, record) };
   if (event === undefined) return { ...common, events: [], nextCheckAt };
-  const after = { ...state, documents: documentsAfter(state.documents, [event]), record: withCount(record, event) };
+  const after = {
+    ...state,
+    documents: documentsAfter(state.documents, [event]),
+    record: withDocumentsCount(record, event),
+  };
   return { ...common, ...withConsequences(at, after, [event], context) };
 }
 
-function withCount(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {
+function withDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {
   return 'documents_count' in data ? { ...record, documents_count: data.documents_count } : record;
 }
 
 /** Finds a document that can still receive bytes. @throws DomainError `document_not_pending` */
-export function findPending(state: ShipmentState, id: string, at: string): DocumentInHand {
+export function requirePending(state: ShipmentState, id: string, at: string): DocumentState {
   const found = findDocument(state, id);
   const until = expiresAt(found.document);
   if (until !== undefined && at < until) return found;
@@ -162,7 +166,7 @@ export function findPending(state: ShipmentState, id: string, at: string): Docum
 }
 
 /** The result of a command about an existing document, recognised by its event. */
-export function resultIn(
+export function findDocumentResult(
   events: readonly ShipmentEvent[],
   type: ShipmentEventBody['type'],
   outcome: DocumentOutcome,

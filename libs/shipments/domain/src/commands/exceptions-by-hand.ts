@@ -18,10 +18,10 @@ import {
   type CommandHandler,
   type DecideContext,
   type Decision,
-  refuseIfAny,
-  whileCancelled,
+  throwIfErrors,
+  cancelledWarnings,
 } from './command.ts';
-import { unknownContainer } from './record-milestone.ts';
+import { checkContainer } from './record-milestone.ts';
 
 /** The fields of an exception that a person opens, with the right types; null if absent. */
 export interface ExceptionInput {
@@ -53,7 +53,7 @@ export interface OpenExceptionAnswer extends Pick<OpenResult, 'outcome'>, Except
 export const openException: CommandHandler<OpenException, OpenResult, Omit<OpenExceptionAnswer, 'warnings'>> = {
   decide,
   resultOf(events, { exception }) {
-    const opened = openedAmong(events, normalised(exception));
+    const opened = findOpened(events, normaliseInput(exception));
     if (opened === undefined) return undefined;
     return { outcome: opened.rule === null ? 'opened' : 'existing', exceptionId: opened.id };
   },
@@ -64,20 +64,20 @@ export const openException: CommandHandler<OpenException, OpenResult, Omit<OpenE
 function decide(command: OpenException, state: ShipmentState, context: DecideContext): Decision<OpenResult> {
   const { at } = command;
   const { record } = state;
-  const input = normalised(command.exception);
-  refuseIfAny([...unknownContainer(input, record), ...unknownMilestone(input, state)]);
-  const warnings = whileCancelled(record, record);
-  const present = state.exceptions.find((each) => each.status !== 'resolved' && isSame(each, input));
+  const input = normaliseInput(command.exception);
+  throwIfErrors([...checkContainer(input, record), ...checkMilestoneId(input, state)]);
+  const warnings = cancelledWarnings(record, record);
+  const present = state.exceptions.find((each) => each.status !== 'resolved' && isSameSubject(each, input));
   if (present !== undefined) {
     const { nextCheckAt } = state;
     return { outcome: 'existing', exceptionId: present.id, events: [], nextCheckAt, warnings };
   }
   // If its rule is due, the rule opens it: the outcome must not depend on when the clock last checked the shipment.
   const due = withConsequences(at, state, [], context);
-  const byRule = openedAmong(due.events, input);
+  const byRule = findOpened(due.events, input);
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
 
-  refuseIfAny(tooMany(state));
+  throwIfErrors(checkExceptionLimit(state));
   const exception = opened(command, input, context);
   const open_exceptions_count = record.open_exceptions_count + 1;
   const exceptions = [...state.exceptions, exception];
@@ -86,19 +86,19 @@ function decide(command: OpenException, state: ShipmentState, context: DecideCon
   return { outcome: 'opened', exceptionId: exception.id, ...withConsequences(at, after, [event], context), warnings };
 }
 
-type Subject = Pick<ExceptionInput, 'type' | 'container_number'>;
+type ExceptionSubject = Pick<ExceptionInput, 'type' | 'container_number'>;
 
-function isSame(a: Subject, b: Subject): boolean {
+function isSameSubject(a: ExceptionSubject, b: ExceptionSubject): boolean {
   return keyOf(a.type, a.container_number) === keyOf(b.type, b.container_number);
 }
 
-function openedAmong(events: readonly ShipmentEventBody[], subject: Subject): ShipmentException | undefined {
+function findOpened(events: readonly ShipmentEventBody[], subject: ExceptionSubject): ShipmentException | undefined {
   return events
     .flatMap(({ type, data }) => (type === 'exception.opened.v1' ? [data.exception] : []))
-    .find((exception) => isSame(exception, subject));
+    .find((exception) => isSameSubject(exception, subject));
 }
 
-function normalised(input: ExceptionInput): ExceptionInput {
+function normaliseInput(input: ExceptionInput): ExceptionInput {
   return { ...input, container_number: input.container_number === null ? null : normaliseCode(input.container_number) };
 }
 
@@ -119,13 +119,13 @@ function opened({ at, shipment_id }: OpenException, input: ExceptionInput, { new
   } as const satisfies ShipmentException;
 }
 
-function unknownMilestone({ milestone_id }: ExceptionInput, state: ShipmentState): readonly FieldError[] {
+function checkMilestoneId({ milestone_id }: ExceptionInput, state: ShipmentState): readonly FieldError[] {
   if (milestone_id === null || findMilestone(state, milestone_id) !== undefined) return [];
   const message = `${milestone_id} is no milestone of this shipment.`;
   return [{ param: 'milestone_id', code: 'unknown_milestone', message }];
 }
 
-function tooMany({ exceptions }: ShipmentState): readonly FieldError[] {
+function checkExceptionLimit({ exceptions }: ShipmentState): readonly FieldError[] {
   if (exceptions.length < SHIPMENT_LIMITS.exceptions) return [];
   const message = `A shipment has at most ${SHIPMENT_LIMITS.exceptions} exceptions, resolved ones too.`;
   return [{ param: 'type', code: 'limit_exceeded', message }];
@@ -160,7 +160,7 @@ export const acknowledgeException: CommandHandler<
       throw new DomainError('exception_resolved', 'The exception is resolved. Open another one if it is not over.');
     }
     const { assignee = previous.assignee } = command;
-    const common = { exceptionId: previous.id, warnings: whileCancelled(state.record, state.record) };
+    const common = { exceptionId: previous.id, warnings: cancelledWarnings(state.record, state.record) };
     const isNoteKnown = note === null || note === state.acknowledgementNotes.get(previous.id);
     if (previous.status === 'acknowledged' && assignee === previous.assignee && isNoteKnown) {
       return { ...common, outcome: 'unchanged', events: [], nextCheckAt: state.nextCheckAt };
@@ -203,7 +203,7 @@ export const resolveException: CommandHandler<
 > = {
   decide({ exception_id, code, note, actor, at }, state, context) {
     const previous = findException(state, exception_id);
-    const common = { exceptionId: previous.id, warnings: whileCancelled(state.record, state.record) };
+    const common = { exceptionId: previous.id, warnings: cancelledWarnings(state.record, state.record) };
     if (previous.status === 'resolved') {
       return { ...common, outcome: 'unchanged', events: [], nextCheckAt: state.nextCheckAt };
     }

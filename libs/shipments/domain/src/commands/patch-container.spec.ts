@@ -57,7 +57,7 @@ describe('what is given of a container', () => {
       scenario.upsert({ container_numbers: [A] });
       expect(scenario.container(A).seal_number).toBe(seal_number);
     }
-    expect(scenario.state?.takenOff.size).toBe(0);
+    expect(scenario.state?.removedContainers.size).toBe(0);
   });
 
   it('is remembered of so many that are off the shipment', () => {
@@ -68,7 +68,7 @@ describe('what is given of a container', () => {
       scenario.patchContainer(number, GIVEN);
     }
     scenario.upsert({ container_numbers: [] });
-    expect([...(scenario.state?.takenOff.keys() ?? [])]).toEqual(numbers.slice(-SHIPMENT_LIMITS.containers));
+    expect([...(scenario.state?.removedContainers.keys() ?? [])]).toEqual(numbers.slice(-SHIPMENT_LIMITS.containers));
   });
 
   it('warns where the shipment is cancelled', () => {

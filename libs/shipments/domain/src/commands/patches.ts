@@ -7,7 +7,7 @@ import {
   type Timestamp,
   type Warning,
 } from '@tracking/contracts';
-import { changesBetween, type GivenOfContainer } from '../changes.ts';
+import { findChanges, type ClientContainerFields } from '../changes.ts';
 import { checkShipmentFields } from '../check-shipment.ts';
 import { derive } from '../derive.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
@@ -18,7 +18,7 @@ import {
   type CommandHandler,
   type DecideContext,
   type Decision,
-  whileCancelled,
+  cancelledWarnings,
 } from './command.ts';
 import { decideUpdate } from './update.ts';
 
@@ -125,7 +125,7 @@ export interface PatchContainer extends CommandContext {
   readonly shipment_id: string;
   /** Number of the container, normalised. */
   readonly number: string;
-  readonly patch: Partial<GivenOfContainer>;
+  readonly patch: Partial<ClientContainerFields>;
 }
 
 interface ContainerPatchResult {
@@ -171,9 +171,9 @@ function decideContainerPatch(
   const containers = before.containers.map((each) => (each.number === number ? { ...each, ...patch } : each));
   const basis = { ...state, record: { ...before, containers }, revision: before.version };
   const derived = derive(basis, context.places);
-  const changes = changesBetween(before, derived.record);
+  const changes = findChanges(before, derived.record);
   const events: ShipmentEventBody[] = changes === undefined ? [] : [{ type: 'shipment.changed.v1', data: { changes } }];
   const reconciled = reconcile(state, { derived, timeline: state.timeline, events }, { ...context, at });
   const outcome = reconciled.events.length === 0 ? 'unchanged' : 'updated';
-  return { outcome, number, warnings: whileCancelled(before, derived.record), ...reconciled };
+  return { outcome, number, warnings: cancelledWarnings(before, derived.record), ...reconciled };
 }

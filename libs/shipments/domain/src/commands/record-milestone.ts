@@ -6,22 +6,22 @@ import {
   type Timestamp,
   type Warning,
 } from '@tracking/contracts';
-import { changesBetween, lastBetween } from '../changes.ts';
+import { findChanges, findLastMilestoneChanges } from '../changes.ts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
-import { etaBeforeEtd, SHIPMENT_LIMITS } from '../check-shipment.ts';
+import { checkEtaAfterEtd, SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { changedBy, derive } from '../derive.ts';
 import type { LastMilestones, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile, withConsequences } from '../exceptions/reconcile.ts';
 import {
   contentOf,
-  isEstimatedStill,
+  isStillEstimated,
   isFeed,
   isSameContent,
   lastSent,
-  NOT_OVERRIDDEN,
-  overriddenBy,
-  withNews,
+  NO_OVERRIDES,
+  findOverridden,
+  mergeResentFields,
 } from '../last-sent.ts';
 import { findMilestone, type ShipmentState } from '../state.ts';
 import {
@@ -30,16 +30,16 @@ import {
   isRepeatOfLastSent,
   isSameStatement,
   putMilestone,
-  restoredBy,
-  supersededBy,
+  findRestored,
+  findSuperseded,
 } from '../timeline.ts';
 import {
   type CommandContext,
   type CommandHandler,
   type DecideContext,
   type Decision,
-  refuseIfAny,
-  whileCancelled,
+  throwIfErrors,
+  cancelledWarnings,
 } from './command.ts';
 
 /** Records a milestone, corrects the one with the same `external_id`, or finds that it is known already. */
@@ -76,47 +76,47 @@ export const recordMilestone: CommandHandler<RecordMilestone, RecordResult, Omit
 
 function decide(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
   const before = state.record;
-  const checked = checkMilestone(command.milestone, context.places, command.at, portsKnownOf(before));
+  const checked = checkMilestone(command.milestone, context.places, command.at, listPorts(before));
   const input = checked.milestone;
-  refuseIfAny([...checked.errors, ...unknownContainer(input, before)]);
-  const unusual = unusualForMode(input.code, before);
+  throwIfErrors([...checked.errors, ...checkContainer(input, before)]);
+  const unusual = modeWarnings(input.code, before);
 
   const duplicate = findDuplicate(state.timeline, input);
   if (duplicate === undefined) {
-    refuseIfAny(tooMany(state));
-    const milestone = recorded(command, input, context);
-    const outcome = { previous: undefined, milestone, overridden: NOT_OVERRIDDEN };
+    throwIfErrors(checkMilestoneLimit(state));
+    const milestone = newMilestone(command, input, context);
+    const outcome = { previous: undefined, milestone, overridden: NO_OVERRIDES };
     const decided = decideMilestone(command.at, state, outcome, context);
     const warnings = [...unusual, ...decided.warnings];
     return { outcome: 'recorded', milestoneId: milestone.id, ...decided, warnings };
   }
 
   const previous = duplicate.entry.milestone;
-  const { content, overridden } = sentAgain(duplicate, input);
+  const { content, overridden } = mergeResent(duplicate, input);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
-  const known = [...unusual, ...(isFeed(input.source) ? stillOverridden(duplicate, { input, overridden }) : [])];
-  const isCurrentAgain = isMadeCurrentAgain(duplicate, input);
+  const known = [...unusual, ...(isFeed(input.source) ? overriddenWarnings(duplicate, { input, overridden }) : [])];
+  const isCurrentAgain = becomesCurrentAgain(duplicate, input);
   if (!isCurrentAgain && (duplicate.by !== 'external_id' || isSameContent(previous, content))) {
-    const events = remembered(duplicate, content, overridden);
-    const warnings = [...known, ...whileCancelled(before, before)];
+    const events = recordRepetition(duplicate, content, overridden);
+    const warnings = [...known, ...cancelledWarnings(before, before)];
     if (events.length === 0) return { ...common, outcome: 'existing', events, warnings };
     return { ...common, outcome: 'existing', ...withConsequences(command.at, state, events, context), warnings };
   }
-  const milestone = { ...corrected(previous, content), ...(isCurrentAgain && { superseded_at: null }) };
+  const milestone = { ...correctedMilestone(previous, content), ...(isCurrentAgain && { superseded_at: null }) };
   const decided = decideMilestone(command.at, state, { previous, milestone, overridden }, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...known, ...decided.warnings] };
 }
 
 /** A person who posts a superseded estimate again makes it current. A feed does not, because feeds resend everything. */
-function isMadeCurrentAgain({ entry, by }: Duplicate, { source }: MilestoneInput): boolean {
+function becomesCurrentAgain({ entry, by }: Duplicate, { source }: MilestoneInput): boolean {
   return by === 'content' && !isFeed(source) && entry.milestone.superseded_at !== null;
 }
 
-function recorded(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {
+function newMilestone(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {
   return {
     id: context.newId('mst', 0),
     shipment_id: command.shipment_id,
-    ...catalogued(input),
+    ...withCatalogFields(input),
     recorded_at: command.at,
     recorded_by: command.actor,
     retracted_at: null,
@@ -128,18 +128,18 @@ function recorded(command: RecordMilestone, input: MilestoneInput, context: Deci
 /**
  * The milestone with new content. Its id, `recorded_at` and `recorded_by` stay. A new statement makes it current again.
  */
-export function corrected(previous: Milestone, content: MilestoneInput): Milestone {
+export function correctedMilestone(previous: Milestone, content: MilestoneInput): Milestone {
   const superseded_at = isSameStatement(previous, content) ? previous.superseded_at : null;
-  return { ...previous, ...catalogued(content), superseded_at, revision: previous.revision + 1 };
+  return { ...previous, ...withCatalogFields(content), superseded_at, revision: previous.revision + 1 };
 }
 
-interface SentAgain {
+interface ResentMilestone {
   readonly content: MilestoneInput;
   readonly overridden: Overridden;
 }
 
 /** The content of a milestone after it was sent again, and the values of the feed that a person's values override. */
-function sentAgain({ entry, by }: Duplicate, input: MilestoneInput): SentAgain {
+function mergeResent({ entry, by }: Duplicate, input: MilestoneInput): ResentMilestone {
   const content = contentOf(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
@@ -147,14 +147,14 @@ function sentAgain({ entry, by }: Duplicate, input: MilestoneInput): SentAgain {
     const external_id = content.external_id ?? input.external_id;
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
-  if (!isFeed(input.source)) return { content: input, overridden: overriddenBy(input, lastSent(entry)) };
-  if (isEstimatedStill(entry, input)) return { content, overridden: entry.overridden };
-  const news = withNews(entry, input);
-  return { content: news, overridden: overriddenBy(news, input) };
+  if (!isFeed(input.source)) return { content: input, overridden: findOverridden(input, lastSent(entry)) };
+  if (isStillEstimated(entry, input)) return { content, overridden: entry.overridden };
+  const news = mergeResentFields(entry, input);
+  return { content: news, overridden: findOverridden(news, input) };
 }
 
 /** The event that remembers a repetition. It is not a correction and is not announced. */
-function remembered(
+function recordRepetition(
   { entry }: Duplicate,
   content: MilestoneInput,
   overridden: Overridden,
@@ -168,7 +168,7 @@ function remembered(
 }
 
 /** Warns a feed that a person's value overrides its own. */
-function stillOverridden(
+function overriddenWarnings(
   { entry, by }: Duplicate,
   { input, overridden }: { readonly input: MilestoneInput; readonly overridden: Overridden },
 ): readonly Warning[] {
@@ -184,7 +184,7 @@ function stillOverridden(
   return [{ code: 'overridden_by_user', param: null, message }];
 }
 
-function tooMany({ timeline }: ShipmentState): readonly FieldError[] {
+function checkMilestoneLimit({ timeline }: ShipmentState): readonly FieldError[] {
   if (timeline.length < SHIPMENT_LIMITS.milestones) return [];
   const message = `A shipment has at most ${SHIPMENT_LIMITS.milestones} milestones.`;
   return [{ param: 'code', code: 'limit_exceeded', message }];
@@ -214,32 +214,32 @@ export function decideMilestone(
 ): Pick<Decision, 'events' | 'nextCheckAt' | 'warnings'> {
   const { previous, milestone, overridden } = outcome;
   const before = state.record;
-  const superseded = supersededBy(state.timeline, milestone);
-  const restored = previous === undefined ? [] : restoredBy(state.timeline, previous, milestone);
+  const superseded = findSuperseded(state.timeline, milestone);
+  const restored = previous === undefined ? [] : findRestored(state.timeline, previous, milestone);
   const timeline = state.timeline.slice();
   const revision = before.version;
   const changed = { milestone, isNew: previous === undefined, superseded, restored, at, overridden };
   putMilestone(timeline, changed, revision);
   const derived = derive({ ...state, timeline, revision }, context.places);
 
-  const last = lastBetween(before, derived.record);
-  const events = [eventOf(outcome, { supersedes: superseded, restores: restored, last })];
-  const changes = changesBetween(before, derived.record);
+  const last = findLastMilestoneChanges(before, derived.record);
+  const events = [milestoneEvent(outcome, { supersedes: superseded, restores: restored, last })];
+  const changes = findChanges(before, derived.record);
   if (previous?.classifier === 'actual') {
     const to = milestone.retracted_at === null ? milestone : null;
     events.push(changedBy({ ...changes, milestone: { from: previous, to } }, derived));
   } else if (changes !== undefined) {
     events.push(changedBy(changes, derived));
   }
-  const warnings = [...arrivalBeforeDeparture(before, derived.record), ...whileCancelled(before, derived.record)];
+  const warnings = [...etaBeforeEtdWarnings(before, derived.record), ...cancelledWarnings(before, derived.record)];
   return { warnings, ...reconcile(state, { derived, timeline, events }, { ...context, at }) };
 }
 
 /** A warning if an estimate moved `etd` or `eta` of the shipment or a leg so that `eta` is before `etd`; at most one. */
-function arrivalBeforeDeparture(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
+function etaBeforeEtdWarnings(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   for (const [index, { etd, eta }] of [after, ...after.legs].entries()) {
     const was = index === 0 ? before : before.legs[index - 1];
-    const crossed = was?.etd === etd && was.eta === eta ? undefined : etaBeforeEtd(null, etd, eta);
+    const crossed = was?.etd === etd && was.eta === eta ? undefined : checkEtaAfterEtd(null, etd, eta);
     if (crossed !== undefined) return [crossed];
   }
   return [];
@@ -251,7 +251,7 @@ interface Effects {
   readonly last: LastMilestones;
 }
 
-function eventOf({ previous, milestone, overridden }: MilestoneOutcome, effects: Effects): ShipmentEventBody {
+function milestoneEvent({ previous, milestone, overridden }: MilestoneOutcome, effects: Effects): ShipmentEventBody {
   const { supersedes, restores, last } = effects;
   if (previous === undefined) return { type: 'milestone.recorded.v1', data: { milestone, supersedes, last } };
   if (milestone.retracted_at !== null) return { type: 'milestone.retracted.v1', data: { milestone, restores, last } };
@@ -259,7 +259,7 @@ function eventOf({ previous, milestone, overridden }: MilestoneOutcome, effects:
 }
 
 /** The content with the label and sequence of the catalog. @throws Error for a code that the check did not refuse */
-function catalogued(content: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
+function withCatalogFields(content: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
   const entry = findMilestoneCode(content.code);
   if (entry === undefined) throw new Error(`${content.code} passed the check without being in the catalog`);
   return { ...content, label: entry.label, sequence: entry.sequence };
@@ -272,11 +272,11 @@ export function answerMilestone({ milestoneId }: { readonly milestoneId: string 
 }
 
 /** Ports of the shipment. A milestone may write them in any form. */
-export function portsKnownOf({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
+export function listPorts({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
   return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
 }
 
-export function unknownContainer(
+export function checkContainer(
   { container_number }: Pick<MilestoneInput, 'container_number'>,
   { container_numbers }: ShipmentRecord,
 ): readonly FieldError[] {
@@ -285,7 +285,7 @@ export function unknownContainer(
   return [{ param: 'container_number', code: 'unknown_container', message }];
 }
 
-export function unusualForMode(code: string, { mode }: ShipmentRecord): readonly Warning[] {
+export function modeWarnings(code: string, { mode }: ShipmentRecord): readonly Warning[] {
   if (mode === null || findMilestoneCode(code)?.modes.includes(mode) !== false) return [];
   return [{ code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for ${mode}.` }];
 }

@@ -1,13 +1,13 @@
 import { DomainError, isPresent } from '@tracking/contracts';
-import { restoredWithout } from '../documents.ts';
+import { findRestoredDocument } from '../documents.ts';
 import { findDocument, type ShipmentState } from '../state.ts';
 import type { CommandContext, CommandHandler, DecideContext } from './command.ts';
 import {
-  aboutDocument,
+  decideOnDocument,
   answerDocument,
   type DocumentAnswer,
   type DocumentResult,
-  resultIn,
+  findDocumentResult,
 } from './document-decision.ts';
 
 /** A person approves a document. */
@@ -29,14 +29,14 @@ type Answer = Omit<DocumentAnswer, 'warnings'>;
 /** @throws DomainError `document_not_uploaded`, `document_reviewed` if it was rejected */
 export const approveDocument: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
   decide: (command, state, context) => review(command, { status: 'approved', reason: null }, state, context),
-  resultOf: (events, { document_id }) => resultIn(events, 'document.approved.v1', 'approved', document_id),
+  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
   answer: answerDocument,
 };
 
 /** @throws DomainError `document_not_uploaded`, `document_reviewed` if it was approved */
 export const rejectDocument: CommandHandler<RejectDocument, DocumentResult, Answer> = {
   decide: (command, state, context) => review(command, { status: 'rejected', reason: command.reason }, state, context),
-  resultOf: (events, { document_id }) => resultIn(events, 'document.rejected.v1', 'rejected', document_id),
+  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.rejected.v1', 'rejected', document_id),
   answer: answerDocument,
 };
 
@@ -55,7 +55,7 @@ function review(
   const about = { at, outcome: status, documentId: document_id } as const;
   // The first verdict stands, with its reason.
   if (previous.status === status) {
-    return aboutDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
+    return decideOnDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
   }
   if (previous.status === 'approved' || previous.status === 'rejected') {
     throw new DomainError('document_reviewed', `It is ${previous.status}. Replace it by another one.`);
@@ -65,7 +65,7 @@ function review(
   }
   const reviewed = { status, reviewed_by: actor, reviewed_at: at, rejection_reason: reason };
   const data = { stored: { document: { ...previous, ...reviewed }, object_id }, previous };
-  return aboutDocument(about, { type: `document.${status}.v1`, data }, state, context);
+  return decideOnDocument(about, { type: `document.${status}.v1`, data }, state, context);
 }
 
 /** A person deletes a document: its bytes are destroyed, the record stays. */
@@ -80,16 +80,16 @@ export const deleteDocument: CommandHandler<DeleteDocument, DocumentResult, Omit
     const { document: previous, object_id, received } = findDocument(state, document_id);
     const about = { at, outcome: 'deleted', documentId: document_id } as const;
     if (previous.status === 'deleted') {
-      return aboutDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
+      return decideOnDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
     }
     const documents_count = state.record.documents_count - (isPresent(previous) ? 1 : 0);
     const bytes = object_id ?? received?.id ?? null;
     const stored = { document: { ...previous, status: 'deleted' as const }, object_id: bytes };
-    const restored = restoredWithout(previous, state.documents);
+    const restored = findRestoredDocument(previous, state.documents);
     const data = { stored, previous, documents_count, ...(restored && { restored }) };
     const event = { type: 'document.deleted.v1', data } as const;
-    return aboutDocument(about, event, state, context);
+    return decideOnDocument(about, event, state, context);
   },
-  resultOf: (events, { document_id }) => resultIn(events, 'document.deleted.v1', 'deleted', document_id),
+  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.deleted.v1', 'deleted', document_id),
   answer: answerDocument,
 };

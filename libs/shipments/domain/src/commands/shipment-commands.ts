@@ -4,7 +4,7 @@ import {
   type CommandResult,
   type DecideContext,
   type Decision,
-  noSuchShipment,
+  shipmentNotFound,
 } from './command.ts';
 import { type ShipmentState, findDocument, findEntry, findException } from '../state.ts';
 import {
@@ -126,7 +126,7 @@ function decision(command: ShipmentCommand, state: ShipmentState | undefined, co
     requireVersion(state.record.version, command.expected_versions);
     return handler.decide(command, state, context);
   }
-  if (handler.create === undefined) throw noSuchShipment();
+  if (handler.create === undefined) throw shipmentNotFound();
   requireVersion(null, command.expected_versions);
   return handler.create(command, context);
 }

@@ -1,6 +1,6 @@
 import type { FieldError, Leg, LegFields, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
-import { changesBetween, lastBetween, movesNothing } from '../changes.ts';
-import { type CheckedShipment, etaBeforeEtd } from '../check-shipment.ts';
+import { findChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
+import { type CheckedShipment, checkEtaAfterEtd } from '../check-shipment.ts';
 import { changedBy, derive } from '../derive.ts';
 import type { GivenPorts, LastSent, LegTimesWritten, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
@@ -8,7 +8,7 @@ import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
 import { portsOf } from '../route.ts';
 import { setSchedule, type ShipmentState } from '../state.ts';
-import { type CommandContext, type DecideContext, type Decision, refuseIfAny, whileCancelled } from './command.ts';
+import { type CommandContext, type DecideContext, type Decision, throwIfErrors, cancelledWarnings } from './command.ts';
 
 /** A client's changes of an existing shipment. */
 interface Update {
@@ -40,30 +40,30 @@ export function decideUpdate(
   const given = { ...(state.ports ?? before), ...plain };
   const legs = continued?.answered ?? before.legs;
   const record: ShipmentRecord = { ...before, ...plain, ...also, ...portsOf(given, schedule.legs.value), legs };
-  refuseIfAny([
+  throwIfErrors([
     ...checked.errors,
-    ...movedExternalId(before, record),
-    ...missingReference({ ...record, external_id: before.external_id }),
+    ...checkExternalId(before, record),
+    ...checkReferences({ ...record, external_id: before.external_id }),
   ]);
 
   const { timeline } = state;
   const derived = derive({ ...state, record, schedule, revision, movesEtaAfterArrival }, context.places);
-  const last = lastBetween(before, derived.record);
-  const changes = changesBetween(before, derived.record);
+  const last = findLastMilestoneChanges(before, derived.record);
+  const changes = findChanges(before, derived.record);
   const events: ShipmentEventBody[] = [];
-  if (Object.keys(times).length > 0 || !movesNothing(last)) {
+  if (Object.keys(times).length > 0 || !hasNoLastMilestones(last)) {
     const data = { fields: times, ...(legsWritten && { legs_written: legsWritten }), sent, last };
     events.push({ type: 'shipment.updated.v1', data });
   }
-  events.push(...portsGiven(state.ports, given, derived.record));
+  events.push(...recordGivenPorts(state.ports, given, derived.record));
   if (changes !== undefined) events.push(changedBy(changes, derived));
   const reconciled = reconcile(state, { derived, timeline, events }, { ...context, at: command.at });
-  const warnings = [...warningsOf(checked, derived.record), ...whileCancelled(before, derived.record)];
+  const warnings = [...updateWarnings(checked, derived.record), ...cancelledWarnings(before, derived.record)];
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
 }
 
 /** Remembers the ports that the client set, unless they equal the remembered or visible ones. */
-export function portsGiven(
+export function recordGivenPorts(
   known: GivenPorts | null,
   given: GivenPorts,
   answered: GivenPorts,
@@ -75,13 +75,13 @@ export function portsGiven(
 }
 
 /** The `external_id` identifies the shipment in the client's system. It cannot be changed or set later. */
-function movedExternalId(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
+function checkExternalId(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
   if (after.external_id === before.external_id) return [];
   const message = 'The external_id of a shipment is set when it is created, and never changes.';
   return [{ param: 'external_id', code: 'external_id_immutable', message }];
 }
 
-export function missingReference(
+export function checkReferences(
   fields: Pick<ShipmentFields, 'external_id' | 'house_bill' | 'container_numbers'>,
 ): readonly FieldError[] {
   if (fields.external_id !== null || fields.house_bill !== null || fields.container_numbers.length > 0) return [];
@@ -90,10 +90,13 @@ export function missingReference(
 }
 
 /** Compares `eta` and `etd` as they are after the update, not only as sent. */
-export function warningsOf({ fields, warnings }: CheckedShipment, { etd, eta }: ShipmentRecord): readonly Warning[] {
+export function updateWarnings(
+  { fields, warnings }: CheckedShipment,
+  { etd, eta }: ShipmentRecord,
+): readonly Warning[] {
   const others = warnings.filter(({ param }) => param !== 'eta');
   const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
-  const order = isSet ? etaBeforeEtd('eta', etd, eta) : undefined;
+  const order = isSet ? checkEtaAfterEtd('eta', etd, eta) : undefined;
   return order === undefined ? others : [...others, order];
 }
 
@@ -116,12 +119,12 @@ export function continueLegs(
   { schedule, sent: lastSent, record }: Pick<ShipmentState, 'schedule' | 'sent' | 'record'>,
   revision: number,
 ): ContinuedLegs {
-  const formerlySent = formerPlaces(sent, lastSent.legs);
-  const present = formerPlaces(sent, schedule.legs.value);
+  const formerlySent = matchFormerLegs(sent, lastSent.legs);
+  const present = matchFormerLegs(sent, schedule.legs.value);
   const continued = sent.map((leg, index) => {
-    const place = present[index] ?? NOWHERE;
+    const place = present[index] ?? NO_INDEX;
     const [before, written] = [schedule.legs.value[place], schedule.legs.written[place]];
-    const last = lastSent.legs[formerlySent[index] ?? NOWHERE];
+    const last = lastSent.legs[formerlySent[index] ?? NO_INDEX];
     const keeps = (time: 'etd' | 'eta') => before !== undefined && last !== undefined && last[time] === leg[time];
     const timeOf = (time: 'etd' | 'eta') => (keeps(time) ? (before?.[time] ?? null) : leg[time]);
     const writtenOf = (time: 'etd' | 'eta') => (keeps(time) && written !== undefined ? written[time] : revision);
@@ -140,10 +143,10 @@ export function continueLegs(
   };
 }
 
-const NOWHERE = -1;
+const NO_INDEX = -1;
 
 /** For each leg, the index of the leg that it continues: one with the same ports, otherwise the one at the same index. */
-function formerPlaces(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
+function matchFormerLegs(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
   const free = new Set(former.keys());
   const take = (place: number | undefined) => (place !== undefined && free.delete(place) ? place : undefined);
   const bySamePorts = legs.map((leg) => take([...free].find((place) => hasSamePorts(leg, former[place]))));

@@ -3,16 +3,16 @@ import type { ReceivedObject } from '../events/event-data.ts';
 import { findDocument } from '../state.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 import {
-  aboutDocument,
+  decideOnDocument,
   answerDocument,
   type DocumentAnswer,
   type DocumentInput,
   type DocumentResult,
   type ExpectedBytes,
-  findPending,
+  requirePending,
   newDocument,
-  resultIn,
-  uploaded,
+  findDocumentResult,
+  decideUploaded,
 } from './document-decision.ts';
 
 /** Makes a document whose bytes arrive later. */
@@ -27,7 +27,7 @@ export const requestUpload: CommandHandler<RequestUpload, DocumentResult, Omit<D
   decide(command, state, context) {
     const document = newDocument(command, command.document, state, context);
     const event = { type: 'document.requested.v1', data: { stored: { document, object_id: null } } } as const;
-    return aboutDocument({ at: command.at, outcome: 'requested', documentId: document.id }, event, state, context);
+    return decideOnDocument({ at: command.at, outcome: 'requested', documentId: document.id }, event, state, context);
   },
   resultOf(events) {
     const [documentId] = events.flatMap(({ type, data }) =>
@@ -51,14 +51,14 @@ export interface ReceiveUpload extends CommandContext {
 /** `unchanged`: the object received before is kept, and the new one is not needed. @throws DomainError `document_not_pending` */
 export const receiveUpload: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, object, kept_object_id }, state, context) {
-    const { received } = findPending(state, document_id, at);
+    const { received } = requirePending(state, document_id, at);
     if (received !== null && received.id === kept_object_id && isSame(received, object)) {
-      return aboutDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
+      return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const event = { type: 'document.received.v1', data: { document_id, object } } as const;
-    return aboutDocument({ at, outcome: 'received', documentId: document_id }, event, state, context);
+    return decideOnDocument({ at, outcome: 'received', documentId: document_id }, event, state, context);
   },
-  resultOf: (events, { document_id }) => resultIn(events, 'document.received.v1', 'received', document_id),
+  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.received.v1', 'received', document_id),
   answer: answerDocument,
 };
 
@@ -82,16 +82,16 @@ export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit
     const found = findDocument(state, document_id);
     // Completing it again changes nothing.
     if (isPresent(found.document)) {
-      return aboutDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
+      return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
-    const { document, received } = findPending(state, document_id, at);
+    const { document, received } = requirePending(state, document_id, at);
     if (received === null) throw new DomainError('upload_missing', 'No bytes have come for it yet.');
     if (received.id === lost_object_id) throw new DomainError('upload_missing', 'What came is lost. Send it again.');
     requireExpected(document, received);
-    const event = uploaded(document, received, at, state);
-    return aboutDocument({ at, outcome: 'completed', documentId: document_id }, event, state, context);
+    const event = decideUploaded(document, received, at, state);
+    return decideOnDocument({ at, outcome: 'completed', documentId: document_id }, event, state, context);
   },
-  resultOf: (events, { document_id }) => resultIn(events, 'document.uploaded.v1', 'completed', document_id),
+  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.uploaded.v1', 'completed', document_id),
   answer: answerDocument,
 };
 
@@ -121,8 +121,8 @@ export const addDocument: CommandHandler<AddDocument, DocumentResult, Omit<Docum
     const { at, document: input, object } = command;
     const { content_type, size_bytes, sha256: checksum_sha256 } = object;
     const pending = newDocument(command, { ...input, content_type, size_bytes, checksum_sha256 }, state, context);
-    const event = uploaded(pending, object, at, state);
-    return aboutDocument({ at, outcome: 'added', documentId: pending.id }, event, state, context);
+    const event = decideUploaded(pending, object, at, state);
+    return decideOnDocument({ at, outcome: 'added', documentId: pending.id }, event, state, context);
   },
   resultOf(events) {
     const [documentId] = events.flatMap(({ type, data }) =>

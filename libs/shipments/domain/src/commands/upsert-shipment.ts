@@ -5,14 +5,20 @@ import {
   type ShipmentRecord,
   type Warning,
 } from '@tracking/contracts';
-import { same } from '../changes.ts';
+import { isSameJson } from '../changes.ts';
 import { type CheckedShipment, checkShipmentFields } from '../check-shipment.ts';
-import { type CommandContext, type CommandHandler, type DecideContext, type Decision, refuseIfAny } from './command.ts';
+import {
+  type CommandContext,
+  type CommandHandler,
+  type DecideContext,
+  type Decision,
+  throwIfErrors,
+} from './command.ts';
 import { derive } from '../derive.ts';
 import type { LastSent, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
-import { continueLegs, decideUpdate, missingReference, portsGiven, warningsOf } from './update.ts';
+import { continueLegs, decideUpdate, checkReferences, recordGivenPorts, updateWarnings } from './update.ts';
 import { portsOf } from '../route.ts';
 import { type ShipmentState, scheduleOf } from '../state.ts';
 
@@ -45,7 +51,7 @@ export const upsertShipment: CommandHandler<UpsertShipment, UpsertResult, Omit<U
 function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
   const checked = checkFields(command, command.fields.mode ?? null, context.places);
   const fields = { ...EMPTY_SHIPMENT_FIELDS, ...checked.fields };
-  refuseIfAny([...checked.errors, ...missingReference(fields)]);
+  throwIfErrors([...checked.errors, ...checkReferences(fields)]);
   const { etd, eta, legs } = fields;
   const sent: LastSent = { etd, eta, legs };
   const record: ShipmentRecord = {
@@ -67,15 +73,22 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     version: 1,
   };
   const schedule = scheduleOf(sent, 0);
-  const basis = { record, schedule, timeline: [], cancelled: null, revision: 0, takenOff: new Map<string, never>() };
+  const basis = {
+    record,
+    schedule,
+    timeline: [],
+    cancelled: null,
+    revision: 0,
+    removedContainers: new Map<string, never>(),
+  };
   const derived = derive(basis, context.places);
   const { workspace_id, environment } = command;
   const events: ShipmentEventBody[] = [
     { type: 'shipment.created.v1', data: { workspace_id, environment, shipment: derived.record, sent } },
-    ...portsGiven(null, fields, derived.record),
+    ...recordGivenPorts(null, fields, derived.record),
   ];
   const reconciled = reconcile(undefined, { derived, timeline: [], events }, { ...context, at: command.at });
-  return { outcome: 'created', warnings: warningsOf(checked, derived.record), ...reconciled };
+  return { outcome: 'created', warnings: updateWarnings(checked, derived.record), ...reconciled };
 }
 
 /**
@@ -85,7 +98,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
 function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
   const checked = checkFields(command, mode, context.places);
-  const newly = newlySent(state.sent, checked.fields);
+  const newly = pickNewlySent(state.sent, checked.fields);
   const sent = { ...state.sent, ...newly };
   if (newly.legs === undefined) return decideUpdate(command, state, context, { checked, times: newly, sent });
   const continued = continueLegs(newly.legs, state, state.record.version);
@@ -102,10 +115,10 @@ function checkFields(
 }
 
 /** Fields that differ from the last upsert. */
-function newlySent(sent: LastSent, { etd, eta, legs }: ScheduleFields): ScheduleFields {
+function pickNewlySent(sent: LastSent, { etd, eta, legs }: ScheduleFields): ScheduleFields {
   return {
     ...(etd === undefined || etd === sent.etd ? {} : { etd }),
     ...(eta === undefined || eta === sent.eta ? {} : { eta }),
-    ...(legs === undefined || same(legs, sent.legs) ? {} : { legs }),
+    ...(legs === undefined || isSameJson(legs, sent.legs) ? {} : { legs }),
   };
 }

@@ -34,7 +34,7 @@ export interface EventMetadata {
  * When time alone next changes the shipment; null if never. Ignores the value of an imported event: the other system has
  * other rules and settings, and more events of the shipment may follow.
  */
-export function nextCheckOf({ next_check_at, imported }: EventMetadata): Timestamp | null {
+export function nextCheckTime({ next_check_at, imported }: EventMetadata): Timestamp | null {
   return imported === true ? null : next_check_at;
 }
 

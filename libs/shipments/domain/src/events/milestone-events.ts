@@ -1,5 +1,5 @@
 import type { Milestone } from '@tracking/contracts';
-import { applyLastMilestones, same } from '../changes.ts';
+import { applyLastMilestones, isSameJson } from '../changes.ts';
 import type { Announcement, StoredEventDescriptor } from './descriptor.ts';
 import type { LastMilestones, Overridden } from './event-data.ts';
 
@@ -64,7 +64,7 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
   // With the same revision, its content did not change.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
   historyNote: ({ milestone, previous }) =>
-    same(milestone, previous)
+    isSameJson(milestone, previous)
       ? undefined
       : { type: 'milestone.corrected', changes: { milestone: { from: previous, to: milestone } } },
   // The `shipment.changed.v1` that follows announces the correction of an actual milestone.

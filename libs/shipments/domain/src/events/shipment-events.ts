@@ -5,7 +5,7 @@ import {
   type ShipmentRecord,
   withAllFields,
 } from '@tracking/contracts';
-import { applyChanges, applyLastMilestones, takenOffAfter } from '../changes.ts';
+import { applyChanges, applyLastMilestones, updateRemovedContainers } from '../changes.ts';
 import { scheduleOf, setSchedule } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { Changes, GivenPorts, LastMilestones, LastSent, LegTimesWritten, ScheduleFields } from './event-data.ts';
@@ -31,17 +31,17 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     sent,
     ports: null,
     cancelled: null,
-    takenOff: new Map(),
+    removedContainers: new Map(),
     timeline: [],
     exceptions: [],
     documents: [],
     endedConditions: new Set(),
     acknowledgementNotes: new Map(),
-    heardAt: null,
+    lastNewsAt: null,
     nextCheckAt: null,
     commands: [],
   }),
-  historyNote: ({ shipment }) => ({ type: 'shipment.created', changes: givenIn(shipment) }),
+  historyNote: ({ shipment }) => ({ type: 'shipment.created', changes: pickGivenFields(shipment) }),
   announce: () => ({ type: 'shipment.created', data: (shipment) => ({ shipment }) }),
 };
 
@@ -49,7 +49,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
 const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created_at', 'updated_at', 'version']);
 
 /** The fields that are set on a new shipment, except those that every shipment has. */
-function givenIn(shipment: ShipmentRecord): HistoryChanges {
+function pickGivenFields(shipment: ShipmentRecord): HistoryChanges {
   const given = Object.entries(shipment).filter(([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isEmpty(value));
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
 }
@@ -110,7 +110,7 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
   type: 'shipment.changed.v1',
   applyToRecord: (record, { changes }) => applyChanges(record, changes),
   applyToState(draft, { changes }) {
-    draft.takenOff = takenOffAfter(draft.takenOff, changes);
+    draft.removedContainers = updateRemovedContainers(draft.removedContainers, changes);
   },
   isNews: ({ changes }) => changes.eta !== undefined,
   historyNote: ({ changes: { milestone: _, ...changes } }) =>

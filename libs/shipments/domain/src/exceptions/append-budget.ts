@@ -1,11 +1,11 @@
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 
 /** Maximum bytes of exceptions that rules open and update in one command. */
-const RULE_BYTES = 400_000;
+const MAX_RULE_BYTES = 400_000;
 /** The same, including the command's own events. One append holds about 1 MB. */
-const COMMAND_BYTES = 900_000;
+const MAX_APPEND_BYTES = 900_000;
 /** Up to here, the size of the command itself does not matter. */
-const FEW_BYTES = 50_000;
+const SMALL_COMMAND_BYTES = 50_000;
 
 /** Limits the exceptions that rules open and update in one command. Those beyond the limit wait for the next check. */
 export class AppendBudget {
@@ -18,9 +18,9 @@ export class AppendBudget {
   /** Takes room for the event; returns false if there is not enough. */
   take({ data }: ShipmentEventBody): boolean {
     const bytes = this.ruleBytes + utf8Bytes(data);
-    if (bytes > FEW_BYTES) {
+    if (bytes > SMALL_COMMAND_BYTES) {
       this.commandBytes ??= this.command.reduce((sum, event) => sum + utf8Bytes(event.data), 0);
-      if (bytes > Math.min(RULE_BYTES, COMMAND_BYTES - this.commandBytes)) return false;
+      if (bytes > Math.min(MAX_RULE_BYTES, MAX_APPEND_BYTES - this.commandBytes)) return false;
     }
     this.ruleBytes = bytes;
     return true;

@@ -1,11 +1,11 @@
 import { type ExceptionSettings, type Leg, type Places, type Timestamp, findMilestoneCode } from '@tracking/contracts';
-import { latest } from '../container-progress.ts';
+import { latestTimeOf } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
-import { NEVER, RANK, earlier, goesOn, later } from '../milestone-summary.ts';
+import { NEVER, RANK, earlier, isOnward, later } from '../milestone-summary.ts';
 import { placeOf } from '../references.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
-import { firstPlace } from '../timeline.ts';
+import { findFirstIndex } from '../timeline.ts';
 import { type Finding, forEachSubject, hoursAfter, hoursOf, localDay, type RuleFacts } from './rule.ts';
 import {
   byChangeOf,
@@ -15,16 +15,16 @@ import {
   isDelivered,
   isReturned,
   milestonesFor,
-  stepDone,
+  byStep,
 } from './remedies.ts';
 
 /** How long goods may stay at a stop if no ETD of the next leg is known. */
-const STOP_HOURS = 10 * 24;
+const MAX_STOP_HOURS = 10 * 24;
 
 /** The container was not loaded again at its last stop: no milestone of loading or a later step is dated at or after the stop. */
 export const missedConnection = forEachSubject(({ summaries, progress }, { derived }, settings) => {
   const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(later, undefined);
-  const onward = latest(summaries, 'onward');
+  const onward = latestTimeOf(summaries, 'onward');
   if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
   const { record, analysis } = derived;
   const { location } = stop.milestone;
@@ -35,10 +35,11 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
   return {
     milestone: stop,
     detail: next_etd === null ? `${since} again.` : `${since} for the next leg, whose ETD is ${next_etd}.`,
-    opens_at: next_etd === null ? hoursAfter(arrived_at, STOP_HOURS) : hoursAfter(next_etd, hoursOf(settings, record)),
+    opens_at:
+      next_etd === null ? hoursAfter(arrived_at, MAX_STOP_HOURS) : hoursAfter(next_etd, hoursOf(settings, record)),
     metrics: { location, arrived_at, next_etd },
     resolvedBy: () => [
-      loadedAgain(stop, analysis.route),
+      byLoading(stop, analysis.route),
       ...(next === undefined ? [] : [byChangeOf(`legs[${next.index}].etd`)]),
       byCorrectionOf(stop),
     ],
@@ -49,7 +50,7 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
 function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
   const place = placeOf(stop.milestone.location);
   const arrivals = summaries.map(({ stops }) => {
-    for (let at = firstPlace(stops, ({ occurred_at }) => occurred_at > onward); at < stops.length; at++) {
+    for (let at = findFirstIndex(stops, ({ occurred_at }) => occurred_at > onward); at < stops.length; at++) {
       if (placeOf(stops[at]?.milestone.location ?? null) === place) return stops[at];
     }
     return undefined;
@@ -66,14 +67,14 @@ function nextLeg(legs: readonly Leg[], location: string | null) {
   return leg && { leg, index };
 }
 
-function loadedAgain(stop: TimelineEntry, route: Route) {
+function byLoading(stop: TimelineEntry, route: Route) {
   const isMilestone = ({
     sequence,
     rules,
   }: {
     readonly sequence: number;
-    readonly rules: Parameters<typeof goesOn>[1];
-  }) => rules.transshipment_stop !== true && goesOn(sequence, rules, route.mode);
+    readonly rules: Parameters<typeof isOnward>[1];
+  }) => rules.transshipment_stop !== true && isOnward(sequence, rules, route.mode);
   return byMilestone(milestonesFor([{ from: stop.milestone.occurred_at, isMilestone }], route));
 }
 
@@ -85,9 +86,9 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
   const discharged =
     progress.discharge ?? (isHandedOut(subject, record.mode) ? progress.reached[RANK.available_for_pickup] : undefined);
   const last_free_day = container?.last_free_day ?? null;
-  const when = atRisk(last_free_day, discharged, facts, settings);
+  const when = feeRisk(last_free_day, discharged, facts, settings);
   if (when === undefined) return undefined;
-  const left = latest(summaries, 'railDeparted');
+  const left = latestTimeOf(summaries, 'railDeparted');
   return {
     ...when,
     detail:
@@ -96,7 +97,7 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
         : `The last free day is ${last_free_day}, and no gate-out is known.`,
     metrics: { last_free_day, discharged_at: timeOf(discharged) },
     resolvedBy: () => [
-      stepDone('out_for_delivery', left === NEVER ? null : left, analysis.route),
+      byStep('out_for_delivery', left === NEVER ? null : left, analysis.route),
       ...(container === undefined ? [] : [byChangeOf('last_free_day')]),
       ...correctionOf(when.milestone),
     ],
@@ -114,7 +115,7 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
       ? progress.reached.slice(RANK.out_for_delivery).reduce<TimelineEntry | undefined>(earlier, undefined)
       : undefined);
   const empty_return_by = container?.empty_return_by ?? null;
-  const when = atRisk(empty_return_by, left, facts, settings);
+  const when = feeRisk(empty_return_by, left, facts, settings);
   if (when === undefined) return undefined;
   return {
     ...when,
@@ -124,7 +125,7 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
         : `To be returned empty by ${empty_return_by}, and no return is known.`,
     metrics: { empty_return_by, gated_out_at: timeOf(left) },
     resolvedBy: () => [
-      stepDone('completed', null, analysis.route),
+      byStep('completed', null, analysis.route),
       ...(container === undefined ? [] : [byChangeOf('empty_return_by')]),
       ...correctionOf(when.milestone),
     ],
@@ -132,7 +133,7 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
 });
 
 /** Opens some hours before the day, critical from its end. Without a day, opens some hours after the milestone. */
-function atRisk(
+function feeRisk(
   day: string | null,
   since: TimelineEntry | undefined,
   { derived, places }: RuleFacts,
@@ -140,7 +141,7 @@ function atRisk(
 ): (Pick<Finding, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
   const { record } = derived;
   if (day !== null) {
-    const { from, until } = localDay(day, zoneOf(record.destination_port, places));
+    const { from, until } = localDay(day, timeZoneOf(record.destination_port, places));
     const opens_at = hoursAfter(from, -(settings.before_hours ?? 0));
     return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
@@ -148,15 +149,15 @@ function atRisk(
   return { milestone: since, opens_at: hoursAfter(since.milestone.occurred_at, hoursOf(settings, record)) };
 }
 
-function zoneOf(port: string | null, places: Places): string {
+function timeZoneOf(port: string | null, places: Places): string {
   return (port === null ? undefined : places.find(port)?.timezone) ?? 'UTC';
 }
 
 /** Reports whether terminals hand out the container, so that later milestones show that it left. */
 function isHandedOut({ container_number }: StatusSubject, mode: Route['mode']): boolean {
-  return container_number !== null && (mode === null || HANDED_OUT.includes(mode));
+  return container_number !== null && (mode === null || HANDED_OUT_MODES.includes(mode));
 }
-const HANDED_OUT = findMilestoneCode('gated_out')?.modes ?? [];
+const HANDED_OUT_MODES = findMilestoneCode('gated_out')?.modes ?? [];
 
 function correctionOf(entry: TimelineEntry | null) {
   return entry === null ? [] : [byCorrectionOf(entry)];

@@ -1,17 +1,17 @@
 import { isPresent } from '@tracking/contracts';
-import { replacementsAmong } from '../documents.ts';
-import type { DocumentInHand } from '../state.ts';
-import { type Find, hoursAfter } from './rule.ts';
+import { replacementFinder } from '../documents.ts';
+import type { DocumentState } from '../state.ts';
+import { type FindFindings, hoursAfter } from './rule.ts';
 import { byChangeOf, byDocuments } from './remedies.ts';
 
 /** Document types that the workspace requires for the mode and that are missing, from some hours before the ETA. */
-export const missingDocument: Find = ({ derived, documents, requiredDocuments }, { before_hours }) => {
+export const missingDocument: FindFindings = ({ derived, documents, requiredDocuments }, { before_hours }) => {
   const { mode, eta } = derived.record;
   if (mode === null || eta === null) return [];
   const required = requiredDocuments[mode];
-  const findReplacement = replacementsAmong(documents);
+  const findReplacement = replacementFinder(documents);
   // A rejected document is present. `document_rejected` is the exception for it.
-  const isThere = ({ document }: DocumentInHand) =>
+  const isThere = ({ document }: DocumentState) =>
     required.includes(document.type) && isPresent(document) && findReplacement(document) === undefined;
   const there = new Set(documents.filter(isThere).map(({ document }) => document.type));
   const missing = required.filter((type) => !there.has(type));
@@ -25,7 +25,7 @@ export const missingDocument: Find = ({ derived, documents, requiredDocuments },
       detail: `Missing: ${missing.join(', ')}. Expected to arrive at ${eta}.`,
       metrics: { missing, eta },
       // A person who resolved it accepted only that those were missing.
-      isGraverThan: (resolved) => missing.some((type) => !isAmong(resolved['missing'], type)),
+      isGraverThan: (resolved) => missing.some((type) => !includesOrUnknown(resolved['missing'], type)),
       resolvedBy: () => [byDocuments('document_uploaded', missing), byChangeOf('eta', 'mode')],
     },
   ];
@@ -35,9 +35,9 @@ export const missingDocument: Find = ({ derived, documents, requiredDocuments },
 const MAX_LISTED = 3;
 
 /** Rejected documents, until one of their type or their replacement is approved, or they are deleted. */
-export const documentRejected: Find = ({ documents }) => {
-  const findReplacement = replacementsAmong(documents);
-  const isMadeUpFor = (one: DocumentInHand) =>
+export const documentRejected: FindFindings = ({ documents }) => {
+  const findReplacement = replacementFinder(documents);
+  const isMadeUpFor = (one: DocumentState) =>
     findReplacement(one.document)?.document.status === 'approved' || hasLaterApproval(one, documents);
   const rejected = documents
     .filter((one) => one.document.status === 'rejected' && !isMadeUpFor(one))
@@ -53,15 +53,15 @@ export const documentRejected: Find = ({ documents }) => {
       milestone: null,
       detail: `Rejected: ${[...listed, ...others].join('; ')}.`,
       metrics: { document_ids: ids },
-      isGraverThan: (resolved) => ids.some((id) => !isAmong(resolved['document_ids'], id)),
+      isGraverThan: (resolved) => ids.some((id) => !includesOrUnknown(resolved['document_ids'], id)),
       resolvedBy: () => [byDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))])],
     },
   ];
 };
 
 function hasLaterApproval(
-  { document: { type }, verdict }: DocumentInHand,
-  documents: readonly DocumentInHand[],
+  { document: { type }, verdict }: DocumentState,
+  documents: readonly DocumentState[],
 ): boolean {
   return documents.some(
     (other) => other.document.type === type && other.document.status === 'approved' && other.verdict > verdict,
@@ -69,6 +69,6 @@ function hasLaterApproval(
 }
 
 /** True also without a list: exceptions that a person opened have no metrics and cover everything. */
-function isAmong(all: unknown, one: string): boolean {
+function includesOrUnknown(all: unknown, one: string): boolean {
   return !Array.isArray(all) || all.includes(one);
 }

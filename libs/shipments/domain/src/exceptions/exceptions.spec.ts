@@ -636,7 +636,7 @@ describe('movement_after_cancel', () => {
     const recorded = timeline.at(-1)?.recorded ?? 0;
     const found = [recorded - 1, recorded, recorded + 1].map((since) => {
       const cancellation = { since, milestone: null };
-      const facts = { heardAt: null, documents: [], requiredDocuments: known.settings.required_documents };
+      const facts = { lastNewsAt: null, documents: [], requiredDocuments: known.settings.required_documents };
       const all = { ...facts, timeline, derived: { ...derived, cancellation }, places: known.places };
       return movementAfterCancel(all, known.settings.exceptions.movement_after_cancel).length;
     });

@@ -1,5 +1,5 @@
 import { type ShipmentRecord, milestoneRules } from '@tracking/contracts';
-import { latest } from '../container-progress.ts';
+import { latestTimeOf } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
 import { isSailingOn } from '../milestone-meaning.ts';
 import { RANK, earlier, later } from '../milestone-summary.ts';
@@ -7,14 +7,14 @@ import type { TimelineEntry } from '../state.ts';
 import {
   byCorrectionOf,
   byMilestone,
-  CANCELLATION_TAKEN_BACK,
+  RESOLVED_BY_REOPENING,
   isAttempted,
   isDelivered,
   milestonesFor,
   type Remedy,
-  takingBack,
+  revokingMilestones,
 } from './remedies.ts';
-import { type Find, type Finding, forEachSubject } from './rule.ts';
+import { type FindFindings, type Finding, forEachSubject } from './rule.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -22,7 +22,7 @@ const DAY_MS = 24 * 3_600_000;
  * Applies a rule to the first milestone that opens exceptions of the type, for each container that has one. A milestone
  * that names no container belongs to the shipment, and counts while it applies to any container.
  */
-function forEachNamed(type: string, rule: NamedRule): Find {
+function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): FindFindings {
   return ({ derived: { subjects, analysis, record } }) => {
     const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
       if (milestone === undefined) return [];
@@ -41,28 +41,34 @@ function forEachNamed(type: string, rule: NamedRule): Find {
 }
 
 /** The problem and the milestones that solve it; undefined if there is no problem. */
-type NamedRule = (entry: TimelineEntry, subject: StatusSubject, record: ShipmentRecord) => Wrong | undefined;
-interface Wrong extends Remedy {
+type OpeningMilestoneRule = (
+  entry: TimelineEntry,
+  subject: StatusSubject,
+  record: ShipmentRecord,
+) => Problem | undefined;
+interface Problem extends Remedy {
   readonly detail: string;
 }
 
-export const customsHold = forEachNamed('customs_hold', held);
-export const deliveryFailed = forEachNamed('delivery_failed', attempted);
+export const customsHold = forEachOpeningMilestone('customs_hold', findHold);
+export const deliveryFailed = forEachOpeningMilestone('delivery_failed', findFailedDelivery);
 
 /**
  * A hold or inspection without a clearance dated at or after it. Before the first departure, the clearance of export or a
  * departure ends it; after that, the clearance of import. Feeds skip steps, so without a departure any later milestone
  * counts as one. The clearance of import does so only from the ETD on, if that is known.
  */
-function held({ milestone }: TimelineEntry, subject: StatusSubject, { etd }: ShipmentRecord): Wrong | undefined {
+function findHold({ milestone }: TimelineEntry, subject: StatusSubject, { etd }: ShipmentRecord): Problem | undefined {
   const { summaries, progress } = subject;
   const since = milestone.occurred_at;
   const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined);
   const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(earlier, undefined);
   const mayBeAtOrigin = departed === undefined && !isAttempted(subject) && etd !== null && etd > since;
-  const cleared = latest(summaries, 'importCleared') >= (mayBeAtOrigin ? etd : since);
+  const cleared = latestTimeOf(summaries, 'importCleared') >= (mayBeAtOrigin ? etd : since);
   const hasLeft =
-    departed === undefined ? latest(summaries, 'exportCleared') >= since : since <= departed.milestone.occurred_at;
+    departed === undefined
+      ? latestTimeOf(summaries, 'exportCleared') >= since
+      : since <= departed.milestone.occurred_at;
   if (cleared || hasLeft || isDelivered(progress)) return undefined;
   return {
     detail: `${milestone.label} since ${since}.`,
@@ -75,20 +81,20 @@ function held({ milestone }: TimelineEntry, subject: StatusSubject, { etd }: Shi
   };
 }
 
-function attempted({ milestone }: TimelineEntry, { progress }: StatusSubject): Wrong | undefined {
+function findFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSubject): Problem | undefined {
   if (isDelivered(progress)) return undefined;
   const detail = `Delivery attempted at ${milestone.occurred_at}.`;
   return { detail, from: null, isMilestone: ({ rank }) => rank >= RANK.delivered };
 }
 
 /** The end of the journey is dated more than a day before a movement, or a cancellation came after delivery. */
-export const milestoneConflict: Find = (facts, settings) => {
+export const milestoneConflict: FindFindings = (facts, settings) => {
   const findings = endBeforeMovement(facts, settings);
   const { cancellations } = facts.derived.analysis;
   const cancellation = cancellations[0];
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
   const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
-  const resolvedBy = () => [byMilestone(takingBack(cancellations)), byCorrectionOf(...cancellations)];
+  const resolvedBy = () => [byMilestone(revokingMilestones(cancellations)), byCorrectionOf(...cancellations)];
   return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
 };
 
@@ -104,7 +110,7 @@ const endBeforeMovement = forEachSubject(({ summaries }) => {
 });
 
 /** A movement was recorded after the cancellation, for its container or for the shipment. Dates of milestones do not count. */
-export const movementAfterCancel: Find = ({ derived, timeline }) => {
+export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
   const { analysis, record, cancellation } = derived;
   if (cancellation === undefined) return [];
   const found = new Map<string | null, TimelineEntry>();
@@ -125,11 +131,11 @@ export const movementAfterCancel: Find = ({ derived, timeline }) => {
     container_number,
     milestone,
     detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
-    resolvedBy: () => [CANCELLATION_TAKEN_BACK, byCorrectionOf(milestone)],
+    resolvedBy: () => [RESOLVED_BY_REOPENING, byCorrectionOf(milestone)],
   }));
 };
 
-export const invalidContainerNumber: Find = ({ derived }) =>
+export const invalidContainerNumber: FindFindings = ({ derived }) =>
   derived.record.containers.flatMap((container) => {
     if (container.valid_check_digit !== false) return [];
     const detail = `${container.number} has a wrong check digit.`;

@@ -2,18 +2,18 @@ import {
   type Actor,
   type AutomaticExceptionType,
   EXCEPTION_TITLES,
-  latestOf,
+  latestTime,
   type RuleSettings,
   SEVERITIES,
   type Severity,
   type ShipmentException,
   type Timestamp,
 } from '@tracking/contracts';
-import { changesBetween, same } from '../changes.ts';
+import { findChanges, isSameJson } from '../changes.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
 import { changedBy, derive, type Derived } from '../derive.ts';
-import { expiries } from '../documents.ts';
+import { expireDocuments } from '../documents.ts';
 import { descriptorOf, type ShipmentEventBody } from '../events/stored-events.ts';
 import { documentsAfter } from '../evolve.ts';
 import { AppendBudget } from './append-budget.ts';
@@ -28,10 +28,10 @@ import {
 } from './milestone-rules.ts';
 import { type Finding, oldestDue, type Rule, type RuleFacts } from './rule.ts';
 import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
-import type { DocumentInHand, ShipmentState, TimelineEntry } from '../state.ts';
+import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
 
 /** The actor of exceptions that rules open and resolve. */
-const SYSTEM: Actor = { type: 'system', id: 'system' };
+const RULES_ACTOR: Actor = { type: 'system', id: 'system' };
 
 /** The command with which exceptions open or resolve. */
 interface Occasion extends DecideContext {
@@ -56,9 +56,9 @@ type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
  */
 export function reconcile(before: ShipmentState | undefined, decided: DecidedShipment, occasion: Occasion): Reconciled {
   const isNews = decided.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
-  const heardAt = isNews ? latestOf(occasion.at, before?.heardAt ?? '') : (before?.heardAt ?? null);
+  const lastNewsAt = isNews ? latestTime(occasion.at, before?.lastNewsAt ?? '') : (before?.lastNewsAt ?? null);
   const documents = documentsAfter(before?.documents ?? [], decided.events);
-  const findings = findingsOf({ ...decided, heardAt, documents, places: occasion.places }, occasion.settings);
+  const findings = findingsOf({ ...decided, lastNewsAt, documents, places: occasion.places }, occasion.settings);
   return new Reconciliation(before, decided, occasion, findings).finish(documents);
 }
 
@@ -74,7 +74,7 @@ export function withConsequences(
 ): Pick<Decision, 'events' | 'nextCheckAt'> {
   const { record, timeline } = after;
   const derived = derive({ ...after, revision: record.version }, context.places);
-  const changes = changesBetween(record, derived.record);
+  const changes = findChanges(record, derived.record);
   const all = changes === undefined ? events : [...events, changedBy(changes, derived)];
   return reconcile(after, { derived, timeline, events: all }, { ...context, at });
 }
@@ -113,14 +113,14 @@ export function keyOf(type: string, container: string | null): string {
 }
 
 /** Reports whether the finding exists at a time. */
-function holds({ opens_at }: Finding, now: Timestamp): boolean {
+function existsAt({ opens_at }: Finding, now: Timestamp): boolean {
   return opens_at === undefined || opens_at <= now;
 }
 
 /** Reports whether a person resolved the finding, which still exists and is not worse, so that no new exception opens. */
 export function isSuppressed(exception: ShipmentException, { finding }: RuleFinding, now: Timestamp): boolean {
   const { resolution, metrics } = exception;
-  return isByPerson(resolution) && holds(finding, now) && finding.isGraverThan?.(metrics) !== true;
+  return isByPerson(resolution) && existsAt(finding, now) && finding.isGraverThan?.(metrics) !== true;
 }
 
 /** Compares the exceptions of one shipment with the findings of the rules, and collects the events that follow. */
@@ -151,8 +151,8 @@ class Reconciliation {
     this.open = record.open_exceptions_count;
   }
 
-  finish(documents: readonly DocumentInHand[]): Reconciled {
-    const { expired, next } = expiries(documents, this.now);
+  finish(documents: readonly DocumentState[]): Reconciled {
+    const { expired, next } = expireDocuments(documents, this.now);
     this.events.push(...expired);
     this.checkAgainAt(next);
     const present = this.before?.exceptions ?? [];
@@ -165,7 +165,7 @@ class Reconciliation {
     // Exceptions that the command itself opened have the first indexes.
     const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
     for (const [index, found] of due.slice(0, room).entries()) {
-      if (!this.pushIfRoom(this.openingOf(found, opened + index))) break;
+      if (!this.pushIfRoom(this.newException(found, opened + index))) break;
       this.open += 1;
     }
     if (this.ended.length > 0) {
@@ -195,7 +195,7 @@ class Reconciliation {
   private update(exception: ShipmentException): void {
     const key = keyOf(exception.type, exception.container_number);
     const found = this.findings.get(key);
-    const code = this.whyResolved(exception, found);
+    const code = this.resolutionCode(exception, found);
     // Keep the finding: a new exception may be due.
     if (code !== undefined) return this.resolve(exception, code);
     this.findings.delete(key);
@@ -205,7 +205,7 @@ class Reconciliation {
     // Keep the milestone that showed the problem, even if the client has set the same value since.
     const showed = described.milestone_id === null && described.detail === detail && { milestone_id, reason_code };
     const current = { ...exception, ...described, ...showed };
-    if (same(current, exception)) return;
+    if (isSameJson(current, exception)) return;
     this.pushIfRoom({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
   }
 
@@ -217,28 +217,28 @@ class Reconciliation {
     return hasRoom;
   }
 
-  private whyResolved({ rule, container_number }: ShipmentException, found: RuleFinding | undefined) {
+  private resolutionCode({ rule, container_number }: ShipmentException, found: RuleFinding | undefined) {
     const { container_numbers } = this.decided.derived.record;
     if (this.isCancelled && this.before?.record.status !== 'cancelled') return 'shipment_cancelled';
     const isOnShipment = container_number === null || container_numbers.includes(container_number);
-    const isWrong = rule === null || (found !== undefined && holds(found.finding, this.now));
+    const isWrong = rule === null || (found !== undefined && existsAt(found.finding, this.now));
     return isOnShipment && isWrong ? undefined : 'auto_cleared';
   }
 
   private resolve(exception: ShipmentException, code: 'auto_cleared' | 'shipment_cancelled'): void {
-    const resolution = { code, note: null, by: SYSTEM };
+    const resolution = { code, note: null, by: RULES_ACTOR };
     const { id: exception_id } = exception;
     const data = { exception_id, resolution, resolved_at: this.occasion.at, open_exceptions_count: --this.open };
     this.events.push({ type: 'exception.resolved.v2', data });
   }
 
   private isDue({ finding }: RuleFinding): boolean {
-    if (holds(finding, this.now)) return true;
+    if (existsAt(finding, this.now)) return true;
     this.checkAgainAt(finding.opens_at);
     return false;
   }
 
-  private openingOf(found: RuleFinding, index: number): ShipmentEventBody {
+  private newException(found: RuleFinding, index: number): ShipmentEventBody {
     const { rule, finding } = found;
     const exception: ShipmentException = {
       id: this.occasion.newId('exc', index),
@@ -265,7 +265,7 @@ class Reconciliation {
     const isWorse = worsens !== undefined && worsens.at <= this.now;
     if (!isWorse) this.checkAgainAt(worsens?.at);
     return {
-      severity: gravest(severity, finding.severity, isWorse ? worsens.severity : undefined),
+      severity: mostSevere(severity, finding.severity, isWorse ? worsens.severity : undefined),
       detail,
       milestone_id: milestone?.milestone.id ?? null,
       reason_code: milestone?.milestone.reason_code ?? null,
@@ -283,14 +283,14 @@ function isByPerson(resolution: ShipmentException['resolution']): boolean {
   return resolution !== null && resolution.code !== 'auto_cleared' && resolution.code !== 'shipment_cancelled';
 }
 
-function gravest(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
+function mostSevere(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
   return others.reduce<Severity>((most, each) => {
     return each !== undefined && SEVERITIES.indexOf(each) > SEVERITIES.indexOf(most) ? each : most;
   }, severity);
 }
 
 /** The rule of each exception type that has one. */
-const BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
+const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
   eta_slip: { find: etaSlip },
   departure_overdue: { find: departureOverdue },
   arrival_overdue: { find: arrivalOverdue },
@@ -307,7 +307,7 @@ const BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
   invalid_container_number: { find: invalidContainerNumber },
 };
 
-const RULES: readonly Rule[] = Object.entries(BY_TYPE).map(([type, rule]) => ({
+const RULES: readonly Rule[] = Object.entries(RULES_BY_TYPE).map(([type, rule]) => ({
   type: type as AutomaticExceptionType,
   ...rule,
 }));

@@ -9,7 +9,7 @@ import {
 } from '@tracking/contracts';
 import type { ContainerProgress } from '../container-progress.ts';
 import type { Derived, StatusSubject } from '../derive.ts';
-import { byItself, isDeparture } from '../milestone-meaning.ts';
+import { meaningOfCode, isDeparture } from '../milestone-meaning.ts';
 import { RANK } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
@@ -36,7 +36,7 @@ type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
 export function milestonesFor(remedies: readonly Remedy[], route: Route): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = milestoneRules(code);
-    const { status } = byItself(rules, route);
+    const { status } = meaningOfCode(rules, route);
     if (status === 'cancelled') return false;
     const rank = status === null ? -1 : RANK[status];
     const onRoute = { sequence, rules, rank, isDeparture: isDeparture(rules, route.mode) };
@@ -46,14 +46,14 @@ export function milestonesFor(remedies: readonly Remedy[], route: Route): Milest
 }
 
 /** Milestones that complete a step: those of its status or a later one and, before delivery, a delivery attempt. */
-export function stepDone(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
+export function byStep(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
   const isMilestone = ({ rank, rules }: CodeOnRoute) =>
     rank >= RANK[status] || (rules.opens_exception === 'delivery_failed' && RANK[status] < RANK.delivered);
   return byMilestone(milestonesFor([{ from, isMilestone }], route));
 }
 
 /** Milestones that revoke cancellations: those dated after the last cancellation. */
-export function takingBack(cancellations: readonly TimelineEntry[]): Milestones {
+export function revokingMilestones(cancellations: readonly TimelineEntry[]): Milestones {
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => milestoneRules(code).takes_back === 'cancellation',
   );
@@ -82,9 +82,9 @@ export function byDocuments(by: 'document_uploaded' | 'document_approved', types
 
 const NO_CONDITIONS = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
 /** Resolved by a milestone of any classifier, or another ETA. */
-export const BY_NEWS: ResolvedBy = { ...NO_CONDITIONS, by: 'news' };
-export const CANCELLATION_TAKEN_BACK: ResolvedBy = { ...NO_CONDITIONS, by: 'cancellation_taken_back' };
-export const CONTAINER_TAKEN_OFF: ResolvedBy = { ...NO_CONDITIONS, by: 'container_taken_off' };
+export const RESOLVED_BY_NEWS: ResolvedBy = { ...NO_CONDITIONS, by: 'news' };
+export const RESOLVED_BY_REOPENING: ResolvedBy = { ...NO_CONDITIONS, by: 'cancellation_taken_back' };
+export const RESOLVED_BY_REMOVING_CONTAINER: ResolvedBy = { ...NO_CONDITIONS, by: 'container_taken_off' };
 
 // Feeds skip steps. Therefore a milestone of the step's status or a later one completes a step, and so does a delivery
 // attempt, which does not affect the status.

@@ -11,16 +11,16 @@ import type {
   Timestamp,
 } from '@tracking/contracts';
 import type { Derived, StatusSubject } from '../derive.ts';
-import type { DocumentInHand, TimelineEntry } from '../state.ts';
+import type { DocumentState, TimelineEntry } from '../state.ts';
 
 /** Inputs of the rules. */
 export interface RuleFacts {
   readonly derived: Derived;
   readonly timeline: readonly TimelineEntry[];
   /** When a milestone or an estimated arrival was last received; null if never. */
-  readonly heardAt: Timestamp | null;
+  readonly lastNewsAt: Timestamp | null;
   /** All documents, including deleted ones. */
-  readonly documents: readonly DocumentInHand[];
+  readonly documents: readonly DocumentState[];
   /** Document types that the workspace requires, by mode. */
   readonly requiredDocuments: RuleSettings['required_documents'];
   readonly places: Places;
@@ -57,7 +57,7 @@ export interface Rule {
   readonly find: (facts: RuleFacts, settings: ExceptionSettings) => readonly Finding[];
 }
 
-export type Find = Rule['find'];
+export type FindFindings = Rule['find'];
 
 /** A rule that runs for each container, or once for a shipment without containers. */
 type SubjectRule = (
@@ -66,7 +66,7 @@ type SubjectRule = (
   settings: ExceptionSettings,
 ) => Omit<Finding, 'container_number'> | undefined;
 
-export function forEachSubject(rule: SubjectRule): Find {
+export function forEachSubject(rule: SubjectRule): FindFindings {
   return (facts, settings) =>
     facts.derived.subjects.flatMap((subject, index) => {
       const container = facts.derived.record.containers[index];
@@ -105,7 +105,7 @@ interface LocalDay {
 /** Local days by day and zone: computing one is a thousand times slower than a look-up, and containers share their days. */
 const knownDays = new Map<string, LocalDay>();
 const MAX_KNOWN_DAYS = 10_000;
-const clocks = new Map<string, Clock>();
+const clocksByZone = new Map<string, Clock>();
 
 /**
  * @param day as `2026-11-21`
@@ -115,10 +115,10 @@ export function localDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
   const before = knownDays.get(key);
   if (before !== undefined) return before;
-  const clock = clocks.get(zone) ?? clockOf(zone);
-  clocks.set(zone, clock);
+  const clock = clocksByZone.get(zone) ?? clockOf(zone);
+  clocksByZone.set(zone, clock);
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
-  const found = { from: beginning(midnight, clock), until: beginning(midnight + DAY_MS, clock) };
+  const found = { from: startOfDay(midnight, clock), until: startOfDay(midnight + DAY_MS, clock) };
   if (knownDays.size >= MAX_KNOWN_DAYS) knownDays.clear();
   knownDays.set(key, found);
   return found;
@@ -159,7 +159,7 @@ function shownBy(format: Intl.DateTimeFormat, instant: number): number {
  * offset of the day after.
  * @param midnight midnight of the day in UTC
  */
-function beginning(midnight: number, clock: Clock): Timestamp {
+function startOfDay(midnight: number, clock: Clock): Timestamp {
   const byOffsetAt = (instant: number) => midnight - (clock(instant) - instant);
   const before = byOffsetAt(midnight - DAY_MS);
   const isFirst = clock(before) >= midnight && clock(before - 1) < midnight;

@@ -246,7 +246,7 @@ describe('no_update', () => {
     const scenario = begin('no_update', {}).at(jan(5));
     scenario.post('gated_in', jan(2));
     scenario.at(jan(3)).post('cargo_stuffed', jan(2));
-    expect(scenario.state?.heardAt).toBe(jan(5));
+    expect(scenario.state?.lastNewsAt).toBe(jan(5));
     expect(opensAfter(scenario, jan(5))).toBe(168);
   });
 

@@ -1,8 +1,8 @@
-import { type ExceptionSettings, type ResolvedBy, type Timestamp, latestOf } from '@tracking/contracts';
+import { type ExceptionSettings, type ResolvedBy, type Timestamp, latestTime } from '@tracking/contracts';
 import type { Derived } from '../derive.ts';
 import { mayGoByWater } from '../route.ts';
-import { type Find, type Finding, HOUR_MS, hoursAfter, hoursOf, oldestDue } from './rule.ts';
-import { BY_NEWS, byChangeOf, hasArrived, hasDeparted, isDelivered, stepDone } from './remedies.ts';
+import { type FindFindings, type Finding, HOUR_MS, hoursAfter, hoursOf, oldestDue } from './rule.ts';
+import { RESOLVED_BY_NEWS, byChangeOf, hasArrived, hasDeparted, isDelivered, byStep } from './remedies.ts';
 
 /** A delay of more hours has at least severity `high`, regardless of the workspace's settings. */
 const HIGH_SEVERITY_HOURS = 48;
@@ -10,7 +10,7 @@ const HIGH_SEVERITY_HOURS = 48;
 const REOPEN_GROWTH_HOURS = 24;
 
 /** The ETA is too many hours after the original ETA. */
-export const etaSlip: Find = ({ derived }, settings) => {
+export const etaSlip: FindFindings = ({ derived }, settings) => {
   const { eta, original_eta } = derived.record;
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
   const slip = msBetween(original_eta, eta);
@@ -34,7 +34,7 @@ function slipOf({ eta, original_eta }: NonNullable<Finding['metrics']>): number 
   return typeof eta === 'string' && typeof original_eta === 'string' ? msBetween(original_eta, eta) : Number.NaN;
 }
 
-export const departureOverdue: Find = ({ derived }, settings) => {
+export const departureOverdue: FindFindings = ({ derived }, settings) => {
   const { etd } = derived.record;
   if (etd === null || hasDeparted(derived)) return [];
   return [
@@ -42,12 +42,12 @@ export const departureOverdue: Find = ({ derived }, settings) => {
       ...overdue(etd, derived, settings),
       detail: `Expected to depart at ${etd}, and no departure is known.`,
       metrics: { etd },
-      resolvedBy: () => [stepDone('in_transit', null, derived.analysis.route), byChangeOf('etd')],
+      resolvedBy: () => [byStep('in_transit', null, derived.analysis.route), byChangeOf('etd')],
     },
   ];
 };
 
-export const arrivalOverdue: Find = ({ derived }, settings) => {
+export const arrivalOverdue: FindFindings = ({ derived }, settings) => {
   const { eta } = derived.record;
   if (eta === null || hasArrived(derived)) return [];
   return [
@@ -70,22 +70,22 @@ function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSe
 }
 
 /** No milestone of any classifier and no other ETA for too long. No news is expected at sea before the ETA. */
-export const noUpdate: Find = ({ derived, heardAt }, settings) => {
+export const noUpdate: FindFindings = ({ derived, lastNewsAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
   const hours = hoursOf(settings, record);
   const { etd, eta, created_at } = record;
   const isEtdTooOld = etd !== null && hoursAfter(etd, hours) < oldestDue(record);
-  const silent_since = latestOf(etd === null || isEtdTooOld ? created_at : etd, heardAt ?? '');
+  const silent_since = latestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
   const expected = hoursAfter(silent_since, hours);
   return [
     {
       container_number: null,
       milestone: null,
       detail: `Neither a milestone nor another ETA since ${silent_since}.`,
-      opens_at: eta !== null && isAtSea(derived) ? latestOf(expected, eta) : expected,
-      metrics: { silent_since, heard_at: heardAt },
-      resolvedBy: () => [BY_NEWS, byChangeOf('etd')],
+      opens_at: eta !== null && isAtSea(derived) ? latestTime(expected, eta) : expected,
+      metrics: { silent_since, heard_at: lastNewsAt },
+      resolvedBy: () => [RESOLVED_BY_NEWS, byChangeOf('etd')],
     },
   ];
 };
@@ -96,7 +96,7 @@ function isAtSea(derived: Derived): boolean {
 
 /** Arrivals before the last departure were at stops on the way. */
 function byArrival({ analysis }: Derived): ResolvedBy {
-  return stepDone('arrived', analysis.legDepartures.at(-1)?.milestone.occurred_at ?? null, analysis.route);
+  return byStep('arrived', analysis.legDepartures.at(-1)?.milestone.occurred_at ?? null, analysis.route);
 }
 
 function msBetween(from: Timestamp, to: Timestamp): number {

@@ -3,7 +3,7 @@ import {
   type Severity,
   type ShipmentException,
   type Timestamp,
-  latestOf,
+  latestTime,
 } from '@tracking/contracts';
 import { A, B, type Scenario, known, types } from '../../test/scenario.ts';
 import { CREATED, DAY, HOUR, REQUIRED, after, begin, jan, leg, only } from '../../test/time-driven.ts';
@@ -89,7 +89,7 @@ const ROWS: readonly Row[] = [
     name: '12 h past the ETD of the next leg',
     given: (created) => {
       const scenario = begin('missed_connection', { container_numbers: [A], legs: viaSingapore(jan(9)) }, created);
-      scenario.at(latestOf(created, jan(6))).post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
+      scenario.at(latestTime(created, jan(6))).post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
       return scenario;
     },
     container: A,
@@ -112,7 +112,7 @@ const ROWS: readonly Row[] = [
     name: '10 d after the arrival where the next leg has no ETD',
     given: (created) => {
       const scenario = begin('missed_connection', { container_numbers: [A], legs: viaSingapore(null) }, created);
-      scenario.at(latestOf(created, jan(6)));
+      scenario.at(latestTime(created, jan(6)));
       scenario.post('vessel_arrived', jan(4), { location: 'SGSIN', ...box });
       scenario.post('discharged', jan(6), { location: 'SGSIN', ...box });
       return scenario;
@@ -155,7 +155,7 @@ const ROWS: readonly Row[] = [
     name: '4 d after the discharge where no day is known',
     given: (created) => {
       const scenario = begin('demurrage_risk', { container_numbers: [A] }, created);
-      scenario.at(latestOf(created, jan(6))).post('discharged', jan(6), box);
+      scenario.at(latestTime(created, jan(6))).post('discharged', jan(6), box);
       return scenario;
     },
     container: A,
@@ -213,7 +213,7 @@ const ROWS: readonly Row[] = [
     name: '10 d after the gate-out where no day is known',
     given: (created) => {
       const scenario = begin('detention_risk', { container_numbers: [A] }, created);
-      scenario.at(latestOf(created, jan(6))).post('gated_out', jan(6), box);
+      scenario.at(latestTime(created, jan(6))).post('gated_out', jan(6), box);
       return scenario;
     },
     container: A,

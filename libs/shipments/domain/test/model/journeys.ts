@@ -1,6 +1,6 @@
 import { type LegFields, MODES, type ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import type { GivenOfContainer, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
+import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
 import { type Theme, themes, within } from './theme.ts';
 import { CUSTOMS, ESTIMATED, LOCATIONS, TALKED_OF, codes } from './vocabulary.ts';
@@ -10,7 +10,7 @@ export type Step =
   | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'upsert'; readonly fields: Partial<ShipmentFields> }
   | { readonly kind: 'patch'; readonly patch: ShipmentPatch }
-  | { readonly kind: 'patch_container'; readonly number: string; readonly patch: Partial<GivenOfContainer> }
+  | { readonly kind: 'patch_container'; readonly number: string; readonly patch: Partial<ClientContainerFields> }
   | { readonly kind: 'post'; readonly milestone: MilestoneInput }
   /** A milestone that was posted before, once more, and perhaps something of it else. */
   | { readonly kind: 'repeat'; readonly which: number; readonly but: Partial<MilestoneInput> }

@@ -7,7 +7,7 @@ import {
   type ShipmentFields,
   type Timestamp,
 } from '@tracking/contracts';
-import type { GivenOfContainer, MilestoneInput } from '../../src/index.ts';
+import type { ClientContainerFields, MilestoneInput } from '../../src/index.ts';
 
 /** A milestone as the model remembers it. */
 export interface Said extends MilestoneInput {
@@ -47,7 +47,7 @@ export interface Memory {
   sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
   milestones: readonly Said[];
   /** What the client gave of containers, those that were taken off too. */
-  containers: ReadonlyMap<string, GivenOfContainer>;
+  containers: ReadonlyMap<string, ClientContainerFields>;
   /** Number of the command by which the client cancelled it; null unless that stands. */
   cancelled: number | null;
   /** As answered after the last command. */
@@ -63,7 +63,7 @@ export interface Memory {
   };
 }
 
-export const NOTHING_GIVEN: GivenOfContainer = {
+export const NOTHING_GIVEN: ClientContainerFields = {
   size_type: null,
   seal_number: null,
   last_free_day: null,

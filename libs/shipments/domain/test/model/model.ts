@@ -1,5 +1,5 @@
 import type { LegFields, ShipmentFields, Timestamp } from '@tracking/contracts';
-import type { GivenOfContainer, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
+import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { timesAfter } from './estimates.ts';
 import { type Memory, NOTHING_GIVEN, type Said, nothingSaid } from './memory.ts';
 import {
@@ -53,7 +53,7 @@ export class Model {
   }
 
   /** Answers why it is refused. */
-  patchContainer(number: string, patch: Partial<GivenOfContainer>): string | undefined {
+  patchContainer(number: string, patch: Partial<ClientContainerFields>): string | undefined {
     const { memory } = this;
     if (isUnknownContainer(number, memory)) return 'not_found';
     memory.now += 1;

@@ -10,7 +10,7 @@ import {
   REASON_CODES,
   SHIPMENT_STATUSES,
   findMilestoneCode,
-  foreignMilestoneCodes,
+  convertMilestoneCode,
 } from '@tracking/contracts';
 import {
   ActorResource,
@@ -50,7 +50,7 @@ const milestoneCode: FieldCheck = (value, param) => {
   if (faults.length > 0) return faults;
   const code = String(value);
   if (findMilestoneCode(code)) return [];
-  const foreign = foreignMilestoneCodes(code).map(({ standard, codes }) => `${joinedWithOr(codes)} (${standard})`);
+  const foreign = convertMilestoneCode(code).map(({ standard, codes }) => `${joinedWithOr(codes)} (${standard})`);
   const meant = foreign.length === 0 ? '' : ` Here ${code.trim()} is ${foreign.join(', or ')}.`;
   return fault(param, 'unknown_code', `Must be a code of GET /v1/milestone_codes.${meant}`);
 };

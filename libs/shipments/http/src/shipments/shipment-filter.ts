@@ -6,7 +6,7 @@ import {
   SHIPMENT_FILTER_LIMITS,
   SHIPMENT_FILTERS,
   SHIPMENT_STATUSES,
-  shipmentFiltersOf,
+  shipmentFiltersOfKinds,
 } from '@tracking/contracts';
 import type {
   FieldError,
@@ -140,7 +140,7 @@ function shipmentListing(query: ListShipmentsDto, places: Places): ShipmentListi
 
 function values(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName]?: unknown } {
   const kinds = Object.keys(VALUES) as (keyof typeof VALUES)[];
-  const given = shipmentFiltersOf(...kinds).flatMap((name) => {
+  const given = shipmentFiltersOfKinds(...kinds).flatMap((name) => {
     const value = query[name];
     return value === undefined ? [] : [[name, VALUES[SHIPMENT_FILTERS[name].kind](value)] as const];
   });
@@ -150,7 +150,7 @@ function values(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName
 function codes(query: ListShipmentsDto, places: Places): { readonly [Name in ShipmentFilterName]?: string } {
   const { container_number } = query;
   const given = {
-    ...Object.fromEntries(shipmentFiltersOf('carrier', 'port').map((name) => [name, query[name]])),
+    ...Object.fromEntries(shipmentFiltersOfKinds('carrier', 'port').map((name) => [name, query[name]])),
     ...(container_number !== undefined && { container_numbers: [container_number] }),
   };
   const { fields, errors } = checkShipmentFields(given, undefined, places);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DomainError, type PageOf, type Timestamp, isInScope, latestOf } from '@tracking/contracts';
+import { DomainError, type PageOf, type Timestamp, isInScope, latestTime } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, type ReplayAction, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
@@ -180,7 +180,7 @@ export class DeadLetters implements WebhookDeadLetters {
     }
     const newest =
       delivery_ids === undefined ? await counts.newest(command, filter) : await this.newestNamed(command, delivery_ids);
-    checkedFilter(filter, latestOf(command.at, ...newest.values()));
+    checkedFilter(filter, latestTime(command.at, ...newest.values()));
     return newest;
   }
 
@@ -194,7 +194,7 @@ export class DeadLetters implements WebhookDeadLetters {
       (one) => one.status === 'dead_lettered' && (endpoint_id === undefined || one.endpoint_id === endpoint_id),
     );
     const byEndpoint = [...Map.groupBy(dead, (one) => one.endpoint_id)];
-    return new Map(byEndpoint.map(([id, some]) => [id, latestOf(...some.map((one) => one.event_created_at))]));
+    return new Map(byEndpoint.map(([id, some]) => [id, latestTime(...some.map((one) => one.event_created_at))]));
   }
 
   private async begin(command: SettleDeadLetters, of: MatchingEndpoint, action: ReplayAction): Promise<ReplayDocument> {
@@ -210,7 +210,7 @@ export class DeadLetters implements WebhookDeadLetters {
     const id = `rpl_${hash('sha256', `${command.id} ${endpoint_id}`).slice(0, 32)}`;
     const about = { id, workspace_id, environment, endpoint_id, action };
     const which = {
-      ...checkedFilter({ ...filter, statuses: ['dead_lettered'] }, latestOf(at, newest)),
+      ...checkedFilter({ ...filter, statuses: ['dead_lettered'] }, latestTime(at, newest)),
       ...(delivery_ids !== undefined && { delivery_ids }),
     };
     return replays.add({ ...replayDocument({ ...about, ...which }, at), requested_by: command.id });

@@ -5,7 +5,7 @@ import {
   type PayloadVersions,
   type PublicAddresses,
   isInScope,
-  latestOf,
+  latestTime,
 } from '@tracking/contracts';
 import type { Clock, Collection, EventStore, OutboundHttp } from '@tracking/ports';
 import {
@@ -158,7 +158,7 @@ export class Endpoints implements WebhookEndpoints {
   async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
     const { box, clock } = this.parts;
     // A repeat of a command that changed nothing the first time may come hours later: the overlap begins only then.
-    const command = { ...asked, at: latestOf(asked.at, clock().toISOString()) };
+    const command = { ...asked, at: latestTime(asked.at, clock().toISOString()) };
     const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
     const fresh = newSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DomainError, type PageOf, type Timestamp, latestOf } from '@tracking/contracts';
+import { DomainError, type PageOf, type Timestamp, latestTime } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
@@ -81,7 +81,7 @@ export class Replays implements WebhookReplays {
     const { endpoint_id, at, filter } = command;
     const statuses = recordedOf(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
     const newest = await this.parts.queries.find([command], { endpoint_id, statuses }, { limit: 1 });
-    return latestOf(at, ...newest.flatMap(({ created_at, event_created_at }) => [created_at, event_created_at]));
+    return latestTime(at, ...newest.flatMap(({ created_at, event_created_at }) => [created_at, event_created_at]));
   }
 
   /** @throws replay_running */

@@ -5,7 +5,7 @@ import {
   type PayloadVersions,
   type PublishedEvent,
   type Timestamp,
-  traceOf,
+  parseTraceparent,
 } from '@tracking/contracts';
 import {
   type Clock,
@@ -176,7 +176,7 @@ function originIn(headers: Message['headers']): RequestOrigin | undefined {
   const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
     ...(request_id !== undefined && { request_id }),
-    ...(traceparent !== undefined && traceOf(traceparent) !== undefined && { traceparent }),
+    ...(traceparent !== undefined && parseTraceparent(traceparent) !== undefined && { traceparent }),
   };
   return Object.keys(origin).length === 0 ? undefined : origin;
 }
