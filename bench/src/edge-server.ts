@@ -21,9 +21,9 @@ const engine = await EmbeddedEngine.open({ dataDir: DATA_DIR, logger, metrics })
 const { documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
 const identity = await Identity.open({ documentStore, clock, logger, secret });
-const answerBox = (key: Uint8Array) => new SecretBox(key);
+const responseCipher = (key: Uint8Array) => new SecretBox(key);
 const storage = { documentStore, leases, clock, logger, metrics };
-const idempotency = await IdempotencyClaims.open({ ...storage, secret, takeOverAfterMs: 0, answerBox });
+const idempotency = await IdempotencyClaims.open({ ...storage, secret, takeOverAfterMs: 0, responseCipher });
 
 const workspace = await identity.workspaces.find('default');
 const actor = { type: 'system', id: 'bench' } as const;

@@ -45,9 +45,9 @@ const settings = {
   ...{ appUrl: 'http://127.0.0.1', baseUrl: 'http://127.0.0.1', trustedProxies: [], cursorSecret: secret },
   rateLimitPerMinute: 1_000_000_000,
 };
-const answerBox = (key: Uint8Array) => new SecretBox(key);
+const responseCipher = (key: Uint8Array) => new SecretBox(key);
 const idempotency = await IdempotencyClaims.open({
-  ...{ documentStore, leases, clock, logger, metrics, secret, takeOverAfterMs: 0, answerBox },
+  ...{ documentStore, leases, clock, logger, metrics, secret, takeOverAfterMs: 0, responseCipher },
 });
 const asked = {
   ...{ identity, idempotency, quota, readModels, clock, logger, metrics, settings },

@@ -53,7 +53,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   // Features here
   const claims = {
     secret: derivedKey(config.secretsKey, 'idempotency'),
-    answerBox: (key: Uint8Array) => new SecretBox(key),
+    responseCipher: (key: Uint8Array) => new SecretBox(key),
     takeOverAfterMs: CLAIM_TAKE_OVER_MS,
   };
   const storage = { documentStore, leases, clock, logger, metrics };
@@ -134,7 +134,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
         rateLimitPerMinute,
         trustedProxies,
         cursorSecret: derivedKey(config.secretsKey, 'cursors'),
-        answerWaitMs: ANSWER_WAIT_MS,
+        writeResponseWaitMs: ANSWER_WAIT_MS,
       },
     },
     FEATURES,

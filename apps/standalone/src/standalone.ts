@@ -74,7 +74,7 @@ export async function startStandalone(
     logger,
     metrics,
     secret: derivedKey(secrets.secretsKey, 'idempotency'),
-    answerBox: (key) => new SecretBox(key),
+    responseCipher: (key) => new SecretBox(key),
     // The data folder is locked: every other process that took one is dead.
     takeOverAfterMs: 0,
   });

@@ -25,8 +25,8 @@ it('the reference says of every collection of standalone what removes its docume
     const { readModels } = await startFeatures(engines, { ...config, addresses: ADDRESSES }, shutdown, false);
     const { clock, metrics, secrets } = engines;
     const claiming = { ...engines.storage, clock, logger, metrics, secret: secrets.secretsKey, takeOverAfterMs: 0 };
-    const answerBox = (key: Uint8Array) => new SecretBox(key);
-    const claims = await IdempotencyClaims.open({ ...claiming, answerBox });
+    const responseCipher = (key: Uint8Array) => new SecretBox(key);
+    const claims = await IdempotencyClaims.open({ ...claiming, responseCipher });
     shutdown.add('idempotency keys', () => claims.close());
     await readModels.ready;
     // Some are made when they are first needed.

@@ -100,7 +100,7 @@ export class KeysController {
     const { workspace_id, actor } = command;
     const by = { workspace_id, actor, address: null };
     const entry = { type: 'service_account.created', by, target: null, part: 'service account' } as const;
-    return this.trail.during(request, entry, async () => {
+    return this.trail.record(request, entry, async () => {
       const made = await this.identity.serviceAccounts.create(command, fields);
       reportChange(request, made);
       return made.after.id;

@@ -132,7 +132,7 @@ export class OperatorPrincipal {
   ): Promise<T> {
     const by = { workspace_id, actor: OPERATOR, address: null };
     const command = { ...commandIdentityOf(request), workspace_id, environment };
-    return this.trail.during(request, { type, by, target, part: `${workspace_id} ${environment}` }, () =>
+    return this.trail.record(request, { type, by, target, part: `${workspace_id} ${environment}` }, () =>
       change(command),
     );
   }

@@ -8,7 +8,7 @@ import { KeyAuthenticator, SessionAuthenticator, SessionCookie } from './authent
 import { assembleDocs } from './docs/api-docs.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
-import { ErrorFilter } from './errors/error-answer.ts';
+import { ErrorFilter } from './errors/error-response.ts';
 import { HealthController } from './health/health.controller.ts';
 import {
   CLOCK,
@@ -23,10 +23,10 @@ import {
 import { makeRetriesSafe } from './idempotency/safe-retries.ts';
 import { announceDeprecations, DEPRECATIONS, OPERATIONS } from './operations/operations.ts';
 import { Cursors } from './paging/paging.ts';
-import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
+import { readPreconditions, applyIfNoneMatch } from './preconditions/preconditions.ts';
 import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { WriteResponder } from './read-your-writes/write-responder.ts';
-import { AnswersUnderWay } from './server/answers-under-way.ts';
+import { ResponseBudget } from './server/response-budget.ts';
 import { limitLargeBodies } from './server/body-limits.ts';
 import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
 import { Observation } from './server/observation.ts';
@@ -64,7 +64,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   const sealer = new Sealer(settings.cursorSecret);
   const readYourWrites = new ReadYourWrites(sealer, dependencies.readModels, {
     listMs: settings.readYourWritesWaitMs ?? 5_000,
-    answerMs: settings.answerWaitMs ?? 0,
+    writeResponseMs: settings.writeResponseWaitMs ?? 0,
     duplicatesMs: settings.duplicatesWaitMs ?? 200,
   });
   const observation = new Observation(logger, metrics);
@@ -104,13 +104,13 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     readPreconditions(request);
     done();
   });
-  fastify.addHook('onSend', (request, reply, payload, done) => done(null, unlessNotModified(request, reply, payload)));
+  fastify.addHook('onSend', (request, reply, payload, done) => done(null, applyIfNoneMatch(request, reply, payload)));
   // After the body is read, because its parser runs outside the context of a request.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   addHooks('afterBody');
   makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors, readYourWrites });
   // Last of the onSend hooks: it counts what is sent.
-  new AnswersUnderWay().watch(fastify);
+  new ResponseBudget().watch(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.answered(request, reply);
     done();

@@ -47,7 +47,7 @@ export interface HttpSettings {
    * How long the answer to a write waits for the read models, in milliseconds: where the client's next request may come
    * to another replica. 0 by default.
    */
-  readonly answerWaitMs?: number;
+  readonly writeResponseWaitMs?: number;
   /** How long a write that may have duplicates waits for the read model to show it, in milliseconds; 200 by default. */
   readonly duplicatesWaitMs?: number;
 }
@@ -108,9 +108,9 @@ export interface FeatureDocs {
 /** What the documentation says of a code: three sentences or so, in plain words. */
 export interface CodeEntry {
   /** What it means. */
-  readonly means: string;
+  readonly meaning: string;
   /** What was asked for, or sent, and is answered with it. */
-  readonly asked: string;
+  readonly exampleRequest: string;
   /** The message of that answer. */
   readonly message: string;
   /** What the client does about it. */
@@ -118,6 +118,6 @@ export interface CodeEntry {
 }
 
 /** In this order. */
-export function entry(means: string, asked: string, message: string, action: string): CodeEntry {
-  return { means, asked, message, action };
+export function entry(meaning: string, exampleRequest: string, message: string, action: string): CodeEntry {
+  return { meaning, exampleRequest, message, action };
 }

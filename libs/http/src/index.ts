@@ -15,11 +15,11 @@ export {
 export { ActorResource, ErrorDetailResource } from './docs/error.resource.ts';
 export { eventSchemaName, type JsonSchema, pascalCase, schemaRef } from './docs/described.ts';
 export { documentationPage, jsonBlock } from './docs/documentation-page.ts';
-export { NO_VALUE } from './docs/examples.ts';
-export { errorBody, ErrorFilter } from './errors/error-answer.ts';
+export { MISSING_EXAMPLE } from './docs/examples.ts';
+export { errorBody, ErrorFilter } from './errors/error-response.ts';
 export { invalidRequest, notFound, RequestError, unauthenticated } from './errors/request-error.ts';
 export {
-  CLAIMS,
+  CLAIMS_COLLECTION,
   type IdempotencyClaim,
   IdempotencyClaims,
   type IdempotencyOptions,
@@ -34,11 +34,11 @@ export {
 } from './operations/operations.ts';
 export { MayBeUnavailable, Operation, refusal } from './operations/operation.ts';
 export { Cursors, limitOf, page, type PageContent, PageDto, recordPage } from './paging/paging.ts';
-export { etagOf, etagOfContent, ifMatchOf, names } from './preconditions/preconditions.ts';
+export { etagOf, etagOfContent, expectedVersionsOf, matchesTag } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
 export { Admission } from './authentication/admission.ts';
-export { roomForPage } from './server/answers-under-way.ts';
+export { waitForRoom } from './server/response-budget.ts';
 export {
   Command,
   type CommandContext,
@@ -57,8 +57,8 @@ export {
 } from './server/request.ts';
 export { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
 export { FILE_KIND, FORM_KIND, type FormFile, incoming, readForm } from './server/streamed-bodies.ts';
-export { isLargerThan, json, JSON_LIMIT, mergePatch, STRANGERS_BODY_LIMIT } from './server/json-body.ts';
-export { networkOf, withinQuota } from './server/quota.ts';
+export { isLargerThan, json, JSON_LIMIT, mergePatch, ANONYMOUS_BODY_LIMIT } from './server/json-body.ts';
+export { networkOf, requireQuota } from './server/quota.ts';
 export { Observation } from './server/observation.ts';
 export { responseHeaders } from './server/response-headers.ts';
 export { MIB, type RouteBody, sizeOf } from './server/route-bodies.ts';
@@ -96,8 +96,8 @@ export {
   QueryText,
   QueryTime,
   Resource,
-  SomeListed,
-  SomeOf,
+  EnumList,
+  QueryEnumList,
   Text,
   TextList,
   TextMap,

@@ -6,7 +6,7 @@ import {
   commandIdentityOf,
   FILE_KIND,
   incoming,
-  names,
+  matchesTag,
   notFound,
   Operation,
   refusal,
@@ -83,7 +83,7 @@ export class DocumentBytesController {
   ): Promise<void> {
     const { document, object_id } = await this.documents.get(request, document_id);
     const { shipment_id, checksum_sha256 } = document;
-    request.about = { shipment_id, document_id };
+    request.resourceIds = { shipment_id, document_id };
     const etag = `"${checksum_sha256}"`;
     if (!isPresent(document) || object_id === null) throw noBytesError(document);
     if (isKnown(request, etag)) {
@@ -110,7 +110,7 @@ export class DocumentBytesController {
     description:
       'To the `upload.url` that was answered, as it is: its token stands for credentials. Sent again, the last bytes count; `POST /v1/documents/{id}/complete` makes the document of them.',
     query: UploadTokenDto,
-    takes: CONTENT,
+    acceptedBody: CONTENT,
   })
   @ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' })
   @ApiResponse({ status: 204, description: 'Stored.' })
@@ -124,7 +124,7 @@ export class DocumentBytesController {
   @refusal(503, 'An engine is down or at its limit; see Retry-After.')
   async put(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
     const grant = grantOf(request);
-    request.about = { ...ids, workspace_id: grant.workspace_id };
+    request.resourceIds = { ...ids, workspace_id: grant.workspace_id };
     await this.throttle.upload(ids.document_id);
     const { workspace_id, environment, actor } = grant;
     const scope = { workspace_id, environment };
@@ -166,7 +166,7 @@ function noBytesError({ status }: DocumentRecord): RequestError {
 
 function isKnown({ headers }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
-  return known !== undefined && names(known, etag);
+  return known !== undefined && matchesTag(known, etag);
 }
 
 /** @throws RequestError `range_not_satisfiable` */

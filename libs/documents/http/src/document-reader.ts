@@ -45,8 +45,8 @@ export class DocumentReader {
 
   /** Reads a document from the read model, or from the stream if the read model is behind. @throws RequestError `not_found` */
   async get(request: FastifyRequest, documentId: string): Promise<Pick<FoundDocument, 'document' | 'object_id'>> {
-    const expected = this.readYourWrites.expected(request);
-    const isShown = await this.readYourWrites.shown('documents', expected);
+    const expected = this.readYourWrites.expectedPosition(request);
+    const isShown = await this.readYourWrites.isShown('documents', expected);
     const row = isShown ? await this.readModels.queries.documents.get(scopeOf(request), documentId) : undefined;
     return row ?? this.current(request, documentId);
   }

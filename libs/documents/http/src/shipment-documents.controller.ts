@@ -50,7 +50,7 @@ export class ShipmentDocumentsController {
     summary: 'Add a document with its file',
     description: `A form with the file, up to ${sizeOf(DOCUMENT_LIMITS.multipartBytes)}; larger ones are sent to a URL of their own. What it is, is judged by its content. ${ETAG_OF_SHIPMENT}`,
     body: AddDocumentDto,
-    takes: DOCUMENT_FORM,
+    acceptedBody: DOCUMENT_FORM,
     conditional: 'write',
   })
   @OnShipment()
@@ -98,7 +98,7 @@ export class ShipmentDocumentsController {
     const location = `/v1/documents/${written.answer.document.id}`;
     const body = await this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
     // A repeat gets the same document with a newly signed URL.
-    reply.request.keepsAnswer = false;
+    reply.request.storesResponse = false;
     return { ...body, upload: this.uploads.issue(written.answer.document, command) };
   }
 

@@ -1,5 +1,5 @@
 import { type Actor, DOCUMENT_LIMITS, type DocumentRecord, type Scope, type Timestamp } from '@tracking/contracts';
-import { type OperationId, RequestError, type Sealer, withinQuota } from '@tracking/http';
+import { type OperationId, RequestError, type Sealer, requireQuota } from '@tracking/http';
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyInstance } from 'fastify';
 
@@ -86,6 +86,6 @@ export class UploadThrottle {
   /** @throws RequestError `rate_limited` */
   async upload(documentId: string): Promise<void> {
     const refusal = `More than ${PER_DOCUMENT} uploads of a document within a minute.`;
-    await withinQuota(this.quota, `upload:${documentId}`, PER_DOCUMENT, refusal);
+    await requireQuota(this.quota, `upload:${documentId}`, PER_DOCUMENT, refusal);
   }
 }

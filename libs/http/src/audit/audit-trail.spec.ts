@@ -1,10 +1,10 @@
-import { changesOf, isChange } from './audit-trail.ts';
+import { diffFields, hasChanges } from './audit-trail.ts';
 
 describe('the changes of an audit entry', () => {
   it('are the fields that differ', () => {
     const before = { id: 'usr_1', name: 'Jo', role: 'viewer', tags: ['a'], status: 'active', version: 1 };
     const after = { id: 'usr_1', name: 'Jo', role: 'admin', tags: ['a', 'b'], status: 'active', version: 2 };
-    expect(changesOf({ before, after })).toEqual({
+    expect(diffFields({ before, after })).toEqual({
       role: { from: 'viewer', to: 'admin' },
       tags: { from: ['a'], to: ['a', 'b'] },
     });
@@ -12,11 +12,11 @@ describe('the changes of an audit entry', () => {
 
   it('are all that was given where something is made or goes', () => {
     const key = { id: 'key_1', name: 'TMS', environment: 'live', expires_at: null, created_at: '2026-03-01' };
-    expect(changesOf({ before: null, after: key })).toEqual({
+    expect(diffFields({ before: null, after: key })).toEqual({
       name: { from: null, to: 'TMS' },
       environment: { from: null, to: 'live' },
     });
-    expect(changesOf({ before: key, after: null })).toEqual({
+    expect(diffFields({ before: key, after: null })).toEqual({
       name: { from: 'TMS', to: null },
       environment: { from: 'live', to: null },
     });
@@ -37,16 +37,16 @@ describe('the changes of an audit entry', () => {
       headers: { 'x-token': 'hidden', authorization: 'hidden' },
       url: 'https://tms.example/hook',
     };
-    expect(changesOf({ before: null, after })).toEqual({
+    expect(diffFields({ before: null, after })).toEqual({
       headers: { from: null, to: ['authorization', 'x-token'] },
       url: { from: null, to: 'https://tms.example/hook' },
     });
   });
 
   it('are none where nothing is other than it was', () => {
-    expect(isChange({ before: { id: 'a', version: 1 }, after: { id: 'a', version: 1 } })).toBe(false);
+    expect(hasChanges({ before: { id: 'a', version: 1 }, after: { id: 'a', version: 1 } })).toBe(false);
     // Of a secret alone.
-    expect(isChange({ before: { id: 'a', secret: 'x' }, after: { id: 'a', secret: 'y' } })).toBe(true);
-    expect(isChange({ before: null, after: { id: 'a' } })).toBe(true);
+    expect(hasChanges({ before: { id: 'a', secret: 'x' }, after: { id: 'a', secret: 'y' } })).toBe(true);
+    expect(hasChanges({ before: null, after: { id: 'a' } })).toBe(true);
   });
 });

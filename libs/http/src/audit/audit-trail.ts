@@ -48,7 +48,7 @@ function idOf(content: object | null): string | null {
   return content && 'id' in content ? String(content.id) : null;
 }
 
-interface DuringOptions {
+interface AuditOptions {
   readonly type: AuditType;
   readonly by: AuditedBy;
   /** Id of the resource; null if it is not known before the change. */
@@ -88,16 +88,16 @@ export class AuditTrail {
     private readonly log: AuditLog,
     private readonly logger: Logger,
     /** Recognizes errors other than refusals that prove that nothing was written. */
-    private readonly isUndone: (error: unknown) => boolean,
+    private readonly provesNothingWritten: (error: unknown) => boolean,
   ) {}
 
   /**
    * Runs a change between the two writes of its entry.
    * @throws the error of `work`; `Unavailable` in place of an error that proves only that the last step did nothing
    */
-  async during<T>(
+  async record<T>(
     request: FastifyRequest,
-    { type, by, target, part }: DuringOptions,
+    { type, by, target, part }: AuditOptions,
     work: () => Promise<T>,
   ): Promise<T> {
     const { id, at } = commandIdentityOf(request);
@@ -111,14 +111,15 @@ export class AuditTrail {
       answer = await work();
     } catch (error) {
       // These errors prove that nothing was written. After any other error the change may have been made.
-      const isRefusal = error instanceof DomainError || error instanceof RequestError || this.isUndone(error);
+      const isRefusal =
+        error instanceof DomainError || error instanceof RequestError || this.provesNothingWritten(error);
       if (!isRefusal) throw withUnknownOutcome(error);
       await this.end(request, entry, false);
       throw error;
     }
     const change = request.audited;
     // In a repeat, both states may be equal, because an earlier attempt made the change.
-    await this.end(request, entry, change === null || isChange(change) || entry.isRepeated);
+    await this.end(request, entry, change === null || hasChanges(change) || entry.isRepeated);
     return answer;
   }
 
@@ -126,7 +127,7 @@ export class AuditTrail {
   private async end(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
-      ? this.log.complete(entry, audited?.target_id ?? null, audited ? changesOf(audited) : {})
+      ? this.log.complete(entry, audited?.target_id ?? null, audited ? diffFields(audited) : {})
       : this.log.withdraw(entry);
     await ending.catch((error: unknown) =>
       this.logger.warn(
@@ -137,7 +138,7 @@ export class AuditTrail {
   }
 }
 
-const AUDITED = 'audited';
+const AUDIT_TYPE_METADATA = 'audited';
 
 /** Injection token of an {@link AuditedByRequest}. */
 export const AUDITED_BY = Symbol('audited by');
@@ -146,7 +147,7 @@ export const AUDITED_BY = Symbol('audited by');
 export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
 
 /** Other texts are not stored: a client may have sent a key in place of an id. */
-const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,60}$/;
+const ID_PATTERN = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 
 @Injectable()
 class AuditInterceptor implements NestInterceptor {
@@ -158,14 +159,14 @@ class AuditInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const type = this.reflector.get<AuditType>(AUDITED, context.getHandler());
+    const type = this.reflector.get<AuditType>(AUDIT_TYPE_METADATA, context.getHandler());
     return defer(async () => {
       const handle = () => lastValueFrom(next.handle(), { defaultValue: undefined });
       const by = await this.auditedBy(request);
       if (!by) return handle();
       const { id = null } = request.params as { readonly id?: string };
-      const target = id !== null && ID_FORM.test(id) ? id : null;
-      return this.trail.during(request, { type: by.type ?? type, by, target }, handle);
+      const target = id !== null && ID_PATTERN.test(id) ? id : null;
+      return this.trail.record(request, { type: by.type ?? type, by, target }, handle);
     });
   }
 }
@@ -175,7 +176,7 @@ class AuditInterceptor implements NestInterceptor {
  * the handler reports with `reportChange`. The entry is stored before the handler and its pipes run: ADR 0023.
  */
 export function Audited(type: AuditType): MethodDecorator {
-  return applyDecorators(SetMetadata(AUDITED, type), UseInterceptors(AuditInterceptor));
+  return applyDecorators(SetMetadata(AUDIT_TYPE_METADATA, type), UseInterceptors(AuditInterceptor));
 }
 
 /** A resource before and after a change; null where it did not exist. */
@@ -185,11 +186,11 @@ export interface AuditedChange {
 }
 
 /** Fields that hold a secret, or the address of one. */
-const SECRET = /secret|password|token|hash|^key$|^(invitation|reset)_url$/;
+const SECRET_FIELD_PATTERN = /secret|password|token|hash|^key$|^(invitation|reset)_url$/;
 /** Values of headers are often credentials. */
-const NAMES_ALONE: ReadonlySet<string> = new Set(['headers']);
+const KEYS_ONLY_FIELDS: ReadonlySet<string> = new Set(['headers']);
 /** Fields that every change changes, or that repeat the entry. */
-const OMITTED: ReadonlySet<string> = new Set([
+const OMITTED_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'workspace_id',
   'version',
@@ -202,13 +203,13 @@ const OMITTED: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns true if anything differs. */
-export function isChange({ before, after }: AuditedChange): boolean {
+export function hasChanges({ before, after }: AuditedChange): boolean {
   return JSON.stringify(before) !== JSON.stringify(after);
 }
 
 /** The fields that differ, without secrets. */
-export function changesOf({ before, after }: AuditedChange): AuditedChanges {
-  const [from, to] = [loggable(before), loggable(after)];
+export function diffFields({ before, after }: AuditedChange): AuditedChanges {
+  const [from, to] = [selectLoggableFields(before), selectLoggableFields(after)];
   const fields = new Set([...from.keys(), ...to.keys()]);
   const differing = [...fields].filter((field) => JSON.stringify(from.get(field)) !== JSON.stringify(to.get(field)));
   return Object.fromEntries(
@@ -217,11 +218,12 @@ export function changesOf({ before, after }: AuditedChange): AuditedChanges {
 }
 
 /** The fields that the log may hold. Null is the same as absent. */
-function loggable(content: object | null): ReadonlyMap<string, unknown> {
+function selectLoggableFields(content: object | null): ReadonlyMap<string, unknown> {
   const fields = Object.entries(content ?? {}).filter(
-    ([field, value]) => value !== null && value !== undefined && !OMITTED.has(field) && !SECRET.test(field),
+    ([field, value]) =>
+      value !== null && value !== undefined && !OMITTED_FIELDS.has(field) && !SECRET_FIELD_PATTERN.test(field),
   );
   return new Map(
-    fields.map(([field, value]) => [field, NAMES_ALONE.has(field) ? Object.keys(value as object).sort() : value]),
+    fields.map(([field, value]) => [field, KEYS_ONLY_FIELDS.has(field) ? Object.keys(value as object).sort() : value]),
   );
 }

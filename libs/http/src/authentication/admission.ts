@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { rateLimited, RequestError, unauthenticated } from '../errors/request-error.ts';
 import { requireAccess } from '../operations/operations.ts';
 import { SAFE_METHODS } from '../server/route-bodies.ts';
-import { type Authenticator, HOW_TO_SEND_A_KEY, type SessionCookie, sessionToken } from './authenticators.ts';
+import { type Authenticator, KEY_HEADER_HINT, type SessionCookie, sessionToken } from './authenticators.ts';
 
 /**
  * Admits requests: finds the principal, counts its quota and checks its access, in this order. Runs before the body is
@@ -55,7 +55,7 @@ export class Admission {
       const principal = await authenticator.authenticate(request);
       if (principal) return principal;
     }
-    throw unauthenticated('missing_api_key', `There is no API key: ${HOW_TO_SEND_A_KEY}`);
+    throw unauthenticated('missing_api_key', `There is no API key: ${KEY_HEADER_HINT}`);
   }
 }
 
@@ -67,7 +67,7 @@ declare module 'fastify' {
 }
 
 /** Values of `Sec-Fetch-Site`. `none` is a typed or bookmarked address. `same-site` is another origin, possibly of another owner. */
-const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
+const TRUSTED_FETCH_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
  * Refuses writes that another site makes with a browser's cookie. A page of another site cannot send `X-Requested-With`,
@@ -87,15 +87,18 @@ export class CrossSiteRequests {
 
   /** @throws RequestError `csrf` */
   refuse(request: Pick<FastifyRequest, 'method' | 'headers' | 'routeOptions'>): void {
-    if (SAFE_METHODS.has(request.method) || !this.concerns(request)) return;
+    if (SAFE_METHODS.has(request.method) || !this.appliesTo(request)) return;
     const { origin, 'sec-fetch-site': site, 'x-requested-with': requestedWith } = request.headers;
-    if ((site !== undefined && !OWN_SITES.has(String(site))) || (origin !== undefined && !this.origins.has(origin))) {
+    if (
+      (site !== undefined && !TRUSTED_FETCH_SITES.has(String(site))) ||
+      (origin !== undefined && !this.origins.has(origin))
+    ) {
       throw new RequestError('csrf', `The request comes from another site than ${[...this.origins].join(', ')}.`);
     }
     if (!requestedWith) throw new RequestError('csrf', 'Send the header X-Requested-With, with any value.');
   }
 
-  private concerns(request: Pick<FastifyRequest, 'headers' | 'routeOptions'>): boolean {
+  private appliesTo(request: Pick<FastifyRequest, 'headers' | 'routeOptions'>): boolean {
     const { beginsSession, access = 'open' } = request.routeOptions.config;
     return beginsSession === true || (access !== 'open' && sessionToken(request, this.cookie) !== undefined);
   }

@@ -8,8 +8,8 @@ describe('the cookie of a session', () => {
     ['http://127.0.0.1:3000', 'session', 'Path=/; HttpOnly; SameSite=Lax'],
   ])('at %s is %s; %s', (baseUrl, name, attributes) => {
     const cookie = new SessionCookie(baseUrl);
-    expect(cookie.give('token', EXPIRES)).toBe(`${name}=token; ${attributes}; Expires=Tue, 01 Dec 2026 12:00:00 GMT`);
-    expect(cookie.take()).toBe(`${name}=; ${attributes}; Expires=Thu, 01 Jan 1970 00:00:00 GMT`);
+    expect(cookie.issue('token', EXPIRES)).toBe(`${name}=token; ${attributes}; Expires=Tue, 01 Dec 2026 12:00:00 GMT`);
+    expect(cookie.clear()).toBe(`${name}=; ${attributes}; Expires=Thu, 01 Jan 1970 00:00:00 GMT`);
   });
 
   it.each([

@@ -11,7 +11,7 @@ export interface Authenticator {
   authenticate(request: FastifyRequest): Promise<Principal | undefined>;
 }
 
-export const HOW_TO_SEND_A_KEY =
+export const KEY_HEADER_HINT =
   'send the header Authorization: Bearer <API_KEY>, the word Bearer and a space before the key.';
 /** No key is longer, so a longer text is not looked up. */
 const MAX_KEY_LENGTH = 200;
@@ -28,7 +28,7 @@ export class KeyAuthenticator implements Authenticator {
     const key = /^Bearer +([!-~]+) *$/i.exec(headers.authorization)?.[1];
     // No key was looked up, so this says nothing about any key.
     if (key === undefined) {
-      throw unauthenticated('invalid_api_key', `The header is not of its form: ${HOW_TO_SEND_A_KEY}`);
+      throw unauthenticated('invalid_api_key', `The header is not of its form: ${KEY_HEADER_HINT}`);
     }
     const principal = key.length <= MAX_KEY_LENGTH ? await this.authenticateKey(key) : undefined;
     // The same error for unknown, revoked and expired keys.
@@ -93,12 +93,12 @@ export class SessionCookie {
   }
 
   /** Returns a `Set-Cookie` that sets the cookie. @param expires its end at the latest */
-  give(token: string, expires: Date): string {
+  issue(token: string, expires: Date): string {
     return `${this.name}=${token}; ${this.attributes}; Expires=${expires.toUTCString()}`;
   }
 
   /** Returns a `Set-Cookie` that removes the cookie. */
-  take(): string {
-    return this.give('', new Date(0));
+  clear(): string {
+    return this.issue('', new Date(0));
   }
 }

@@ -7,7 +7,7 @@ import {
   WARNING_CODES,
   type WarningCode,
 } from '@tracking/contracts';
-import { errorBody, statusOf } from '../errors/error-answer.ts';
+import { errorBody, statusOf } from '../errors/error-response.ts';
 import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { documentationPage, jsonBlock } from './documentation-page.ts';
@@ -81,11 +81,11 @@ function article({ id, code, status, entry, answer }: Article): string {
 
 ### [\`${code}\`](#${id})${status === undefined ? '' : ` <small>${status}</small>`}
 
-${entry.means}
+${entry.meaning}
 
 **What to do:** ${entry.action}
 
-<details><summary>Example: <code>${escaped(entry.asked)}</code></summary>
+<details><summary>Example: <code>${escaped(entry.exampleRequest)}</code></summary>
 
 ${jsonBlock(answer)}
 

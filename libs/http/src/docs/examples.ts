@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode, FieldError } from '@tracking/contracts';
-import { type ErrorAnswer, errorBody, PROBLEM_TYPE, problemDetails, statusOf } from '../errors/error-answer.ts';
+import { type ErrorResponse, errorBody, PROBLEM_TYPE, problemDetails, statusOf } from '../errors/error-response.ts';
 import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { codesIn, type JsonSchema, operationsOf } from './described.ts';
@@ -59,41 +59,41 @@ function give(content: Content, make: (schema: JsonSchema) => unknown): void {
   }
 }
 
-interface Making extends Pick<ApiDocs, 'samples' | 'values'> {
+interface ExampleContext extends Pick<ApiDocs, 'samples' | 'values'> {
   readonly schemas: Schemas;
   /** True to include optional fields: in requests. */
   readonly optional: boolean;
 }
 
 /** Returns a value that the schema allows, realistic where a sample is known. */
-function exampleOf(schema: JsonSchema, making: Making, name = ''): unknown {
+function exampleOf(schema: JsonSchema, making: ExampleContext, name = ''): unknown {
   const { $ref, anyOf, oneOf, allOf, example, const: constant, enum: choices, default: otherwise } = schema;
-  if (typeof $ref === 'string') return ofNamed($ref.split('/').at(-1) ?? '', making, example);
+  if (typeof $ref === 'string') return exampleOfNamed($ref.split('/').at(-1) ?? '', making, example);
   for (const given of [example, constant, otherwise]) if (given !== undefined) return given;
   if (name in making.values) return making.values[name];
   const [first] = [choices, anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? [list] : []));
   if (first) return Array.isArray(choices) ? first[0] : exampleOf(first[0] as JsonSchema, making, name);
-  return ofType(schema, making, name);
+  return exampleOfType(schema, making, name);
 }
 
 /** Suffixes of schemas that extend a resource with fields of one response. */
-const VARIANTS = /(?:Written|Created|Detail|Invited)$/;
+const VARIANT_SUFFIX = /(?:Written|Created|Detail|Invited)$/;
 
-function ofNamed(schemaName: string, making: Making, example: unknown): unknown {
+function exampleOfNamed(schemaName: string, making: ExampleContext, example: unknown): unknown {
   const schema = making.schemas[schemaName];
   if (!schema) throw new Error(`there is no schema ${schemaName}`);
   if (example !== undefined) return example;
   const sample = making.samples[schemaName];
   if (making.optional && sample) return sample;
-  return exampleOf({ ...schema, 'x-sample': sample ?? making.samples[schemaName.replace(VARIANTS, '')] }, making);
+  return exampleOf({ ...schema, 'x-sample': sample ?? making.samples[schemaName.replace(VARIANT_SUFFIX, '')] }, making);
 }
 
-function ofType(schema: JsonSchema, making: Making, name: string): unknown {
+function exampleOfType(schema: JsonSchema, making: ExampleContext, name: string): unknown {
   const { type, items, format, minimum = 1, properties, required = [] } = schema;
   const [kind] = [type].flat();
   switch (kind) {
     case 'object':
-      return ofObject({ properties, required, sample: schema['x-sample'] }, making);
+      return exampleOfObject({ properties, required, sample: schema['x-sample'] }, making);
     case 'array':
       return [exampleOf(items as JsonSchema, making, name)];
     case 'integer':
@@ -104,7 +104,7 @@ function ofType(schema: JsonSchema, making: Making, name: string): unknown {
     case 'null':
       return null;
     default:
-      return ofText(String(format));
+      return exampleOfText(String(format));
   }
 }
 
@@ -114,15 +114,15 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'https://app.example.com/shipments',
 };
 /** Marks a field without an example value. A test fails if one remains. */
-export const NO_VALUE = 'TO BE TOLD';
+export const MISSING_EXAMPLE = 'TO BE TOLD';
 
-function ofText(format: string): string {
-  return FORMATS[format] ?? NO_VALUE;
+function exampleOfText(format: string): string {
+  return FORMATS[format] ?? MISSING_EXAMPLE;
 }
 
-function ofObject(
+function exampleOfObject(
   { properties = {}, required, sample = {} }: Readonly<Record<'properties' | 'required' | 'sample', unknown>>,
-  making: Making,
+  making: ExampleContext,
 ): object {
   const given = sample as Readonly<Record<string, unknown>>;
   const fields = Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, field]) => {
@@ -135,16 +135,16 @@ function ofObject(
 
 /** Returns the example of an error code. */
 function errorExample(code: ErrorCode, entry: CodeEntry): object {
-  return { summary: entry.means, value: errorBody(sampleError(code, entry), REQUEST_ID) };
+  return { summary: entry.meaning, value: errorBody(sampleError(code, entry), REQUEST_ID) };
 }
 
 /** Returns the same example as problem details. */
 function problemExample(code: ErrorCode, entry: CodeEntry): object {
   const value = problemDetails(sampleError(code, entry), REQUEST_ID, 'https://api.example.com/docs');
-  return { summary: entry.means, value };
+  return { summary: entry.meaning, value };
 }
 
-function sampleError(code: ErrorCode, entry: CodeEntry): ErrorAnswer {
+function sampleError(code: ErrorCode, entry: CodeEntry): ErrorResponse {
   const details: readonly FieldError[] = code === 'validation_failed' ? [FAULTY_FIELD] : [];
   const [field] = details;
   const message = field ? `${field.param}: ${field.message}` : entry.message;

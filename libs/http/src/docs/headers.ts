@@ -1,22 +1,26 @@
-import { isKept } from '../idempotency/stored-answer.ts';
+import { isStoredStatus } from '../idempotency/stored-response.ts';
 import { optionsOf } from '../operations/operation.ts';
 import { type Deprecation, OPERATIONS } from '../operations/operations.ts';
 import type { Described, OperationObject } from './described.ts';
 
 const text = { type: 'string' as const };
-const whole = { type: 'integer' as const, minimum: 0 };
+const integer = { type: 'integer' as const, minimum: 0 };
 
 /** Headers of responses. `required` ones are always present in the responses that list them. */
-export const ANSWER_HEADERS = {
+export const RESPONSE_HEADERS = {
   'Request-Id': {
     description: 'Id of the request, as in the error body.',
     required: true,
     schema: { ...text, pattern: '^req_[0-9a-f]{32}$' },
     example: 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11',
   },
-  'X-RateLimit-Limit': { description: 'Requests per minute.', schema: whole, example: 1_000 },
-  'X-RateLimit-Remaining': { description: 'Requests that are left.', schema: whole, example: 998 },
-  'X-RateLimit-Reset': { description: 'Epoch second when all are free again.', schema: whole, example: 1_795_426_260 },
+  'X-RateLimit-Limit': { description: 'Requests per minute.', schema: integer, example: 1_000 },
+  'X-RateLimit-Remaining': { description: 'Requests that are left.', schema: integer, example: 998 },
+  'X-RateLimit-Reset': {
+    description: 'Epoch second when all are free again.',
+    schema: integer,
+    example: 1_795_426_260,
+  },
   'Consistency-Token': {
     description: 'The place of the write: sent with a read, nothing older is read.',
     required: true,
@@ -43,20 +47,20 @@ export const ANSWER_HEADERS = {
   Sunset: { description: 'From when on it may not answer (RFC 8594).', schema: text },
   Link: { description: 'Where to read what to use instead: `rel="deprecation"`.', schema: text },
 } as const;
-type AnswerHeader = keyof typeof ANSWER_HEADERS;
+type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** Statuses other than success whose responses have an `ETag`. */
-const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
+const STATUSES_WITH_ETAG: ReadonlySet<string> = new Set(['304', '412']);
 /** Statuses for a new resource, which has a version. */
-const MADE: ReadonlySet<string> = new Set(['201', '202']);
+const CREATED_STATUSES: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Adds the headers of each response, by its status, method and operation. */
 export function addResponseHeaders(described: Described, deprecation: Deprecation | undefined): void {
   const { operation } = described;
   const { conditional, hasEtag = conditional !== undefined } = optionsOf(described.id);
   addHeaders(operation, (status) => {
-    const names = headersOf(Number(status), described);
-    const isTagged = status.startsWith('2') ? hasEtag || MADE.has(status) : TAGGED.has(status);
+    const names = selectHeaders(Number(status), described);
+    const isTagged = status.startsWith('2') ? hasEtag || CREATED_STATUSES.has(status) : STATUSES_WITH_ETAG.has(status);
     if (isTagged) names.push('ETag');
     if (status === '201') names.push('Location');
     return names;
@@ -67,7 +71,7 @@ export function addResponseHeaders(described: Described, deprecation: Deprecatio
   addHeaders(operation, () => ['Deprecation', ...sunset, 'Link']);
 }
 
-function addHeaders({ responses }: OperationObject, namesOf: (status: string) => readonly AnswerHeader[]): void {
+function addHeaders({ responses }: OperationObject, namesOf: (status: string) => readonly ResponseHeader[]): void {
   for (const [status, response] of Object.entries(responses)) {
     if (!response || '$ref' in response) continue;
     const common = namesOf(status).map((name) => [name, { $ref: `#/components/headers/${name}` }]);
@@ -79,23 +83,23 @@ function addHeaders({ responses }: OperationObject, namesOf: (status: string) =>
 const NO_CONTENT = 204;
 
 /** Statuses with `Retry-After`. 409 has it while the first request under a key is in progress. */
-const RETRY_LATER: ReadonlySet<number> = new Set([409, 429, 503]);
+const STATUSES_WITH_RETRY_AFTER: ReadonlySet<number> = new Set([409, 429, 503]);
 
-function headersOf(status: number, { id, method, writes }: Described): AnswerHeader[] {
+function selectHeaders(status: number, { id, method, writes }: Described): ResponseHeader[] {
   const guarded = OPERATIONS[id] !== 'open';
   const limited = guarded && status !== 401;
-  const retried = status === 409 ? method === 'post' : RETRY_LATER.has(status) && id !== 'ready';
-  const held: readonly (readonly [AnswerHeader, boolean])[] = [
+  const retried = status === 409 ? method === 'post' : STATUSES_WITH_RETRY_AFTER.has(status) && id !== 'ready';
+  const candidates: readonly (readonly [ResponseHeader, boolean])[] = [
     ['Request-Id', true],
     ['X-RateLimit-Limit', limited],
     ['X-RateLimit-Remaining', limited],
     ['X-RateLimit-Reset', limited],
     ['Consistency-Token', writes && status < NO_CONTENT],
-    ['Idempotency-Replayed', method === 'post' && isKept(status)],
+    ['Idempotency-Replayed', method === 'post' && isStoredStatus(status)],
     ['Retry-After', retried],
     ['WWW-Authenticate', status === 401 && id !== 'signIn'],
   ];
-  return held.flatMap(([name, is]) => (is ? [name] : []));
+  return candidates.flatMap(([name, is]) => (is ? [name] : []));
 }
 
 /** Request headers of many operations, by name. */
@@ -135,13 +139,15 @@ export function headerParameters() {
 /** Adds the request headers of an operation. */
 export function addRequestHeaders({ id, method, path, operation, writes }: Described): void {
   const guarded = OPERATIONS[id] !== 'open';
-  const taken: readonly (readonly [RequestHeader, boolean])[] = [
+  const candidates: readonly (readonly [RequestHeader, boolean])[] = [
     ['Idempotency-Key', method === 'post'],
     ['Prefer', writes],
     ['Consistency-Token', optionsOf(id).readsYourWrites === true || (writes && guarded)],
     ['traceparent', path.startsWith('/v1/')],
   ];
-  const references = taken.flatMap(([name, takes]) => (takes ? [{ $ref: `#/components/parameters/${name}` }] : []));
+  const references = candidates.flatMap(([name, takes]) =>
+    takes ? [{ $ref: `#/components/parameters/${name}` }] : [],
+  );
   operation.parameters = [...(operation.parameters ?? []), ...references];
 }
 

@@ -6,7 +6,7 @@ import type { ApiDocs } from './api-docs.ts';
 import { type Described, type OperationObject, operationsOf } from './described.ts';
 import { ProblemResource } from './error.resource.ts';
 import { addExamples } from './examples.ts';
-import { ANSWER_HEADERS, addResponseHeaders, headerParameters, separateLists, addRequestHeaders } from './headers.ts';
+import { RESPONSE_HEADERS, addResponseHeaders, headerParameters, separateLists, addRequestHeaders } from './headers.ts';
 import { nameEnums } from './named-enums.ts';
 import { describeRefusals } from './refusals.ts';
 
@@ -33,7 +33,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     })
     .addCookieAuth(
       new SessionCookie(baseUrl).name,
-      { type: 'apiKey', in: 'cookie', description: OF_SESSIONS },
+      { type: 'apiKey', in: 'cookie', description: SESSION_HEADERS },
       'session',
     )
     .build();
@@ -45,7 +45,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   const document = structuredClone(created);
   const { schemas, securitySchemes } = document.components ?? {};
   const parameters = headerParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
-  document.components = { securitySchemes, schemas, parameters, headers: structuredClone(ANSWER_HEADERS) } as never;
+  document.components = { securitySchemes, schemas, parameters, headers: structuredClone(RESPONSE_HEADERS) } as never;
   for (const describe of docs.describe) describe(document);
   for (const described of operationsOf(document)) {
     describePathParameters(described, docs);
@@ -73,7 +73,7 @@ function dropUnusedHeaders({ paths, components }: OpenAPIObject): void {
   }
 }
 
-const OF_SESSIONS =
+const SESSION_HEADERS =
   'The cookie of a session, for pages of our own. A write needs the header `X-Requested-With`, with any value; the header `Environment`, `live` or `test`, says whose data it is about.';
 
 /** Adds the credentials and the permission that the operation needs. */

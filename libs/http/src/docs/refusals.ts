@@ -1,42 +1,42 @@
 import { ERROR_CODES, type ErrorCode } from '@tracking/contracts';
-import { PROBLEM_TYPE, statusOf } from '../errors/error-answer.ts';
+import { PROBLEM_TYPE, statusOf } from '../errors/error-response.ts';
 import { optionsOf } from '../operations/operation.ts';
 import { OPERATIONS } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { type Described, type OperationObject, parameterOf, schemaRef } from './described.ts';
 
 /** Description of a status that an operation does not declare. */
-const MEANINGS: Readonly<Record<number, string>> = {
+const DEFAULT_DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'The request may not be carried out.',
   409: 'The state of the resource, or an earlier request under the same Idempotency-Key, forbids it.',
   413: 'The body is larger than the operation takes, or what it would store is.',
   415: 'The body is not of a media type that the operation takes, or is compressed.',
 };
 /** Codes of requests that are not valid HTTP, for all operations. */
-const OF_ANY_REQUEST: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
+const CODES_OF_ANY_REQUEST: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
 
 /** Adds every error code of the operation, by status. @throws Error if it declares a status without a code */
 export function describeRefusals(described: Described, docs: ApiDocs): void {
   const { id, operation } = described;
-  const byStatus = Map.groupBy(codesOf(described, docs), statusOf);
+  const byStatus = Map.groupBy(collectCodes(described, docs), statusOf);
   for (const [status, response] of Object.entries(operation.responses)) {
     if (isRefusal(response) && !byStatus.has(Number(status))) throw new Error(`no code of ${id} has status ${status}`);
   }
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
-    operation.responses[String(status)] = refused(operation, status, codes);
+    operation.responses[String(status)] = describeResponse(operation, status, codes);
   }
   const description = 'Whatever the operation: the request did not arrive in time, or its headers cannot be met.';
   operation.responses['default'] = {
-    description: withCodes(description, OF_ANY_REQUEST),
-    content: errorOf(OF_ANY_REQUEST),
+    description: withCodes(description, CODES_OF_ANY_REQUEST),
+    content: errorContent(CODES_OF_ANY_REQUEST),
   };
 }
 
-function refused({ responses }: OperationObject, status: number, codes: readonly ErrorCode[]) {
+function describeResponse({ responses }: OperationObject, status: number, codes: readonly ErrorCode[]) {
   const declared = responses[String(status)];
   const described = declared && 'description' in declared ? declared.description : undefined;
-  const description = described ?? MEANINGS[status] ?? `See the codes.`;
-  return { ...declared, description: withCodes(description, codes), content: errorOf(codes) };
+  const description = described ?? DEFAULT_DESCRIPTIONS[status] ?? `See the codes.`;
+  return { ...declared, description: withCodes(description, codes), content: errorContent(codes) };
 }
 
 const withCodes = (description: string, codes: readonly ErrorCode[]): string =>
@@ -47,12 +47,12 @@ function isRefusal(response: OperationObject['responses'][string]): boolean {
 }
 
 /** Returns the codes that follow from the operation's declaration, and the feature's own codes. */
-function codesOf(described: Described, { refusals }: ApiDocs): readonly ErrorCode[] {
+function collectCodes(described: Described, { refusals }: ApiDocs): readonly ErrorCode[] {
   const { id, method, operation, writes } = described;
   const access = OPERATIONS[id];
   const guarded = access !== 'open';
   const declares = (status: string) => isRefusal(operation.responses[status]);
-  const follows: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
+  const conditions: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['validation_failed', 'unknown_parameter']],
     [parameterOf(operation, 'cursor') !== undefined, ['invalid_cursor']],
     [optionsOf(id).readsYourWrites === true, ['invalid_consistency_token']],
@@ -66,14 +66,14 @@ function codesOf(described: Described, { refusals }: ApiDocs): readonly ErrorCod
     [true, ['internal_error']],
     [declares('503'), ['unavailable', 'busy']],
   ];
-  const derived = follows.flatMap(([is, codes]) => (is ? codes : []));
+  const derived = conditions.flatMap(([is, codes]) => (is ? codes : []));
   const own = new Set<ErrorCode>([...derived, ...(refusals[id] ?? [])]);
   // In the order of all codes.
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => own.has(code));
 }
 
 /** Returns the content of an error response in both forms, with these codes only. */
-function errorOf(codes: readonly ErrorCode[]) {
+function errorContent(codes: readonly ErrorCode[]) {
   const narrowed = (name: string, properties: object) => ({
     schema: { allOf: [schemaRef(name), { type: 'object', ...properties }] } as object,
   });

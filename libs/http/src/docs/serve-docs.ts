@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { PublicAddresses } from '@tracking/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { prefers } from '../errors/error-answer.ts';
+import { prefers } from '../errors/error-response.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { NAV_STYLE, PAGE_STYLE } from './documentation-page.ts';
 import { errorsPage } from './errors-page.ts';

@@ -15,7 +15,7 @@ export class RequestError extends Error {
 }
 
 /** Codes of fields that become the code of the whole error if every fault has them. */
-const PROMOTED: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
+const PROMOTED_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
   'external_id_immutable',
   'invalid_cursor',
   'limit_exceeded',
@@ -27,22 +27,22 @@ const PROMOTED: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
 export function invalidRequest(details: readonly FieldError[]): RequestError {
   const [first] = details;
   const same = details.every((detail) => detail.code === first?.code);
-  const code = same && first && PROMOTED.has(first.code) ? (first.code as ErrorCode) : 'validation_failed';
-  return new RequestError(code, details.length === 1 && first ? reasonOf(first) : severalOf(details), details);
+  const code = same && first && PROMOTED_CODES.has(first.code) ? (first.code as ErrorCode) : 'validation_failed';
+  return new RequestError(code, details.length === 1 && first ? withFieldName(first) : summarize(details), details);
 }
 
 /** Prefixes the message with the field's name, unless it begins with it. */
-function reasonOf({ param, message }: FieldError): string {
+function withFieldName({ param, message }: FieldError): string {
   return message.startsWith(`${param} `) ? message : `${param}: ${message}`;
 }
 
 /** Names the first fields; `details` has all. */
-function severalOf(details: readonly FieldError[]): string {
-  const named = details.slice(0, MOST_NAMED).map(({ param }) => param);
-  const more = details.length > MOST_NAMED ? ' and others' : '';
+function summarize(details: readonly FieldError[]): string {
+  const named = details.slice(0, MAX_NAMED_FIELDS).map(({ param }) => param);
+  const more = details.length > MAX_NAMED_FIELDS ? ' and others' : '';
   return `${details.length} fields are not valid: ${named.join(', ')}${more}.`;
 }
-const MOST_NAMED = 5;
+const MAX_NAMED_FIELDS = 5;
 
 export function unauthenticated(
   code: 'missing_api_key' | 'invalid_api_key' | 'invalid_session',

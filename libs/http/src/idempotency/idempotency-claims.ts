@@ -13,7 +13,7 @@ import {
 } from '@tracking/ports';
 import { LeaderElectedJob, pause } from '@tracking/resilience';
 import { derivedKey } from '@tracking/runtime';
-import { type AnswerBox, openAnswer, sealAnswer, type StoredAnswer } from './stored-answer.ts';
+import { type ResponseCipher, openResponse, sealResponse, type StoredResponse } from './stored-response.ts';
 
 export interface IdempotencyOptions {
   readonly documentStore: DocumentStore;
@@ -24,7 +24,7 @@ export interface IdempotencyOptions {
   /** Hashes keys and seals answers; the same on every replica. At least 32 bytes. */
   readonly secret: Uint8Array;
   /** Makes the encryption of stored answers from a key of 32 bytes. */
-  readonly answerBox: (key: Uint8Array) => AnswerBox;
+  readonly responseCipher: (key: Uint8Array) => ResponseCipher;
   /**
    * How long a claim of another process counts as in progress, in milliseconds; 0 if no other process can be alive. If it
    * is taken over too early, its command runs twice, which changes nothing.
@@ -33,7 +33,7 @@ export interface IdempotencyOptions {
 }
 
 /** Characters of a sealed response, all ASCII. Documents have at most 16 MB. */
-const MAX_SEALED = 12 * 1024 * 1024;
+const MAX_SEALED_CHARS = 12 * 1024 * 1024;
 
 /** A request under an `Idempotency-Key`. */
 export interface ClaimedRequest {
@@ -45,22 +45,22 @@ export interface ClaimedRequest {
 }
 
 /** The result of taking a claim. */
-type Taking =
+type TakeResult =
   /** The request runs the command of the claim. */
   | { readonly kind: 'taken'; readonly claim: IdempotencyClaim }
-  | { readonly kind: 'answered'; readonly answer: StoredAnswer }
+  | { readonly kind: 'answered'; readonly answer: StoredResponse }
   /** The key was sent with another request. */
   | { readonly kind: 'reused' }
   | { readonly kind: 'in_progress' };
-const IN_PROGRESS: Taking = { kind: 'in_progress' };
+const IN_PROGRESS: TakeResult = { kind: 'in_progress' };
 
 /** The requests under an `Idempotency-Key`, with their commands and responses. */
 export class IdempotencyClaims {
   private readonly process = randomUUID();
   /** Attempts of this process that have not ended. */
-  private readonly underWay = new Set<string>();
-  private readonly hashKey: KeyObject;
-  private readonly box: AnswerBox;
+  private readonly attemptsInProgress = new Set<string>();
+  private readonly hmacKey: KeyObject;
+  private readonly cipher: ResponseCipher;
 
   private constructor(
     /**
@@ -69,20 +69,20 @@ export class IdempotencyClaims {
      */
     private readonly claims: Collection<IdempotencyClaim>,
     /** The same documents, written durably: after a response is sent, every repeat gets it. */
-    private readonly answers: Collection<IdempotencyClaim>,
+    private readonly durableClaims: Collection<IdempotencyClaim>,
     private readonly sweeper: LeaderElectedJob,
     private readonly options: IdempotencyOptions,
   ) {
-    this.hashKey = createSecretKey(derivedKey(options.secret, 'hashes'));
-    this.box = options.answerBox(derivedKey(options.secret, 'answers'));
+    this.hmacKey = createSecretKey(derivedKey(options.secret, 'hashes'));
+    this.cipher = options.responseCipher(derivedKey(options.secret, 'answers'));
   }
 
   /** @throws Unavailable */
   static async open(options: IdempotencyOptions): Promise<IdempotencyClaims> {
     const { documentStore } = options;
-    const claims = await documentStore.collection<IdempotencyClaim>({ ...CLAIMS, durability: 'ordered' });
-    const answers = await documentStore.collection<IdempotencyClaim>(CLAIMS);
-    const sweeper = sweeping(claims, options);
+    const claims = await documentStore.collection<IdempotencyClaim>({ ...CLAIMS_COLLECTION, durability: 'ordered' });
+    const answers = await documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
+    const sweeper = createSweeper(claims, options);
     sweeper.start();
     return new IdempotencyClaims(claims, answers, sweeper, options);
   }
@@ -97,15 +97,15 @@ export class IdempotencyClaims {
    * {@link keep}, {@link release} or {@link forget}.
    * @throws Unavailable; the command was not begun
    */
-  async take(request: ClaimedRequest): Promise<Taking> {
+  async take(request: ClaimedRequest): Promise<TakeResult> {
     const fresh = this.newClaim(request);
     // Set before another request of this process can find the claim.
-    this.underWay.add(fresh.attempt);
+    this.attemptsInProgress.add(fresh.attempt);
     let taking = IN_PROGRESS;
     try {
       taking = (await this.claims.insert(fresh)) ? { kind: 'taken', claim: fresh } : await this.takeOver(fresh);
     } finally {
-      if (taking.kind !== 'taken') this.underWay.delete(fresh.attempt);
+      if (taking.kind !== 'taken') this.attemptsInProgress.delete(fresh.attempt);
     }
     return taking;
   }
@@ -116,17 +116,17 @@ export class IdempotencyClaims {
    * @returns the response to send: that of another attempt if it was faster, undefined if that one is still in progress
    * @throws Unavailable
    */
-  async keep(claim: IdempotencyClaim, answer: StoredAnswer): Promise<StoredAnswer | undefined> {
+  async keep(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
     return this.end(claim, async () => {
-      const sealed = await sealAnswer(this.box, claim.id, answer);
-      if (sealed.length > MAX_SEALED) {
-        await this.claims.replace({ ...claim, state: 'released' }, guardOf(claim));
+      const sealed = await sealResponse(this.cipher, claim.id, answer);
+      if (sealed.length > MAX_SEALED_CHARS) {
+        await this.claims.replace({ ...claim, state: 'released' }, unchangedSinceRead(claim));
         return answer;
       }
       const answered = { ...claim, state: 'answered', answer: sealed } as const;
-      if (await this.answers.replace(answered, guardOf(claim))) return answer;
-      const found = await this.answers.get(claim.id);
-      return found && (await this.answerOf(found));
+      if (await this.durableClaims.replace(answered, unchangedSinceRead(claim))) return answer;
+      const found = await this.durableClaims.get(claim.id);
+      return found && (await this.openStoredResponse(found));
     });
   }
 
@@ -138,7 +138,7 @@ export class IdempotencyClaims {
   release(claim: IdempotencyClaim, isUndone = false): Promise<void> {
     const is_undone = isUndone && !claim.is_repeat;
     return this.end(claim, async () => {
-      await this.claims.replace({ ...claim, state: 'released', is_undone }, guardOf(claim));
+      await this.claims.replace({ ...claim, state: 'released', is_undone }, unchangedSinceRead(claim));
     });
   }
 
@@ -150,43 +150,43 @@ export class IdempotencyClaims {
   forget(claim: IdempotencyClaim): Promise<void> {
     if (claim.is_repeat) return this.release(claim);
     return this.end(claim, async () => {
-      await this.claims.delete(claim.id, guardOf(claim));
+      await this.claims.delete(claim.id, unchangedSinceRead(claim));
     });
   }
 
   /** Takes an existing claim over. If several requests try, one gets it. */
-  private async takeOver(fresh: IdempotencyClaim): Promise<Taking> {
+  private async takeOver(fresh: IdempotencyClaim): Promise<TakeResult> {
     const found = await this.claims.get(fresh.id);
     // Another request has just forgotten it.
     if (found === undefined) return IN_PROGRESS;
     const isOver = found.expires_at <= fresh.at;
     if (!isOver) {
       if (found.fingerprint !== fresh.fingerprint) return { kind: 'reused' };
-      const answer = await this.answerOf(found);
+      const answer = await this.openStoredResponse(found);
       if (answer !== undefined) return { kind: 'answered', answer };
-      if (this.isUnderWay(found)) return IN_PROGRESS;
+      if (this.isInProgress(found)) return IN_PROGRESS;
     }
-    const claim = isOver ? fresh : retaken(found, fresh);
-    return (await this.claims.replace(claim, guardOf(found))) ? { kind: 'taken', claim } : IN_PROGRESS;
+    const claim = isOver ? fresh : reopenClaim(found, fresh);
+    return (await this.claims.replace(claim, unchangedSinceRead(found))) ? { kind: 'taken', claim } : IN_PROGRESS;
   }
 
   /** Returns true if the attempt may still run. A process that was killed leaves its claims open. */
-  private isUnderWay({ state, process, attempt, taken_at }: IdempotencyClaim): boolean {
+  private isInProgress({ state, process, attempt, taken_at }: IdempotencyClaim): boolean {
     if (state !== 'open') return false;
-    if (process === this.process) return this.underWay.has(attempt);
+    if (process === this.process) return this.attemptsInProgress.has(attempt);
     // A time far in the future comes from a wrong clock and counts as long ago.
     return Math.abs(this.options.clock().getTime() - Date.parse(taken_at)) < this.options.takeOverAfterMs;
   }
 
-  private async answerOf({ id, answer }: IdempotencyClaim): Promise<StoredAnswer | undefined> {
-    return answer === undefined ? undefined : openAnswer(this.box, id, answer);
+  private async openStoredResponse({ id, answer }: IdempotencyClaim): Promise<StoredResponse | undefined> {
+    return answer === undefined ? undefined : openResponse(this.cipher, id, answer);
   }
 
   private async end<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } finally {
-      this.underWay.delete(attempt);
+      this.attemptsInProgress.delete(attempt);
     }
   }
 
@@ -198,7 +198,7 @@ export class IdempotencyClaims {
       fingerprint: this.hash(content),
       command_id: randomUUID(),
       at,
-      expires_at: new Date(now.getTime() + KEPT_MS).toISOString(),
+      expires_at: new Date(now.getTime() + IDEMPOTENCY_RETENTION_MS).toISOString(),
       state: 'open',
       process: this.process,
       attempt: randomUUID(),
@@ -208,7 +208,7 @@ export class IdempotencyClaims {
   }
 
   private hash(text: string): string {
-    return createHmac('sha256', this.hashKey).update(text).digest('hex');
+    return createHmac('sha256', this.hmacKey).update(text).digest('hex');
   }
 }
 
@@ -216,19 +216,19 @@ export class IdempotencyClaims {
  * Returns the claim for another attempt. If nothing was changed, only the id of the command stays. Otherwise the time stays
  * too, because the command must write what it may have written before.
  */
-function retaken(found: IdempotencyClaim, { at, process, attempt, taken_at }: IdempotencyClaim): IdempotencyClaim {
+function reopenClaim(found: IdempotencyClaim, { at, process, attempt, taken_at }: IdempotencyClaim): IdempotencyClaim {
   const { is_undone = false, ...claim } = found;
   const own = { state: 'open', process, attempt, taken_at } as const;
   return is_undone ? { ...claim, ...own, at } : { ...claim, ...own, is_repeat: true };
 }
 
 /** Matches the claim only as it was read. */
-function guardOf({ attempt, state }: IdempotencyClaim) {
+function unchangedSinceRead({ attempt, state }: IdempotencyClaim) {
   return { attempt, state };
 }
 
 /** How long an `Idempotency-Key` is remembered: docs/reference/http.md#safe-retries. */
-export const KEPT_MS = 24 * 60 * 60 * 1_000;
+export const IDEMPOTENCY_RETENTION_MS = 24 * 60 * 60 * 1_000;
 
 /** The command of an `Idempotency-Key`, its attempt and its response. None of the request's content can be read from it. */
 export interface IdempotencyClaim extends Document {
@@ -254,17 +254,17 @@ export interface IdempotencyClaim extends Document {
   readonly answer?: string;
 }
 
-export const CLAIMS: CollectionSpec = {
+export const CLAIMS_COLLECTION: CollectionSpec = {
   name: 'idempotency_claims',
   indexes: [{ name: 'expiry', fields: ['expires_at'] }],
 };
 
-const EVERY_MS = 10 * 60 * 1_000;
-const AT_ONCE = 200;
+const SWEEP_INTERVAL_MS = 10 * 60 * 1_000;
+const SWEEP_BATCH_SIZE = 200;
 /** Milliseconds of rest for each millisecond of work. */
-const REST = 4;
+const REST_PER_WORK = 4;
 
-interface SweepingParts {
+interface SweeperDependencies {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -272,9 +272,9 @@ interface SweepingParts {
 }
 
 /** Deletes expired claims. Until then they count as absent. */
-export function sweeping(
+export function createSweeper(
   claims: Collection<IdempotencyClaim>,
-  { leases, clock, logger, metrics }: SweepingParts,
+  { leases, clock, logger, metrics }: SweeperDependencies,
 ): LeaderElectedJob {
   return new LeaderElectedJob({
     leases,
@@ -282,19 +282,19 @@ export function sweeping(
     logger,
     countRetry: retryCounter(metrics),
     what: 'deleting old idempotency keys',
-    everyMs: EVERY_MS,
-    round: (ending) => sweep(claims, clock().toISOString(), ending),
+    everyMs: SWEEP_INTERVAL_MS,
+    round: (ending) => deleteExpired(claims, clock().toISOString(), ending),
   });
 }
 
-async function sweep(claims: Collection<IdempotencyClaim>, now: string, ending: AbortSignal): Promise<void> {
+async function deleteExpired(claims: Collection<IdempotencyClaim>, now: string, ending: AbortSignal): Promise<void> {
   while (!ending.aborted) {
     const began = performance.now();
     const filter = { expires_at: { lte: now } };
-    const old = await claims.find({ filter, sort: { fields: ['expires_at'] }, limit: AT_ONCE });
+    const old = await claims.find({ filter, sort: { fields: ['expires_at'] }, limit: SWEEP_BATCH_SIZE });
     if (old.length === 0) return;
     // Claims that were taken again in the meantime stay.
     await claims.writeMany(old.map(({ id, attempt }) => ({ kind: 'delete', id, guard: { attempt } })));
-    await pause(REST * (performance.now() - began), ending);
+    await pause(REST_PER_WORK * (performance.now() - began), ending);
   }
 }

@@ -1,14 +1,20 @@
 import type { Quota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorFilter } from '../errors/error-answer.ts';
+import type { ErrorFilter } from '../errors/error-response.ts';
 import { invalidRequest, RequestError } from '../errors/request-error.ts';
 import type { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
-import { networkOf, withinQuota } from '../server/quota.ts';
+import { networkOf, requireQuota } from '../server/quota.ts';
 import type { ClaimedRequest, IdempotencyClaim, IdempotencyClaims } from './idempotency-claims.ts';
-import { answerOf, replaceAnswer, isKept, type StoredAnswer, withoutAnswer } from './stored-answer.ts';
+import {
+  captureResponse,
+  replaceResponse,
+  isStoredStatus,
+  type StoredResponse,
+  clearHeaders,
+} from './stored-response.ts';
 
 const HEADER = 'Idempotency-Key';
-const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
+const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,16 +24,16 @@ declare module 'fastify' {
      * True if every repeat gets its response. False if a repeat runs the command again, because a part of it failed on
      * the server or because the response expires.
      */
-    keepsAnswer: boolean;
+    storesResponse: boolean;
     /** True if it failed on the server before anything was changed. */
-    isUndone: boolean;
+    failedBeforeChanges: boolean;
   }
 }
 
 /** Requests per minute without credentials from one network, because each stores a claim before it is checked. */
-const ANONYMOUS_PER_MINUTE = 60;
+const MAX_ANONYMOUS_PER_MINUTE = 60;
 
-interface SafeRetriesParts {
+interface SafeRetriesDependencies {
   readonly claims: IdempotencyClaims;
   readonly quota: Quota;
   readonly errors: ErrorFilter;
@@ -38,15 +44,15 @@ interface SafeRetriesParts {
  * Makes every POST with an `Idempotency-Key` safe to repeat: docs/reference/http.md#safe-retries. The claim is stored after
  * the body is read and before it is checked; the response is stored before it is sent.
  */
-export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesParts): void {
+export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDependencies): void {
   const { quota, errors } = parts;
   fastify.decorateRequest('claim', null);
-  fastify.decorateRequest('keepsAnswer', true);
-  fastify.decorateRequest('isUndone', false);
+  fastify.decorateRequest('storesResponse', true);
+  fastify.decorateRequest('failedBeforeChanges', false);
   fastify.addHook('preValidation', (request, reply, done) => {
-    if (!isClaimed(request)) return void done();
+    if (!usesIdempotencyKey(request)) return void done();
     const admitted = request.principal === null ? admitAnonymous(quota, request) : Promise.resolve();
-    admitted.then(() => begin(parts, request, reply)).then((isToRun) => isToRun && done(), done);
+    admitted.then(() => begin(parts, request, reply)).then((shouldRun) => shouldRun && done(), done);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { claim } = request;
@@ -58,19 +64,19 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesPart
     end(parts, claim, reply, payload).then(
       (sent) => done(null, sent),
       // The command is done, but its response is not sent. A repeat will find it.
-      (error: unknown) => errors.answer(error, request, withoutAnswer(reply)),
+      (error: unknown) => errors.answer(error, request, clearHeaders(reply)),
     );
   });
 }
 
 /** @throws RequestError `rate_limited` */
 async function admitAnonymous(quota: Quota, { ip }: FastifyRequest): Promise<void> {
-  const refusal = `More than ${ANONYMOUS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
-  await withinQuota(quota, `idempotency:address:${networkOf(ip)}`, ANONYMOUS_PER_MINUTE, refusal);
+  const refusal = `More than ${MAX_ANONYMOUS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
+  await requireQuota(quota, `idempotency:address:${networkOf(ip)}`, MAX_ANONYMOUS_PER_MINUTE, refusal);
 }
 
 /** Returns true if the request runs; otherwise the response is sent. */
-async function begin(parts: SafeRetriesParts, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+async function begin(parts: SafeRetriesDependencies, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const taking = await parts.claims.take(claimedRequest(request));
   switch (taking.kind) {
     case 'taken': {
@@ -92,25 +98,25 @@ async function begin(parts: SafeRetriesParts, request: FastifyRequest, reply: Fa
 
 /** Ends the claim according to the response. Returns the body to send. */
 async function end(
-  parts: SafeRetriesParts,
+  parts: SafeRetriesDependencies,
   claim: IdempotencyClaim,
   reply: FastifyReply,
   payload: unknown,
 ): Promise<unknown> {
   const { claims } = parts;
   const { statusCode, request } = reply;
-  if (statusCode >= 500 || !request.keepsAnswer) {
+  if (statusCode >= 500 || !request.storesResponse) {
     // If that cannot be stored either, the claim counts as that of a dead process.
-    await claims.release(claim, request.isUndone).catch(() => undefined);
+    await claims.release(claim, request.failedBeforeChanges).catch(() => undefined);
     return payload;
   }
   // Otherwise anybody could fill the store with refusals.
   const isAnonymous = request.principal === null;
-  if (!isKept(statusCode) || (isAnonymous && statusCode >= 300)) {
+  if (!isStoredStatus(statusCode) || (isAnonymous && statusCode >= 300)) {
     await claims.forget(claim);
     return payload;
   }
-  const answer = answerOf(reply, payload);
+  const answer = captureResponse(reply, payload);
   const kept = await claims.keep(claim, answer);
   if (kept === answer) return payload;
   if (kept === undefined) throw inProgress();
@@ -119,10 +125,14 @@ async function end(
 }
 
 /** Prepares the stored response, except for its body. Its consistency token is at least the one that the client knows. */
-async function replay({ readYourWrites }: SafeRetriesParts, reply: FastifyReply, answer: StoredAnswer): Promise<void> {
-  replaceAnswer(reply, answer);
+async function replay(
+  { readYourWrites }: SafeRetriesDependencies,
+  reply: FastifyReply,
+  answer: StoredResponse,
+): Promise<void> {
+  replaceResponse(reply, answer);
   const token = answer.headers['consistency-token'];
-  if (typeof token === 'string') await readYourWrites.wroteBefore(reply, token);
+  if (typeof token === 'string') await readYourWrites.acknowledgeAgain(reply, token);
 }
 
 function inProgress(): RequestError {
@@ -131,7 +141,7 @@ function inProgress(): RequestError {
 }
 
 /** Returns true for a POST with a key. Other methods can be repeated safely without one. */
-function isClaimed({ method, headers, routeOptions }: FastifyRequest): boolean {
+function usesIdempotencyKey({ method, headers, routeOptions }: FastifyRequest): boolean {
   return method === 'POST' && headers['idempotency-key'] !== undefined && routeOptions.config.operation !== undefined;
 }
 
@@ -144,11 +154,11 @@ function isClaimed({ method, headers, routeOptions }: FastifyRequest): boolean {
 function claimedRequest({ method, url, body, headers, raw, principal }: FastifyRequest): ClaimedRequest {
   // Two headers would be joined to one key, which a repeat with one header would not have.
   const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
-  if (more.length > 0 || !KEY_FORM.test(key)) {
+  if (more.length > 0 || !KEY_PATTERN.test(key)) {
     const message = `${HEADER} must be one, of 1 to 255 printable ASCII characters.`;
     throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
   }
-  const content = textOf([method, url, body]);
+  const content = serialize([method, url, body]);
   const scope = principal
     ? [principal.credential_id, principal.environment]
     : [content, String(headers['environment'] ?? '')];
@@ -156,7 +166,7 @@ function claimedRequest({ method, url, body, headers, raw, principal }: FastifyR
 }
 
 /** @throws RequestError `validation_failed` if the body is nested more deeply than the stack allows */
-function textOf(content: unknown): string {
+function serialize(content: unknown): string {
   try {
     return JSON.stringify(content);
   } catch (error) {

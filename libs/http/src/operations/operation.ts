@@ -28,7 +28,7 @@ interface OperationOptions {
   /** True if the body may be omitted; it is required by default. */
   readonly bodyMayBeOmitted?: true;
   /** Media types and limit of the body; JSON up to 1 MiB by default. */
-  readonly takes?: RouteBody;
+  readonly acceptedBody?: RouteBody;
   /** The preconditions that a request may have; none by default. */
   readonly conditional?: Conditional;
   /** True if the response depends on the `Consistency-Token` of the request. Other reads ignore the header. */
@@ -54,31 +54,40 @@ export function optionsOf(operationId: OperationId): OperationOptions {
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
   declared.set(operationId, options);
-  const { summary, description, query, body, bodyMayBeOmitted, takes = json(), conditional, beginsSession } = options;
+  const {
+    summary,
+    description,
+    query,
+    body,
+    bodyMayBeOmitted,
+    acceptedBody = json(),
+    conditional,
+    beginsSession,
+  } = options;
   const access: Access = OPERATIONS[operationId];
   const config = {
     operation: operationId,
     access,
     parameters: query ?? NoParameters,
-    body: takes,
+    body: acceptedBody,
     ...(conditional && { conditional }),
     ...(beginsSession && { beginsSession }),
   };
-  const forAll = [
+  const commonResponses = [
     RouteConfig(config),
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
-    ...(body ? describeBody(body, takes, bodyMayBeOmitted !== true) : []),
+    ...(body ? describeBody(body, acceptedBody, bodyMayBeOmitted !== true) : []),
     refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
     refusal(500, 'A fault of ours; repeat it later.'),
   ];
-  if (access === 'open') return applyDecorators(...forAll);
-  const forbidden = describeRefusal(access);
+  if (access === 'open') return applyDecorators(...commonResponses);
+  const forbiddenResponse = describeRefusal(access);
   return applyDecorators(
-    ...forAll,
+    ...commonResponses,
     ApiBearerAuth(),
     ...(conditional ? CONDITIONS[conditional] : []),
     refusal(401, 'No API key, or not a valid one.'),
-    ...(forbidden === undefined ? [] : [refusal(403, forbidden)]),
+    ...(forbiddenResponse === undefined ? [] : [refusal(403, forbiddenResponse)]),
     refusal(429, 'More requests within a minute than the key has; see Retry-After.'),
     MayBeUnavailable(),
   );

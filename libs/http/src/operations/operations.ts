@@ -124,7 +124,7 @@ export type Access = Permission | 'open' | 'authenticated' | 'personal' | `perso
 /** Access of operations that need credentials. */
 type GuardedAccess = Exclude<Access, 'open'>;
 
-const PERSONAL_OR = 'personal or ';
+const PERSONAL_OR_PREFIX = 'personal or ';
 
 /** @throws RequestError 403 naming the missing permission */
 export function requireAccess(principal: Principal, access: GuardedAccess): void {
@@ -174,8 +174,8 @@ export function permissionOf(access: Access): Permission | undefined {
 }
 
 function permissionIn(access: Permission | `personal or ${Permission}`): readonly [Permission, boolean] {
-  const mayBePersonal = access.startsWith(PERSONAL_OR);
-  return [(mayBePersonal ? access.slice(PERSONAL_OR.length) : access) as Permission, mayBePersonal];
+  const mayBePersonal = access.startsWith(PERSONAL_OR_PREFIX);
+  return [(mayBePersonal ? access.slice(PERSONAL_OR_PREFIX.length) : access) as Permission, mayBePersonal];
 }
 
 /** An operation that will be removed. */

@@ -1,4 +1,4 @@
-import { names, parseEntityTags, versionsOf } from './preconditions.ts';
+import { matchesTag, parseEntityTags, versionsOf } from './preconditions.ts';
 
 const versions = (header: string) => {
   const tags = parseEntityTags(header);
@@ -53,6 +53,8 @@ describe('If-Match', () => {
 });
 
 describe('If-None-Match', () => {
-  it.each(['"3"', 'W/"3"', '"x", W/"3"', '*'])('%s names "3"', (header) => expect(names(header, '"3"')).toBe(true));
-  it.each(['"4"', '3', '', '"33"', '"3'])('%j does not', (header) => expect(names(header, '"3"')).toBe(false));
+  it.each(['"3"', 'W/"3"', '"x", W/"3"', '*'])('%s names "3"', (header) =>
+    expect(matchesTag(header, '"3"')).toBe(true),
+  );
+  it.each(['"4"', '3', '', '"33"', '"3'])('%j does not', (header) => expect(matchesTag(header, '"3"')).toBe(false));
 });

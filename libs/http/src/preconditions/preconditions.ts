@@ -39,28 +39,28 @@ export function readPreconditions(request: FastifyRequest): void {
   }
   if (ifMatch !== undefined) {
     if (conditional === undefined) throw refused('If-Match', 'This operation looks at no condition.');
-    request.expectedVersions = expectedBy(ifMatch);
+    request.expectedVersions = parseIfMatch(ifMatch);
   }
 }
 
-function expectedBy(ifMatch: string): ExpectedVersions {
+function parseIfMatch(ifMatch: string): ExpectedVersions {
   const tags = parseEntityTags(ifMatch);
   if (tags === undefined) throw refused('If-Match', 'Must be * or a list of ETags, each in quotation marks: "3".');
   return tags === '*' ? 'any' : versionsOf(tags);
 }
 
 /** Returns the versions that `If-Match` names; undefined if the request accepts any. */
-export function ifMatchOf({ expectedVersions }: FastifyRequest): readonly number[] | undefined {
+export function expectedVersionsOf({ expectedVersions }: FastifyRequest): readonly number[] | undefined {
   return typeof expectedVersions === 'string' || expectedVersions === null ? undefined : expectedVersions;
 }
 
 /** Returns the payload to send: none, with status 304, if the client has the present version. */
-export function unlessNotModified(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   const { headers, method, routeOptions } = request;
   const etag = reply.getHeader('ETag');
   const known = headers['if-none-match'];
   if (known === undefined || routeOptions.config.conditional !== 'read' || reply.statusCode !== 200) return payload;
-  if (etag === undefined || !names(known, String(etag))) return payload;
+  if (etag === undefined || !matchesTag(known, String(etag))) return payload;
   reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length');
   // For a HEAD, the framework measures the payload and omits it.
   return method === 'HEAD' ? payload : null;
@@ -78,8 +78,8 @@ interface EntityTag {
 }
 
 /** Matches one tag with its separator, after empty list elements. It cannot backtrack. */
-const NEXT = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
-const NOTHING_MORE = /^[ \t,]*$/;
+const TAG_AND_SEPARATOR = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
+const EMPTY_ELEMENTS = /^[ \t,]*$/;
 
 /**
  * Parses `If-Match` or `If-None-Match`: `*`, or at least one tag; undefined if it is malformed.
@@ -90,13 +90,13 @@ export function parseEntityTags(header: string): '*' | readonly EntityTag[] | un
   const tags: EntityTag[] = [];
   let end = 0;
   for (;;) {
-    NEXT.lastIndex = end;
-    const found = NEXT.exec(header);
+    TAG_AND_SEPARATOR.lastIndex = end;
+    const found = TAG_AND_SEPARATOR.exec(header);
     if (found === null) break;
     tags.push({ isWeak: found[1] !== undefined, value: found[2] ?? '' });
-    end = NEXT.lastIndex;
+    end = TAG_AND_SEPARATOR.lastIndex;
   }
-  return tags.length > 0 && NOTHING_MORE.test(header.slice(end)) ? tags : undefined;
+  return tags.length > 0 && EMPTY_ELEMENTS.test(header.slice(end)) ? tags : undefined;
 }
 
 /** Returns the tag of a resource at a version. */
@@ -116,7 +116,7 @@ export function versionsOf(tags: readonly EntityTag[]): readonly number[] {
 }
 
 /** Returns true if the header names the tag. `If-None-Match` compares weakly. */
-export function names(header: string, etag: string): boolean {
+export function matchesTag(header: string, etag: string): boolean {
   const tags = parseEntityTags(header);
   return tags === '*' || (tags?.some(({ value }) => `"${value}"` === etag) ?? false);
 }

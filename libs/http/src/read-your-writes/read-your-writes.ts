@@ -7,19 +7,19 @@ import type { Sealer } from '../server/seal.ts';
 const HEADER = 'Consistency-Token';
 const SEAL = { purpose: 'consistency-token', binding: '' } as const;
 /** Position in the token of a client that has written nothing to the event store. It is before all positions. */
-const BEGINNING = '-';
+const NO_WRITES_YET = '-';
 /** Number of credentials whose last write is remembered. The least recently used are forgotten first. */
-const MAX_REMEMBERED = 10_000;
+const MAX_REMEMBERED_CREDENTIALS = 10_000;
 
 /** Resolves to true if everything up to a position is visible, now or within a time in milliseconds. */
-type Reached = (position: Position, timeoutMs: number) => Promise<boolean>;
+type WaitForPosition = (position: Position, timeoutMs: number) => Promise<boolean>;
 
 /** Times to wait for the read models, in milliseconds. */
 interface ReadYourWritesWaits {
   /** Before a list is refused. */
   readonly listMs: number;
   /** Before a write is acknowledged anyway. */
-  readonly answerMs: number;
+  readonly writeResponseMs: number;
   /** Before a write is acknowledged without a warning about duplicates. */
   readonly duplicatesMs: number;
 }
@@ -31,7 +31,7 @@ export interface ReadModelProgress<Model extends string> {
     reached(model: Model, position: Position, timeoutMs: number): Promise<boolean>;
   };
   /** The same for all read models. @throws Unavailable */
-  readonly allReached: Reached;
+  readonly allReached: WaitForPosition;
 }
 
 /**
@@ -40,7 +40,7 @@ export interface ReadModelProgress<Model extends string> {
  */
 export class ReadYourWrites<Model extends string = string> {
   /** Position of the last write, by the id of the credential. */
-  private readonly lastWrites = new LRUCache<string, Position>({ max: MAX_REMEMBERED });
+  private readonly lastWrites = new LRUCache<string, Position>({ max: MAX_REMEMBERED_CREDENTIALS });
 
   constructor(
     private readonly sealer: Sealer,
@@ -53,29 +53,29 @@ export class ReadYourWrites<Model extends string = string> {
    * the client may next ask another replica without a token.
    * @param position undefined for a write beside the event store, which every replica shows at once
    */
-  async wrote(reply: FastifyReply, position: Position | undefined): Promise<void> {
+  async acknowledge(reply: FastifyReply, position: Position | undefined): Promise<void> {
     const { request } = reply;
-    const before = this.lastOf(request);
+    const before = this.lastWriteOf(request);
     const last = latest(before, position);
     if (last !== undefined && last !== before) this.remember(request, last);
     // At least the position that the client knew before, because it may keep only the newest token.
-    const known = latest(last, this.sent(request).last);
-    reply.header(HEADER, this.sealer.close(known ?? BEGINNING, SEAL));
-    if (position === undefined || this.waits.answerMs <= 0) return;
+    const known = latest(last, this.readTokens(request).last);
+    reply.header(HEADER, this.sealer.close(known ?? NO_WRITES_YET, SEAL));
+    if (position === undefined || this.waits.writeResponseMs <= 0) return;
     // The write is stored, so a failure of the read models does not matter.
-    await this.readModels.allReached(position, this.waits.answerMs).catch(() => false);
+    await this.readModels.allReached(position, this.waits.writeResponseMs).catch(() => false);
   }
 
   /**
    * Acknowledges a write again, with a token that is at least the former one.
    * @param token of the former response
    */
-  async wroteBefore(reply: FastifyReply, token: string): Promise<void> {
-    await this.wrote(reply, positionIn(this.sealer.open(token, SEAL)));
+  async acknowledgeAgain(reply: FastifyReply, token: string): Promise<void> {
+    await this.acknowledge(reply, positionIn(this.sealer.open(token, SEAL)));
   }
 
   /** Returns the last known write of the request's key or session; undefined without credentials. */
-  private lastOf({ principal }: FastifyRequest): Position | undefined {
+  private lastWriteOf({ principal }: FastifyRequest): Position | undefined {
     return principal === null ? undefined : this.lastWrites.get(principal.credential_id);
   }
 
@@ -87,12 +87,12 @@ export class ReadYourWrites<Model extends string = string> {
    * Returns the position that a read must have reached: that of the token, or of the remembered write if it is later.
    * @throws RequestError `invalid_consistency_token`
    */
-  expected(request: FastifyRequest): Position | undefined {
-    const { last, hasForeign } = this.sent(request);
+  expectedPosition(request: FastifyRequest): Position | undefined {
+    const { last, hasForeign } = this.readTokens(request);
     if (hasForeign) {
       throw new RequestError('invalid_consistency_token', `${HEADER} must be one that a write was answered with.`);
     }
-    return latest(this.lastOf(request), last);
+    return latest(this.lastWriteOf(request), last);
   }
 
   /**
@@ -100,17 +100,17 @@ export class ReadYourWrites<Model extends string = string> {
    * @throws RequestError `invalid_consistency_token`
    */
   checkToken(request: FastifyRequest): void {
-    this.expected(request);
+    this.expectedPosition(request);
   }
 
   /** Resolves to true if the read model has reached the position. */
-  async shown(model: Model, position: Position | undefined, withinMs = 0): Promise<boolean> {
+  async isShown(model: Model, position: Position | undefined, withinMs = 0): Promise<boolean> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);
   }
 
   /** Resolves once the read model shows everything up to a position, or soon. Never rejects. */
-  async shownSoon(model: Model, position: Position | undefined): Promise<void> {
-    await this.shown(model, position, this.waits.duplicatesMs).catch(() => false);
+  async waitBriefly(model: Model, position: Position | undefined): Promise<void> {
+    await this.isShown(model, position, this.waits.duplicatesMs).catch(() => false);
   }
 
   /** Waits until the read model has reached the position that the request expects. @throws RequestError `read_model_behind` */
@@ -122,14 +122,17 @@ export class ReadYourWrites<Model extends string = string> {
   }
 
   /** The same for lists without a read model. @throws RequestError `read_model_behind` */
-  async waitUntil(reached: Reached, request: FastifyRequest): Promise<void> {
-    const expected = this.expected(request);
+  async waitUntil(reached: WaitForPosition, request: FastifyRequest): Promise<void> {
+    const expected = this.expectedPosition(request);
     if (expected === undefined || (await reached(expected, this.waits.listMs))) return;
-    throw behind();
+    throw readModelBehind();
   }
 
   /** The latest position of the request's valid tokens, and whether it has invalid ones. */
-  private sent({ headers }: FastifyRequest): { readonly last: Position | undefined; readonly hasForeign: boolean } {
+  private readTokens({ headers }: FastifyRequest): {
+    readonly last: Position | undefined;
+    readonly hasForeign: boolean;
+  } {
     const header = headers['consistency-token'];
     if (header === undefined) return { last: undefined, hasForeign: false };
     // A client with parallel writes sends several tokens, because only the server can compare them.
@@ -142,10 +145,10 @@ export class ReadYourWrites<Model extends string = string> {
 
 /** The position in an opened token. */
 function positionIn(text: string | undefined): Position | undefined {
-  return text === BEGINNING ? undefined : text;
+  return text === NO_WRITES_YET ? undefined : text;
 }
 
-function behind(): RequestError {
+function readModelBehind(): RequestError {
   const message = 'Your last write is stored but not listed yet; try again.';
   return new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
 }

@@ -39,8 +39,8 @@ export class WriteResponder {
     ignored: readonly Warning[],
     { body, position, version, warnings = [], status, location, about }: WrittenResource<Body>,
   ): Promise<WriteResponse<Body>> {
-    if (about !== undefined) reply.request.about = about;
-    await this.readYourWrites.wrote(reply, position);
+    if (about !== undefined) reply.request.resourceIds = about;
+    await this.readYourWrites.acknowledge(reply, position);
     if (status !== undefined) reply.code(status);
     if (location !== undefined) reply.header('Location', `${this.settings.baseUrl}${location}`);
     if (version !== undefined) reply.header('ETag', etagOf(version));

@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { whenSent } from './answers-under-way.ts';
+import { whenSent } from './response-budget.ts';
 import { JSON_LIMIT } from './json-body.ts';
 import { hasBody, MIB } from './route-bodies.ts';
 
 /** Bytes of large bodies that may be held at the same time. Reading a body takes several times its size. */
-const AT_ONCE = 48 * MIB;
+const MAX_HELD_BYTES = 48 * MIB;
 /** Bytes held of a streamed body: buffers of the socket, of the reader and of the file checks. */
-const OF_STREAM = (3 / 4) * MIB;
+const STREAM_BYTES = (3 / 4) * MIB;
 /** The part of these bytes that one workspace may hold, so that its slow clients do not block others. */
-const SHARE = 1 / 2;
+const WORKSPACE_SHARE = 1 / 2;
 
 interface HeldBody {
   readonly bytes: number;
@@ -20,7 +20,7 @@ interface HeldBody {
 }
 
 /** Refuses large bodies while many are held. Runs before a body is read, for admitted requests. */
-export function limitLargeBodies(fastify: FastifyInstance, atOnce = AT_ONCE): void {
+export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HELD_BYTES): void {
   const held = new Map<string, HeldBody>();
   fastify.addHook('onRequest', (request, _reply, done) => {
     const body = {
@@ -33,7 +33,7 @@ export function limitLargeBodies(fastify: FastifyInstance, atOnce = AT_ONCE): vo
     }
     const all = [...held.values(), body];
     const own = all.filter(({ workspace }) => workspace === body.workspace);
-    if (total(all) > atOnce || total(own) > atOnce * SHARE) {
+    if (total(all) > maxHeldBytes || total(own) > maxHeldBytes * WORKSPACE_SHARE) {
       done(new Busy('gateway', 'many large bodies are held already'));
       return;
     }
@@ -53,7 +53,7 @@ function total(bodies: readonly HeldBody[]): number {
 /** The declared size; the limit of the route if the client declares none. */
 function bytesOf({ headers, routeOptions }: FastifyRequest): number {
   if (!hasBody(headers)) return 0;
-  const limit = isStreamed({ routeOptions }) ? OF_STREAM : (routeOptions.config.body?.limit ?? 0);
+  const limit = isStreamed({ routeOptions }) ? STREAM_BYTES : (routeOptions.config.body?.limit ?? 0);
   return Math.min(limit, Number(headers['content-length'] ?? limit));
 }
 
@@ -62,45 +62,45 @@ function isStreamed({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boo
 }
 
 /** Time for a body that is read as a whole, so that a slow client cannot hold the connection longer. */
-const BODY_MS = 60_000;
+const BODY_TIMEOUT_MS = 60_000;
 /** Interval of the checks for late bodies. */
-const LOOK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 /** Time for which bytes after the response are discarded. Many clients read no response before they have sent everything. */
-const REST_MS = 10_000;
+const DISCARD_MS = 10_000;
 const REQUEST_TIMEOUT = 408;
 /** The longest time that any route gives a body. */
-export const LONGEST_BODY_MS = 60 * 60_000;
+export const MAX_BODY_TIMEOUT_MS = 60 * 60_000;
 
 /**
  * Limits the time of bodies. The reader of a streamed body has its own limit; here only bytes after the response are
  * limited.
- * @param late responds on the bare socket and closes it
+ * @param respondTimeout responds on the bare socket and closes it
  */
-export function limitBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) => void): void {
-  const coming = new Map<IncomingMessage, { readonly until: number; readonly reply: ServerResponse }>();
+export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket: Duplex) => void): void {
+  const pendingBodies = new Map<IncomingMessage, { readonly until: number; readonly reply: ServerResponse }>();
   fastify.addHook('onRequest', ({ raw, headers, routeOptions }, reply, done) => {
     if (hasBody(headers) && routeOptions.config?.body?.kind.streams !== true) {
-      coming.set(raw, { until: performance.now() + BODY_MS, reply: reply.raw });
+      pendingBodies.set(raw, { until: performance.now() + BODY_TIMEOUT_MS, reply: reply.raw });
     }
     done();
   });
   fastify.addHook('preValidation', ({ raw }, _reply, done) => {
-    coming.delete(raw);
+    pendingBodies.delete(raw);
     done();
   });
   // One timer for all bodies: a timer and a listener for each took 2% of a request's time.
-  const looking = setInterval(() => {
-    for (const [raw, { until, reply }] of coming) {
+  const checkTimer = setInterval(() => {
+    for (const [raw, { until, reply }] of pendingBodies) {
       const isOver = raw.complete || raw.destroyed;
       if (!isOver && until > performance.now()) continue;
-      coming.delete(raw);
+      pendingBodies.delete(raw);
       if (isOver) continue;
       if (reply.headersSent) raw.destroy();
-      else late(raw.socket);
+      else respondTimeout(raw.socket);
     }
-  }, LOOK_MS).unref();
+  }, CHECK_INTERVAL_MS).unref();
   fastify.addHook('onClose', (_instance, done) => {
-    clearInterval(looking);
+    clearInterval(checkTimer);
     done();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
@@ -111,7 +111,7 @@ export function limitBodyTimes(fastify: FastifyInstance, late: (socket: Duplex) 
   fastify.addHook('onResponse', ({ raw, routeOptions }, reply, done) => {
     if (reply.statusCode === REQUEST_TIMEOUT) raw.socket.destroySoon();
     else if (routeOptions.config?.body?.kind.streams === true && !raw.destroyed) {
-      const timer = setTimeout(() => !raw.complete && raw.destroy(), REST_MS).unref();
+      const timer = setTimeout(() => !raw.complete && raw.destroy(), DISCARD_MS).unref();
       raw.once('close', () => clearTimeout(timer));
       // A client that paused still waits for the response.
       raw.removeAllListeners('readable');

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** Time for clients to continue sending and reading, of the 20 s in which a process must end. */
-const SLOW_CLIENTS_MS = 8_000;
+const CLIENT_GRACE_MS = 8_000;
 /** Minimum time to read a response that is sent later. */
-const LATE_READERS_MS = 2_000;
+const MIN_READ_MS = 2_000;
 
 /** The latest request of a connection. */
 interface Exchange {
@@ -24,10 +24,10 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   let timer: NodeJS.Timeout | undefined;
 
   /** @param isSlow whether a connection on which this process does nothing is cut off */
-  const cut = (isSlow: (socket: Socket) => boolean) => {
-    const waiting = new Set([...connections].flatMap(([socket, exchange]) => (isWorkedOn(exchange) ? [] : [socket])));
+  const disconnect = (isSlow: (socket: Socket) => boolean) => {
+    const waiting = new Set([...connections].flatMap(([socket, exchange]) => (isInHandler(exchange) ? [] : [socket])));
     for (const socket of waiting) if (isSlow(socket)) socket.destroy();
-    timer = setTimeout(() => cut((socket) => waiting.has(socket)), LATE_READERS_MS).unref();
+    timer = setTimeout(() => disconnect((socket) => waiting.has(socket)), MIN_READ_MS).unref();
   };
 
   fastify.server.on('connection', (socket: Socket) => {
@@ -40,7 +40,7 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   });
   fastify.addHook('preClose', (done) => {
     isClosing = true;
-    timer = setTimeout(() => cut(() => true), SLOW_CLIENTS_MS).unref();
+    timer = setTimeout(() => disconnect(() => true), CLIENT_GRACE_MS).unref();
     done();
   });
   fastify.addHook('onClose', (_instance, done) => {
@@ -53,6 +53,6 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   });
 }
 
-function isWorkedOn(exchange: Exchange | undefined): boolean {
+function isInHandler(exchange: Exchange | undefined): boolean {
   return exchange !== undefined && exchange.request.complete && !exchange.response.headersSent;
 }

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { BareAnswers } from './fastify-adapter.ts';
+import { BareResponses } from './fastify-adapter.ts';
 
 /** What a client gets, and whether its connection is closed. */
 async function answered(error: { code?: string; reason?: string }) {
@@ -12,7 +12,7 @@ async function answered(error: { code?: string; reason?: string }) {
     },
   });
   const closed = new Promise<void>((resolve) => socket.once('close', resolve));
-  new BareAnswers({ 'Cache-Control': 'no-store' }).unreadable(Object.assign(new Error('Parse Error'), error), socket);
+  new BareResponses({ 'Cache-Control': 'no-store' }).unreadable(Object.assign(new Error('Parse Error'), error), socket);
   await closed;
   return text;
 }

@@ -6,9 +6,9 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { ErrorCode } from '@tracking/contracts';
 import type { Clock, Logger } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody, type ErrorFilter, statusOf } from '../errors/error-answer.ts';
+import { errorBody, type ErrorFilter, statusOf } from '../errors/error-response.ts';
 import { notFound, RequestError } from '../errors/request-error.ts';
-import { limitBodyTimes, LONGEST_BODY_MS } from './body-limits.ts';
+import { limitBodyTimes, MAX_BODY_TIMEOUT_MS } from './body-limits.ts';
 import { endConnectionsWhenClosing } from './closing.ts';
 import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
 import { assignCommandIdentity, newRequestId, traceparentOf } from './request.ts';
@@ -28,12 +28,12 @@ interface AdapterOptions {
 export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const { errors, clock, trustedProxies = [] } = options;
   const headers = responseHeaders(options.baseUrl);
-  const bare = new BareAnswers(headers.api);
+  const bare = new BareResponses(headers.api);
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: JSON_LIMIT,
     // While not even the route is known, Node's own limit of one minute for headers applies.
-    requestTimeout: LONGEST_BODY_MS,
+    requestTimeout: MAX_BODY_TIMEOUT_MS,
     requestIdHeader: false,
     genReqId: newRequestId,
     return503OnClosing: false,
@@ -53,8 +53,8 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.decorateRequest('principal', null);
   fastify.decorateRequest('traceparent', '');
-  fastify.decorateRequest('about', null);
-  fastify.decorateRequest('begun', false);
+  fastify.decorateRequest('resourceIds', null);
+  fastify.decorateRequest('handlerCalled', false);
   fastify.decorateRequest('audited', null);
   fastify.decorateRequest('commandIdentity', null);
   fastify.decorateRequest('expectedVersions', null);
@@ -66,7 +66,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     done();
   });
   fastify.addHook('preHandler', (request, _reply, done) => {
-    request.begun = true;
+    request.handlerCalled = true;
     assignCommandIdentity(request, clock);
     done();
   });
@@ -122,7 +122,7 @@ function notValid(reason: string): RequestError {
 }
 
 /** Responds on the bare socket to bytes that are not a valid HTTP request, and closes it. */
-export class BareAnswers {
+export class BareResponses {
   /** @param headers of every response */
   constructor(private readonly headers: Headers) {}
 

@@ -7,7 +7,7 @@ import { type BodyKind, MIB, refusedEncoding, type RouteBody } from './route-bod
 /** Default limit of a JSON body, in bytes. */
 export const JSON_LIMIT = MIB;
 /** Limit of a body without credentials, in bytes: enough for every e-mail, name and password. */
-export const STRANGERS_BODY_LIMIT = 16_384;
+export const ANONYMOUS_BODY_LIMIT = 16_384;
 
 export const JSON_KIND = jsonKind('application/json');
 /** RFC 7396. */
@@ -56,7 +56,7 @@ function unreadable({ headers }: FastifyRequest, body: Buffer): RequestError | u
 function firstFault(text: string): string {
   let fault = '';
   const onError: jsonc.JSONVisitor['onError'] = (code, ...[, , line, column]) => {
-    fault ||= `: line ${line + 1}, column ${column + 1}: ${wordsOf(jsonc.printParseErrorCode(code))}`;
+    fault ||= `: line ${line + 1}, column ${column + 1}: ${toWords(jsonc.printParseErrorCode(code))}`;
   };
   try {
     jsonc.visit(text.replace(/^\ufeff/, ''), { onError }, { disallowComments: true });
@@ -68,7 +68,7 @@ function firstFault(text: string): string {
 }
 
 /** Turns `PropertyNameExpected` into `property name expected`. */
-function wordsOf(name: string): string {
+function toWords(name: string): string {
   return name.replaceAll(/(?<!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }
 

@@ -40,7 +40,7 @@ export class Observation {
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         client: request.ip,
         ...principalFields(request.principal),
-        ...request.about,
+        ...request.resourceIds,
       },
       'request',
     );

@@ -8,7 +8,7 @@ import { rateLimited } from '../errors/request-error.ts';
  * @param refusal message of the error
  * @throws RequestError `rate_limited`
  */
-export async function withinQuota(quota: Quota, key: string, limit: number, refusal: string): Promise<void> {
+export async function requireQuota(quota: Quota, key: string, limit: number, refusal: string): Promise<void> {
   const { admitted, retryAfter } = await quota.take(key, limit);
   if (!admitted) throw rateLimited(refusal, retryAfter);
 }

@@ -13,9 +13,9 @@ declare module 'fastify' {
     /** The trace context of the client if it is valid, otherwise a new one. */
     traceparent: string;
     /** Ids of the resources in the request, for its log line. */
-    about: Readonly<Record<string, string>> | null;
+    resourceIds: Readonly<Record<string, string>> | null;
     /** True once its handler was called, and may have changed something. */
-    begun: boolean;
+    handlerCalled: boolean;
   }
 }
 

@@ -1,13 +1,13 @@
 /** Kinds of routes, by the headers of their responses. */
-type AnswerKind = 'api' | 'docs' | 'page';
+type ResponseKind = 'api' | 'docs' | 'page';
 
 export type Headers = Readonly<Record<string, string>>;
-type ResponseHeaders = Readonly<Record<AnswerKind, Headers>>;
+type ResponseHeaders = Readonly<Record<ResponseKind, Headers>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The headers of its responses; `api` by default. */
-    answers?: AnswerKind;
+    answers?: ResponseKind;
   }
 }
 

@@ -7,7 +7,7 @@ export type FieldCheck = (value: unknown, param: string) => readonly FieldError[
 /** Limit of a string without a limit of its own, in characters. */
 export const MAX_TEXT = 1_000;
 
-const FINE: readonly FieldError[] = [];
+const NO_FAULTS: readonly FieldError[] = [];
 
 export function fault(param: string, code: FieldErrorCode, message: string): readonly FieldError[] {
   return [{ param, code, message }];
@@ -17,7 +17,7 @@ export function fault(param: string, code: FieldErrorCode, message: string): rea
 export const text: FieldCheck = (value, param) => {
   const faults = characters(value, param);
   if (faults.length > 0) return faults;
-  return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : FINE;
+  return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : NO_FAULTS;
 };
 
 /** A password. Blanks count as characters; the rules for passwords are checked elsewhere. */
@@ -36,7 +36,7 @@ export function textUpTo(max: number): FieldCheck {
 const characters: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   if (isLonger(value, MAX_TEXT)) return tooLong(param, MAX_TEXT);
-  return isSound(value) ? FINE : fault(param, 'invalid_value', UNSOUND);
+  return isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE);
 };
 
 /** Compares the length in characters, some of which are two UTF-16 units. */
@@ -48,10 +48,10 @@ function tooLong(param: string, max: number): readonly FieldError[] {
   return fault(param, 'too_long', `Must have at most ${max} characters.`);
 }
 
-const UNSOUND = 'Must hold neither NUL nor half a surrogate pair.';
+const UNSTORABLE = 'Must hold neither NUL nor half a surrogate pair.';
 
 /** Returns true if every engine can store the string. */
-function isSound(value: string): boolean {
+function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
@@ -68,7 +68,7 @@ export function oneOf(values: readonly string[]): FieldCheck {
   const known = new Set(values);
   return (value, param) => {
     if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-    return known.has(value) ? FINE : fault(param, 'invalid_value', `Must be one of ${values.join(', ')}.`);
+    return known.has(value) ? NO_FAULTS : fault(param, 'invalid_value', `Must be one of ${values.join(', ')}.`);
   };
 }
 
@@ -97,20 +97,20 @@ export function selectedOf<T extends string>(all: readonly T[], list: string | u
 export const timestamp: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string as 2026-11-21T09:30:00Z.');
   const wrong = timestampFault(value);
-  return wrong === undefined ? FINE : fault(param, 'invalid_timestamp', wrong);
+  return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_timestamp', wrong);
 };
 
 /** A day of the calendar, local to some place. */
 export const date: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string as 2026-11-21.');
   const wrong = dateFault(value);
-  return wrong === undefined ? FINE : fault(param, 'invalid_date', wrong);
+  return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_date', wrong);
 };
 
 export const timeZone: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   return isTimeZone(value)
-    ? FINE
+    ? NO_FAULTS
     : fault(param, 'invalid_value', 'Must be the IANA name of a time zone, as Europe/Amsterdam.');
 };
 
@@ -118,7 +118,7 @@ export const timeZone: FieldCheck = (value, param) => {
 export function count(min: number, max: number): FieldCheck {
   return (value, param) => {
     const valid = typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max;
-    return valid ? FINE : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
+    return valid ? NO_FAULTS : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
   };
 }
 
@@ -127,7 +127,7 @@ export function wholeNumber(min: number, max: number): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
     const valid = Number.isInteger(value) && value >= min && value <= max;
-    return valid ? FINE : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
+    return valid ? NO_FAULTS : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
   };
 }
 
@@ -164,7 +164,7 @@ export function textMap(max: number, clearable = false): FieldCheck {
     return entries.flatMap(([name, item]) => {
       const wrongName = text(name, param).length > 0;
       if (wrongName) return fault(param, 'invalid_value', `Must have names of 1 to ${MAX_TEXT} characters.`);
-      return clearable && item === null ? FINE : characters(item, `${param}.${name}`);
+      return clearable && item === null ? NO_FAULTS : characters(item, `${param}.${name}`);
     });
   };
 }
@@ -174,7 +174,7 @@ export function idOf(prefix: string): FieldCheck {
   const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
   return (value, param) => {
     if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-    return form.test(value) ? FINE : fault(param, 'invalid_value', `Must be an id, ${prefix}_….`);
+    return form.test(value) ? NO_FAULTS : fault(param, 'invalid_value', `Must be an id, ${prefix}_….`);
   };
 }
 
@@ -184,13 +184,13 @@ export const storable: FieldCheck = (value, param) => {
   if (!isObject(value)) return storableItem(value, param);
   return Object.entries(value).flatMap(([name, item]) => {
     const path = `${param}.${name.slice(0, 100)}`;
-    return isSound(name) ? storableItem(item, path) : fault(path, 'invalid_value', UNSOUND);
+    return isStorable(name) ? storableItem(item, path) : fault(path, 'invalid_value', UNSTORABLE);
   });
 };
 
 const storableItem: FieldCheck = (value, param) => {
   if (typeof value === 'object' && value !== null) return fault(param, 'invalid_type', 'Must not be nested.');
-  return typeof value !== 'string' || isSound(value) ? FINE : fault(param, 'invalid_value', UNSOUND);
+  return typeof value !== 'string' || isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE);
 };
 
 /** A JSON object: neither null nor an array. */
@@ -200,7 +200,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 /** Results by name: making a formatter takes a thousand times as long as a look-up. */
 const known = new Map<string, boolean>();
-const MAX_KNOWN = 1_000;
+const MAX_CACHED_NAMES = 1_000;
 
 /** Returns true for the IANA name of a time zone, such as `Europe/Amsterdam`. */
 function isTimeZone(name: string): boolean {
@@ -209,7 +209,7 @@ function isTimeZone(name: string): boolean {
   const before = known.get(name);
   if (before !== undefined) return before;
   const exists = platformKnows(name);
-  if (known.size < MAX_KNOWN) known.set(name, exists);
+  if (known.size < MAX_CACHED_NAMES) known.set(name, exists);
   return exists;
 }
 

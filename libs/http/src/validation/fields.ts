@@ -132,7 +132,7 @@ export const TextList = (max: number, options: FieldOptions): PropertyDecorator 
   field(list(text, max), options, { type: [String], maxItems: max });
 
 /** One or more values of an enumeration, in any case. */
-export const SomeListed = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
+export const EnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
   const lower = inLowerCase(values);
   return field(
     listOf(values),
@@ -208,7 +208,7 @@ export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): 
   );
 
 /** Values of an enumeration in a query, separated by commas. */
-export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
+export const QueryEnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
   const lower = inLowerCase(values);
   return field(
     separated(oneOf(values)),

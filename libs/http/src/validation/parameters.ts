@@ -30,7 +30,7 @@ export function readParameters(request: FastifyRequest): void {
     ...repeated(request.query as object),
     ...faults,
   ];
-  if (all.length > 0) throw invalidRequest([...oneEach(all)]);
+  if (all.length > 0) throw invalidRequest([...firstFaults(all)]);
   request.query = value;
 }
 
@@ -73,7 +73,7 @@ function decoded(text: string): string | undefined {
 }
 
 /** The first fault of each parameter. */
-function oneEach(faults: readonly FieldError[]): Iterable<FieldError> {
+function firstFaults(faults: readonly FieldError[]): Iterable<FieldError> {
   const first = new Map<string, FieldError>();
   for (const each of faults) if (!first.has(each.param)) first.set(each.param, each);
   return first.values();

@@ -27,10 +27,10 @@ export function timestampFault(text: string): string | undefined {
 
 /** What is wrong with a date as `2026-11-21`, for people; undefined when nothing is. */
 export function dateFault(text: string): string | undefined {
-  if (!DATE_ALONE.test(text)) return 'Must be a date alone, as 2026-11-21.';
+  if (!DATE_WITHOUT_TIME.test(text)) return 'Must be a date alone, as 2026-11-21.';
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
   if (day < 1 || day > daysIn(year, month)) return `There is no date ${text}.`;
-  return year >= FIRST_YEAR && year <= LAST_YEAR ? undefined : OUT_OF_RANGE;
+  return year >= FIRST_YEAR && year <= LAST_YEAR ? undefined : YEAR_OUT_OF_RANGE;
 }
 
 type ParsedTime =
@@ -50,7 +50,7 @@ function read(text: string): ParsedTime {
     return { fault: `There is no time ${text.slice(11, 19)}: a leap second ends a day of UTC.` };
   }
   const utcYear = time.getUTCFullYear();
-  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? { time: time.toISOString() } : { fault: OUT_OF_RANGE };
+  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? { time: time.toISOString() } : { fault: YEAR_OUT_OF_RANGE };
 }
 
 interface TimeFields {
@@ -82,12 +82,12 @@ function fieldFault(text: string, { year, month, day, hour, minute, second, offs
   if (hour > 23 || minute > 59 || second > 60) return `There is no time ${text.slice(11, 19)}.`;
   if (Number.isNaN(offset)) return `There is no offset ${text.slice(-6)}.`;
   // Two-digit years mean the twentieth century to Date.UTC.
-  return year < FIRST_YEAR - 1 ? OUT_OF_RANGE : undefined;
+  return year < FIRST_YEAR - 1 ? YEAR_OUT_OF_RANGE : undefined;
 }
 
-const OUT_OF_RANGE = `Must lie in the years ${FIRST_YEAR} to ${LAST_YEAR}.`;
-const NO_FORM = 'Must be a time as RFC 3339 writes it: 2026-11-21T09:30:00Z, or 2026-11-21T17:30:00.000+08:00.';
-const DATE_ALONE = /^\d{4}-\d\d-\d\d$/;
+const YEAR_OUT_OF_RANGE = `Must lie in the years ${FIRST_YEAR} to ${LAST_YEAR}.`;
+const NOT_RFC_3339 = 'Must be a time as RFC 3339 writes it: 2026-11-21T09:30:00Z, or 2026-11-21T17:30:00.000+08:00.';
+const DATE_WITHOUT_TIME = /^\d{4}-\d\d-\d\d$/;
 const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
 /** What a query makes of a `+` that was not percent-encoded. */
@@ -95,11 +95,12 @@ const BLANK_FOR_PLUS = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/
 
 /** Why it is not of the form at all: the slips that are common, or any other. */
 function formFault(text: string): string {
-  if (text.length > MAX_LENGTH) return NO_FORM;
+  if (text.length > MAX_LENGTH) return NOT_RFC_3339;
   if (WITHOUT_OFFSET.test(text)) return 'Has no offset: end it with Z for UTC, or with one as +08:00.';
   if (BLANK_FOR_PLUS.test(text)) return 'Has a blank before its offset: in a query, the sign + is written %2B.';
-  if (DATE_ALONE.test(text)) return 'Is a date alone: give the time and the offset too, as 2026-11-21T09:30:00Z.';
-  return NO_FORM;
+  if (DATE_WITHOUT_TIME.test(text))
+    return 'Is a date alone: give the time and the offset too, as 2026-11-21T09:30:00Z.';
+  return NOT_RFC_3339;
 }
 
 function twoDigits(text: string, at: number): number {

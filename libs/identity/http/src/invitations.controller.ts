@@ -13,7 +13,7 @@ import {
   type ReadBody,
   refusal,
   SentBody,
-  STRANGERS_BODY_LIMIT,
+  ANONYMOUS_BODY_LIMIT,
   Text,
   TIME,
   WriteResponder,
@@ -99,7 +99,7 @@ export class InvitationsController {
     summary: 'Set the password, and accept where it is an invitation; sign in then',
     description: 'It is good once. What is refused leaves it good.',
     body: LinkUseDto,
-    takes: json(STRANGERS_BODY_LIMIT),
+    acceptedBody: json(ANONYMOUS_BODY_LIMIT),
     hasEtag: true,
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })

@@ -29,7 +29,7 @@ import {
   scopeOf,
   SentBody,
   SessionCookie,
-  STRANGERS_BODY_LIMIT,
+  ANONYMOUS_BODY_LIMIT,
   reportChange,
   unauthenticated,
   WriteResponder,
@@ -71,7 +71,7 @@ export class SessionController {
     summary: 'Sign in: begin a session, kept in a cookie',
     description: 'Needs the header `X-Requested-With`, with any value.',
     body: SignInDto,
-    takes: json(STRANGERS_BODY_LIMIT),
+    acceptedBody: json(ANONYMOUS_BODY_LIMIT),
     beginsSession: true,
     hasEtag: true,
   })
@@ -106,7 +106,7 @@ export class SessionController {
       throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
     request.principal = principal;
     const holder = await this.holder(principal, reply);
-    reply.header('Set-Cookie', this.cookie.give(token, new Date(session.expires_at)));
+    reply.header('Set-Cookie', this.cookie.issue(token, new Date(session.expires_at)));
     return this.responder.respond(reply, warnings, { body: holder });
   }
 
@@ -151,7 +151,7 @@ export class SessionController {
     const { type, credential_id } = principalOf(reply.request);
     if (type !== 'session') throw notFound('session: the request carries a key');
     const ended = await this.endSession(credential_id, warnings, reply);
-    reply.header('Set-Cookie', this.cookie.take());
+    reply.header('Set-Cookie', this.cookie.clear());
     return ended;
   }
 

@@ -60,7 +60,7 @@ export class SettingsController {
     summary: 'Change settings: what is left out stays, null brings back the default',
     description: 'A JSON merge patch (RFC 7396).',
     body: WorkspaceSettingsChangesDto,
-    takes: mergePatch(),
+    acceptedBody: mergePatch(),
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })

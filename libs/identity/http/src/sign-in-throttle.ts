@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { networkOf, withinQuota } from '@tracking/http';
+import { networkOf, requireQuota } from '@tracking/http';
 import type { Quota } from '@tracking/ports';
 
 /** Attempts per minute with one e-mail from all addresses: 14,400 a day. */
@@ -30,7 +30,7 @@ export class SignInThrottle {
   }
 
   private async take(key: string, limit: number): Promise<void> {
-    await withinQuota(this.quota, key, limit, 'Too many tries within a minute; wait before the next.');
+    await requireQuota(this.quota, key, limit, 'Too many tries within a minute; wait before the next.');
   }
 }
 

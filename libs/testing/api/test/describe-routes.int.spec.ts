@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeRoutes, NO_VALUE } from '@tracking/http';
+import { describeRoutes, MISSING_EXAMPLE } from '@tracking/http';
 import { FEATURES } from './features.ts';
 
 const FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
@@ -12,6 +12,6 @@ it('the file is what the code describes: `npm run openapi` brings it up to date'
 
 it('every field of an example has a value: of its schema, a sample or by its name', async () => {
   const text = JSON.stringify(await describeRoutes('http://localhost:3000', FEATURES));
-  const untold = [...text.matchAll(new RegExp(`"(\\w+)":"${NO_VALUE}"`, 'g'))].map(([, name]) => name);
+  const untold = [...text.matchAll(new RegExp(`"(\\w+)":"${MISSING_EXAMPLE}"`, 'g'))].map(([, name]) => name);
   expect([...new Set(untold)]).toEqual([]);
 });

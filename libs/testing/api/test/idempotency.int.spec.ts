@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { InProcessLeases, MemoryQuota } from '@tracking/embedded';
-import { CLAIMS } from '@tracking/http';
+import { CLAIMS_COLLECTION } from '@tracking/http';
 import type { IdempotencyClaim, IdempotencyClaims } from '@tracking/http';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
@@ -38,7 +38,7 @@ const told = ({ status, headers, text }: Answer) => ({
 });
 const tokenOf = ({ headers }: Answer) => String(headers.get('consistency-token'));
 const replayed = ({ headers }: Answer) => headers.get('idempotency-replayed');
-const storedClaims = () => api.storage.documentStore.collection<IdempotencyClaim>(CLAIMS);
+const storedClaims = () => api.storage.documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
 const codeOf = ({ status, body }: Answer) => [status, (body['error'] as { code?: string } | undefined)?.code];
 
 describe('a POST under an Idempotency-Key', () => {

@@ -22,7 +22,7 @@ import type { InjectOptions } from 'fastify';
 import { type ApiDependencies, FEATURES } from './features.ts';
 import { type Answer, expectDescribed } from './described-answers.ts';
 
-const answerBox = (key: Uint8Array) => new SecretBox(key);
+const responseCipher = (key: Uint8Array) => new SecretBox(key);
 export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
 
 export interface ApiCall {
@@ -96,7 +96,7 @@ export async function startApi(options: StartOptions = {}) {
     metrics,
     secret: randomBytes(32),
     takeOverAfterMs: 0,
-    answerBox,
+    responseCipher,
   };
   const idempotency = await IdempotencyClaims.open(claiming);
   /** What is opened for single tests: the last is closed first. */

@@ -393,7 +393,7 @@ it.each(['enable', 'disable'])('%s is answered behind the writes that stand befo
   const shown = Promise.withResolvers<boolean>();
   const waiting = await startApi({
     // As where the client's next request may come to another replica.
-    settings: { answerWaitMs: 60_000 },
+    settings: { writeResponseWaitMs: 60_000 },
     override: ({ readModels }) => ({
       readModels: Object.assign(Object.create(readModels) as typeof readModels, {
         allReached: (position: string) => {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { DELIVERY_ERROR_CODES, EVENT_TYPES } from '@tracking/contracts';
-import { Id, QueryId, QueryTime, SomeListed, SomeOf, TextList, Timestamp, WithWarnings } from '@tracking/http';
+import { Id, QueryId, QueryTime, EnumList, QueryEnumList, TextList, Timestamp, WithWarnings } from '@tracking/http';
 import type {
   DeadLetterCount,
   DeadLetterFilter,
@@ -99,10 +99,10 @@ export class DeadLetterSummaryDto {
   @QueryId('whe', { description: 'Only those of this endpoint.' })
   endpoint_id?: string;
 
-  @SomeOf(EVENT_TYPES, { description: 'Only those of such events; several separated by commas.' })
+  @QueryEnumList(EVENT_TYPES, { description: 'Only those of such events; several separated by commas.' })
   event_type?: string;
 
-  @SomeOf(DELIVERY_ERROR_CODES, {
+  @QueryEnumList(DELIVERY_ERROR_CODES, {
     description: 'Only those with such a code of their `last_error`; several separated by commas.',
     example: 'timeout',
   })
@@ -120,10 +120,10 @@ export class DeadLettersDto {
   @Id('whe', { description: 'Only those of this endpoint.', nullable: true })
   endpoint_id?: string | null;
 
-  @SomeListed(EVENT_TYPES, { description: 'Only those of such events.', example: ['shipment.updated'], nullable: true })
+  @EnumList(EVENT_TYPES, { description: 'Only those of such events.', example: ['shipment.updated'], nullable: true })
   event_types?: string[] | null;
 
-  @SomeListed(DELIVERY_ERROR_CODES, {
+  @EnumList(DELIVERY_ERROR_CODES, {
     description: 'Only those with such a code of their `last_error`.',
     example: ['timeout', 'connection_refused'],
     nullable: true,

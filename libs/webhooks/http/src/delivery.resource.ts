@@ -7,7 +7,7 @@ import {
   QueryOneOf,
   QueryTime,
   selectedOf,
-  SomeOf,
+  QueryEnumList,
   TIME,
   WithWarnings,
 } from '@tracking/http';
@@ -111,7 +111,7 @@ export class ListDeliveriesDto extends PageDto {
   @QueryOneOf(EVENT_TYPES, { description: 'Only those of events of this type.', example: 'milestone.recorded' })
   event_type?: string;
 
-  @SomeOf(DELIVERY_STATUSES, {
+  @QueryEnumList(DELIVERY_STATUSES, {
     description: `One or more of ${DELIVERY_STATUSES.join(', ')}, separated by commas.`,
     example: 'retrying',
   })

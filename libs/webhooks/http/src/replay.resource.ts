@@ -6,7 +6,7 @@ import {
   PageType,
   QueryId,
   Resource,
-  SomeListed,
+  EnumList,
   TIME,
   TextList,
   Timestamp,
@@ -37,13 +37,13 @@ export class ReplayResource extends Resource implements WebhookReplay {
     example: '2026-11-22T09:30:00Z',
   })
   readonly until!: string;
-  @SomeListed(EVENT_TYPES, {
+  @EnumList(EVENT_TYPES, {
     description: 'Only of events of these types; of all that the endpoint subscribes to where null.',
     example: ['milestone.recorded'],
     nullable: true,
   })
   readonly event_types!: readonly string[] | null;
-  @SomeListed(REPLAYED_STATUSES, {
+  @EnumList(REPLAYED_STATUSES, {
     description: `What came to one of these ends; \`missed\` is what was never recorded for the endpoint, from before it was made too. ${DEFAULT_REPLAYED_STATUSES.join(' and ')}, unless told.`,
     example: [...DEFAULT_REPLAYED_STATUSES],
   })

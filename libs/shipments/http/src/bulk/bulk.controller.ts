@@ -51,7 +51,7 @@ export class BulkController {
     summary: 'Create or update up to 500 shipments',
     description: NOT_ATOMIC,
     body: BulkShipmentsDto,
-    takes: BULK_BODY,
+    acceptedBody: BULK_BODY,
   })
   @ApiResponse({ status: 200, description: 'An answer for each item.', type: BulkShipmentsWrittenResource })
   async upsertShipments(
@@ -84,7 +84,7 @@ export class BulkController {
     summary: 'Record up to 500 milestones, of whatever shipments',
     description: NOT_ATOMIC,
     body: BulkMilestonesDto,
-    takes: BULK_BODY,
+    acceptedBody: BULK_BODY,
     readsYourWrites: true,
   })
   @ApiResponse({ status: 200, description: 'An answer for each item.', type: BulkMilestonesWrittenResource })
@@ -135,12 +135,12 @@ export class BulkController {
     ignored: readonly Warning[],
   ): Promise<string> {
     const { request } = reply;
-    request.about = bulk.counts;
-    const failure = bulk.failure((error) => this.errors.ofItem(error, request));
+    request.resourceIds = bulk.counts;
+    const failure = bulk.failure((error) => this.errors.toItemError(error, request));
     if (failure.isOfAll) throw failure.error;
-    request.keepsAnswer = !failure.isOfSome;
-    await this.readYourWrites.wrote(reply, bulk.position);
-    if (bulk.hasLateWarnings) await this.readYourWrites.shownSoon('shipments', bulk.position);
+    request.storesResponse = !failure.isOfSome;
+    await this.readYourWrites.acknowledge(reply, bulk.position);
+    if (bulk.hasLateWarnings) await this.readYourWrites.waitBriefly('shipments', bulk.position);
     reply.type('application/json; charset=utf-8');
     return bulk.answer(ignored);
   }

@@ -13,7 +13,7 @@ import {
   QueryText,
   refusal,
   RequestError,
-  SomeOf,
+  QueryEnumList,
 } from '@tracking/http';
 import type { EventStore } from '@tracking/ports';
 import type { EventFeed, FollowedEvents, FollowFilter } from '@tracking/read-models';
@@ -29,7 +29,7 @@ const BEGINNING = 'beginning';
 const OTHER_PROCESS_MS = 5_000;
 
 class StreamEventsDto {
-  @SomeOf(SHIPMENT_EVENT_TYPES, {
+  @QueryEnumList(SHIPMENT_EVENT_TYPES, {
     description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
   })

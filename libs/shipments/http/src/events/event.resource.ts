@@ -13,7 +13,7 @@ import {
   QueryTime,
   schemaRef,
   selectedOf,
-  SomeOf,
+  QueryEnumList,
   TIME,
 } from '@tracking/http';
 import type { JsonSchema } from '@tracking/http';
@@ -60,7 +60,7 @@ export class EventPageResource extends PageType(EventResource, 'The events of th
 const EVENT_SORTS = ['published', '-published'] as const;
 
 export class ListEventsDto extends PageDto {
-  @SomeOf(SHIPMENT_EVENT_TYPES, {
+  @QueryEnumList(SHIPMENT_EVENT_TYPES, {
     description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
   })

@@ -11,7 +11,7 @@ import {
   page,
   ReadYourWrites,
   refusal,
-  roomForPage,
+  waitForRoom,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -51,7 +51,7 @@ export class EventsController {
         const message = 'There is no such event, or none any more: list by `since` instead.';
         throw invalidRequest([{ param: 'after', code: 'invalid_value', message }]);
       }
-      await roomForPage(request);
+      await waitForRoom(request);
       return this.events.list(scope, { filter, limit, after, newestFirst });
     });
   }

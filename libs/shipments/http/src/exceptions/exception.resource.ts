@@ -24,7 +24,7 @@ import {
   QueryTime,
   Resource,
   selectedOf,
-  SomeOf,
+  QueryEnumList,
   Text,
   TIME,
   WithWarnings,
@@ -140,19 +140,19 @@ export class ExceptionPageResource extends PageType(
 
 /** An exception is listed if it matches all filters. */
 export class ListExceptionsDto extends PageDto {
-  @SomeOf(EXCEPTION_STATUSES, {
+  @QueryEnumList(EXCEPTION_STATUSES, {
     description: `One or more of ${EXCEPTION_STATUSES.join(', ')}, separated by commas.`,
     example: 'open,acknowledged',
   })
   status?: string;
 
-  @SomeOf(EXCEPTION_TYPES, {
+  @QueryEnumList(EXCEPTION_TYPES, {
     description: `One or more of ${EXCEPTION_TYPES.join(', ')}, separated by commas.`,
     example: 'customs_hold,demurrage_risk',
   })
   type?: string;
 
-  @SomeOf(SEVERITIES, {
+  @QueryEnumList(SEVERITIES, {
     description: `One or more of ${SEVERITIES.join(', ')}, separated by commas.`,
     example: 'high,critical',
   })

@@ -14,7 +14,7 @@ import {
   PageDto,
   ReadYourWrites,
   refusal,
-  roomForPage,
+  waitForRoom,
   SentBody,
   WriteResponder,
 } from '@tracking/http';
@@ -225,7 +225,7 @@ export class ExceptionsController {
     query: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
     await this.readYourWrites.waitFor('exceptions', request);
-    await roomForPage(request);
+    await waitForRoom(request);
     return this.readModels.queries.exceptions.list(scope, query);
   }
 }

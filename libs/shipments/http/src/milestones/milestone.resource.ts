@@ -24,7 +24,7 @@ import {
   QueryText,
   QueryTime,
   Resource,
-  SomeOf,
+  QueryEnumList,
   TIME,
   Text,
   TimeZone,
@@ -152,7 +152,7 @@ export class MilestoneWrittenResource extends IntersectionType(MilestoneResource
 export class MilestonePageResource extends PageType(MilestoneResource, 'The milestones of this page.') {}
 
 export class ListMilestonesDto extends PageDto {
-  @SomeOf([...CLASSIFIERS, 'all'], {
+  @QueryEnumList([...CLASSIFIERS, 'all'], {
     description: `One or more of ${CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
     example: 'actual,estimated',
   })

@@ -131,7 +131,7 @@ export class MilestonesController {
     summary: 'Correct a milestone',
     description: `A JSON merge patch: what is left out stays, null clears. What a feed sends again does not undo it. ${ETAG_OF_SHIPMENT}`,
     body: CorrectMilestoneDto,
-    takes: mergePatch(),
+    acceptedBody: mergePatch(),
     conditional: 'write',
   })
   @OnMilestone()

@@ -32,7 +32,7 @@ import {
   QueryText,
   QueryTime,
   selectedOf,
-  SomeOf,
+  QueryEnumList,
   text,
 } from '@tracking/http';
 import { SHIPMENT_SORT_FIELDS, wordsOf } from '@tracking/read-models';
@@ -55,7 +55,7 @@ const PARAMETERS: {
   readonly [Kind in ShipmentFilterKind]: (options: FieldOptions, filter: ShipmentFilter) => PropertyDecorator;
 } = {
   ids: (options) => QueryList(idOf('shp'), MAX_IDS, options),
-  statuses: (options) => SomeOf(SHIPMENT_STATUSES, options),
+  statuses: (options) => QueryEnumList(SHIPMENT_STATUSES, options),
   flag: Flag,
   mode: (options) => QueryOneOf([...MODES, ...Object.keys(MODE_ALIASES)], options),
   choice: (options, { values = [] }) => QueryOneOf(values, options),

@@ -23,7 +23,7 @@ import {
   PageDto,
   ReadYourWrites,
   refusal,
-  roomForPage,
+  waitForRoom,
   SentBody,
   WriteResponder,
 } from '@tracking/http';
@@ -144,7 +144,7 @@ export class ShipmentsController {
     summary: 'Change fields of a shipment: what is left out stays, null clears',
     description: 'A JSON merge patch (RFC 7396).',
     body: PatchShipmentDto,
-    takes: mergePatch(),
+    acceptedBody: mergePatch(),
     conditional: 'write',
   })
   @OnShipment()
@@ -164,7 +164,7 @@ export class ShipmentsController {
     summary: 'Change what is known of a container: what is left out stays, null clears',
     description: `A JSON merge patch (RFC 7396). ${ETAG_OF_SHIPMENT}`,
     body: PatchContainerDto,
-    takes: mergePatch(),
+    acceptedBody: mergePatch(),
     conditional: 'write',
   })
   @OnShipment('No such shipment in this workspace and environment, or no such container of it.')
@@ -244,7 +244,7 @@ export class ShipmentsController {
     this.readYourWrites.checkToken(request);
     const listing = { list: `history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
     return page(query, listing, this.cursors, async (limit, after) => {
-      await roomForPage(request);
+      await waitForRoom(request);
       const found = await this.shipments.listHistory({ ...scope, shipment_id, limit, after: after?.map(Number) });
       const { items, next } = foundShipment(found);
       const names = await this.actorNames.of(items.map(({ actor }) => actor));

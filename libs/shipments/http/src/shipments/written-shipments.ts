@@ -40,7 +40,7 @@ export class PossibleDuplicates {
     position: Position,
   ): Promise<readonly Warning[]> {
     if (!this.remember(request, record) && (await this.warnings(request, record)).length === 0) return [];
-    await this.readYourWrites.shownSoon('shipments', position);
+    await this.readYourWrites.waitBriefly('shipments', position);
     return this.warnings(request, record);
   }
 

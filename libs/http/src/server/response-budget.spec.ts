@@ -4,14 +4,14 @@ import { Busy } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
-import { AnswersUnderWay, roomForPage } from './answers-under-way.ts';
+import { ResponseBudget, waitForRoom } from './response-budget.ts';
 import { MIB } from './route-bodies.ts';
 
 let server: FastifyInstance;
 /** Pages that are being read, by the workspace; calling one ends it. */
 let reading: { readonly workspace: string; readonly end: () => void }[];
 const open = async (atOnce: number, longestWaitMs = 60_000) => {
-  const answers = new AnswersUnderWay(atOnce, longestWaitMs);
+  const answers = new ResponseBudget(atOnce, longestWaitMs);
   reading = [];
   server = fastify();
   server.addHook('onRequest', (request, _reply, done) => {
@@ -23,14 +23,14 @@ const open = async (atOnce: number, longestWaitMs = 60_000) => {
   answers.watch(server);
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
   server.get('/page', async (request) => {
-    await roomForPage(request);
+    await waitForRoom(request);
     const workspace = String(request.headers['workspace'] ?? 'a');
     await new Promise<void>((resolve) => reading.push({ workspace, end: resolve }));
     return { workspace };
   });
   server.get('/large', () => 'x'.repeat(12 * MIB));
   server.get('/large-page', async (request) => {
-    await roomForPage(request);
+    await waitForRoom(request);
     await new Promise<void>((resolve) => reading.push({ workspace: 'a', end: resolve }));
     return 'x'.repeat(12 * MIB);
   });

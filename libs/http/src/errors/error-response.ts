@@ -17,7 +17,7 @@ import { sizeOf } from '../server/route-bodies.ts';
 import { invalidRequest, RequestError } from './request-error.ts';
 
 /** An error response, before its form is chosen. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
@@ -36,7 +36,7 @@ export interface FailedRequest {
 }
 
 /** Turns a thrown error into a response. The text of an unexpected error never leaves the process. */
-export function answerTo(error: unknown, request: FailedRequest): ErrorAnswer {
+export function toErrorResponse(error: unknown, request: FailedRequest): ErrorResponse {
   if (error instanceof RequestError) return answer(error.code, error.message, error.details, error.headers);
   if (error instanceof PreconditionFailed) return preconditionFailed(error);
   if (error instanceof DomainError) return fromDomain(error);
@@ -47,33 +47,33 @@ export function answerTo(error: unknown, request: FailedRequest): ErrorAnswer {
     return answer('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof Unavailable) {
-    const message = `The ${error.engine} does not answer${AFTER_LOSS[request.progress]}`;
+    const message = `The ${error.engine} does not answer${OUTCOME_AFTER_LOSS[request.progress]}`;
     return answer('unavailable', message, [], { 'Retry-After': '5' });
   }
-  if (error instanceof HttpException && error.getStatus() < 500) return fromFramework(error.getStatus(), request);
+  if (error instanceof HttpException && error.getStatus() < 500) return fromHttpFramework(error.getStatus(), request);
   return { ...answer('internal_error', 'Something went wrong on our side.'), unexpected: true };
 }
 
-const AFTER_LOSS: Readonly<Record<FailedRequest['progress'], string>> = {
+const OUTCOME_AFTER_LOSS: Readonly<Record<FailedRequest['progress'], string>> = {
   read: '; try again.',
   refused: '. Nothing was done; try again.',
   begun: '. Whether the write took effect is not known; repeat it.',
 };
 
 /** Features name the faulty fields; this adds the code and the message for all of them. */
-function fromDomain({ code, message, details }: DomainError): ErrorAnswer {
+function fromDomain({ code, message, details }: DomainError): ErrorResponse {
   if (code !== 'validation_failed' || details.length === 0) return answer(code, message, details);
   const refusal = invalidRequest(details);
   return answer(refusal.code, refusal.message, details);
 }
 
 /** With the present `ETag`, if the resource exists. */
-function preconditionFailed({ code, message, version }: PreconditionFailed): ErrorAnswer {
+function preconditionFailed({ code, message, version }: PreconditionFailed): ErrorResponse {
   return answer(code, message, [], version === null ? {} : { ETag: etagOf(version) });
 }
 
 /** Requests that the HTTP framework refuses, by its status. */
-function fromFramework(status: number, { bodyLimit }: FailedRequest): ErrorAnswer {
+function fromHttpFramework(status: number, { bodyLimit }: FailedRequest): ErrorResponse {
   switch (status) {
     case 404:
     case 414:
@@ -92,12 +92,12 @@ function answer(
   message: string,
   details: readonly FieldError[] = [],
   headers: Readonly<Record<string, string>> = {},
-): ErrorAnswer {
+): ErrorResponse {
   return { status: statusOf(code), code, message, details, headers, unexpected: false };
 }
 
 /** Returns the error body of the API. */
-export function errorBody(error: Pick<ErrorAnswer, 'code' | 'message' | 'details'>, requestId: string): ErrorBody {
+export function errorBody(error: Pick<ErrorResponse, 'code' | 'message' | 'details'>, requestId: string): ErrorBody {
   return {
     error: {
       type: ERROR_CODES[error.code],
@@ -113,7 +113,7 @@ export function errorBody(error: Pick<ErrorAnswer, 'code' | 'message' | 'details
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** Returns problem details (RFC 9457) with our members beside the standard ones. `type` is the URL of the code's documentation. */
-export function problemDetails(error: ErrorAnswer, requestId: string, docsUrl: string): object {
+export function problemDetails(error: ErrorResponse, requestId: string, docsUrl: string): object {
   return {
     type: `${docsUrl}/errors#${error.code}`,
     title: STATUS_CODES[error.status] ?? 'Error',
@@ -148,7 +148,7 @@ function weight(accept: string, mediaType: string): number {
   return 0;
 }
 
-const BY_TYPE: Readonly<Record<ErrorType, number>> = {
+const STATUS_BY_TYPE: Readonly<Record<ErrorType, number>> = {
   invalid_request: 400,
   authentication: 401,
   permission: 403,
@@ -159,7 +159,7 @@ const BY_TYPE: Readonly<Record<ErrorType, number>> = {
 };
 
 /** Codes whose HTTP status differs from that of their type. */
-const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   method_not_allowed: 405,
   request_timeout: 408,
   precondition_failed: 412,
@@ -175,7 +175,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 
 /** Returns the HTTP status of an error code. */
 export function statusOf(code: ErrorCode): number {
-  return BY_CODE[code] ?? BY_TYPE[ERROR_CODES[code]];
+  return STATUS_BY_CODE[code] ?? STATUS_BY_TYPE[ERROR_CODES[code]];
 }
 
 interface ErrorFilterOptions {
@@ -198,9 +198,10 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** Also called for requests that Fastify refuses before it finds a route. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const answer = answerTo(this.options.refine?.(error, request) ?? error, failed(request));
-    request.isUndone = isKnownUndone(error);
-    if (isGone(request)) this.options.logger.info(requestFields(request), 'a client went away amid its request');
+    const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, failed(request));
+    request.failedBeforeChanges = isKnownUndone(error);
+    if (hasDisconnected(request))
+      this.options.logger.info(requestFields(request), 'a client went away amid its request');
     else if (answer.unexpected) this.log(error, request);
     if (reply.sent) return;
     const problem = wantsProblem(request.headers.accept);
@@ -213,8 +214,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /** Returns the error of one item of a bulk request. */
-  ofItem(error: unknown, request: FastifyRequest): Pick<ErrorBody, 'error'> & { readonly status: number } {
-    const answer = answerTo(error, failed(request));
+  toItemError(error: unknown, request: FastifyRequest): Pick<ErrorBody, 'error'> & { readonly status: number } {
+    const answer = toErrorResponse(error, failed(request));
     if (answer.unexpected) this.log(error, request);
     return { status: answer.status, ...errorBody(answer, request.id) };
   }
@@ -228,12 +229,12 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /** Returns true if the client disconnected before its request was complete. */
-function isGone({ raw }: FastifyRequest): boolean {
+function hasDisconnected({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 
 /** A request whose path could not be read has no route. */
-function failed({ method, begun, routeOptions }: FastifyRequest): FailedRequest {
-  const progress = method === 'GET' || method === 'HEAD' ? 'read' : begun ? 'begun' : 'refused';
+function failed({ method, handlerCalled, routeOptions }: FastifyRequest): FailedRequest {
+  const progress = method === 'GET' || method === 'HEAD' ? 'read' : handlerCalled ? 'begun' : 'refused';
   return { progress, bodyLimit: routeOptions?.bodyLimit ?? 0 };
 }

@@ -10,10 +10,10 @@ const decompress = promisify(gunzip);
  * stored because a client that lost the response to its sign-in has no other way to its session. Other headers belong to
  * the single request: its id, its quota, general headers.
  */
-const HEADERS = ['content-type', 'location', 'etag', 'consistency-token', 'set-cookie'] as const;
+const STORED_HEADERS = ['content-type', 'location', 'etag', 'consistency-token', 'set-cookie'] as const;
 
 /** A response as it was first sent. */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** In UTF-8, as all bodies. */
@@ -21,27 +21,27 @@ export interface StoredAnswer {
 }
 
 /** Encrypts stored responses. A sealed text opens only in the context for which it was sealed. */
-export interface AnswerBox {
+export interface ResponseCipher {
   seal(text: string, context: string): string;
   /** @throws Error where the text was sealed with another key, for another context, or was altered */
   open(sealed: string, context: string): string;
 }
 
 /** Statuses of commands that ran, besides success. Other refusals are about the request: its command did not run. */
-const REFUSALS: ReadonlySet<number> = new Set([404, 409, 412]);
+const STORED_REFUSALS: ReadonlySet<number> = new Set([404, 409, 412]);
 
 /** Returns true if a response with this status is stored for repeats. */
-export function isKept(status: number): boolean {
-  return status < 300 || REFUSALS.has(status);
+export function isStoredStatus(status: number): boolean {
+  return status < 300 || STORED_REFUSALS.has(status);
 }
 
 /** Returns the response that is about to be sent. */
-export function answerOf(reply: FastifyReply, payload: unknown): StoredAnswer {
+export function captureResponse(reply: FastifyReply, payload: unknown): StoredResponse {
   if (payload !== undefined && payload !== null && typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
     throw new TypeError('an answer that is a stream cannot be kept');
   }
   const headers: Record<string, string | string[]> = {};
-  for (const name of HEADERS) {
+  for (const name of STORED_HEADERS) {
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = Array.isArray(value) ? value : String(value);
   }
@@ -49,33 +49,33 @@ export function answerOf(reply: FastifyReply, payload: unknown): StoredAnswer {
 }
 
 /** Replaces the reply with this response, except for its body. */
-export function replaceAnswer(reply: FastifyReply, { status, headers }: StoredAnswer): FastifyReply {
-  return withoutAnswer(reply).code(status).headers(headers).header('Idempotency-Replayed', 'true');
+export function replaceResponse(reply: FastifyReply, { status, headers }: StoredResponse): FastifyReply {
+  return clearHeaders(reply).code(status).headers(headers).header('Idempotency-Replayed', 'true');
 }
 
 /** Removes the headers of a response that is not sent. */
-export function withoutAnswer(reply: FastifyReply): FastifyReply {
-  for (const name of HEADERS) reply.removeHeader(name);
+export function clearHeaders(reply: FastifyReply): FastifyReply {
+  for (const name of STORED_HEADERS) reply.removeHeader(name);
   return reply;
 }
 
 /** Responses with at least so many characters are compressed. Small ones gain little. */
-const LARGE = 64 * 1024;
+const MIN_COMPRESSED_CHARS = 64 * 1024;
 /** Prefix of compressed responses. No JSON begins with it. */
-const COMPRESSED = 'gzip:';
+const COMPRESSED_PREFIX = 'gzip:';
 
 /** @param claimId the response opens only for this claim */
-export async function sealAnswer(box: AnswerBox, claimId: string, answer: StoredAnswer): Promise<string> {
+export async function sealResponse(box: ResponseCipher, claimId: string, answer: StoredResponse): Promise<string> {
   const text = JSON.stringify(answer);
-  if (text.length < LARGE) return box.seal(text, claimId);
+  if (text.length < MIN_COMPRESSED_CHARS) return box.seal(text, claimId);
   // In a thread, so that the event loop is not blocked.
   const bytes = await compress(text, { level: constants.Z_BEST_SPEED });
-  return box.seal(COMPRESSED + bytes.toString('base64'), claimId);
+  return box.seal(COMPRESSED_PREFIX + bytes.toString('base64'), claimId);
 }
 
-export async function openAnswer(box: AnswerBox, claimId: string, sealed: string): Promise<StoredAnswer> {
+export async function openResponse(box: ResponseCipher, claimId: string, sealed: string): Promise<StoredResponse> {
   const text = box.open(sealed, claimId);
-  if (!text.startsWith(COMPRESSED)) return JSON.parse(text) as StoredAnswer;
-  const bytes = await decompress(Buffer.from(text.slice(COMPRESSED.length), 'base64'));
-  return JSON.parse(bytes.toString()) as StoredAnswer;
+  if (!text.startsWith(COMPRESSED_PREFIX)) return JSON.parse(text) as StoredResponse;
+  const bytes = await decompress(Buffer.from(text.slice(COMPRESSED_PREFIX.length), 'base64'));
+  return JSON.parse(bytes.toString()) as StoredResponse;
 }

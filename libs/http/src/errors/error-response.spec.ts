@@ -1,7 +1,14 @@
 import { HttpException } from '@nestjs/common';
 import { DomainError, ERROR_CODES, type ErrorCode, type FieldError } from '@tracking/contracts';
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
-import { answerTo, errorBody, type FailedRequest, problemDetails, statusOf, wantsProblem } from './error-answer.ts';
+import {
+  toErrorResponse,
+  errorBody,
+  type FailedRequest,
+  problemDetails,
+  statusOf,
+  wantsProblem,
+} from './error-response.ts';
 import { invalidRequest, RequestError } from './request-error.ts';
 
 const fault = (param: string, code: FieldError['code'] = 'invalid_type'): FieldError => ({
@@ -11,7 +18,7 @@ const fault = (param: string, code: FieldError['code'] = 'invalid_type'): FieldE
 });
 
 const answer = (error: unknown, progress: FailedRequest['progress'] = 'begun', bodyLimit = 1_048_576) =>
-  answerTo(error, { progress, bodyLimit });
+  toErrorResponse(error, { progress, bodyLimit });
 
 describe('statusOf', () => {
   it('answers every code of a type within the statuses of that type', () => {
@@ -30,7 +37,7 @@ describe('statusOf', () => {
   });
 });
 
-describe('answerTo', () => {
+describe('toErrorResponse', () => {
   it('keeps code, message and details of a refusal by the domain', () => {
     const found = answer(new DomainError('limit_exceeded', 'Too many.', [fault('legs', 'limit_exceeded')]));
     expect(found).toMatchObject({ status: 400, code: 'limit_exceeded', message: 'Too many.', unexpected: false });
