@@ -5,12 +5,12 @@ import './theme.css';
 import { Drawer, Loader, MantineProvider, Modal, createTheme } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { onOtherTab, watchingCaches } from '../session/session.ts';
-import { isWorthRepeating } from './failures.ts';
-import { NotificationArea, Questions } from './overlays.tsx';
+import { onSessionChange, createSessionCaches } from '../session/session.ts';
+import { isRetryable } from './failures.ts';
+import { NotificationArea, ConfirmDialogArea } from './overlays.tsx';
 import { createAppRouter } from './router.tsx';
 
-const caches = watchingCaches({
+const caches = createSessionCaches({
   ended: () => void signInAgain(),
   refused: () => void queryClient.invalidateQueries({ queryKey: ['session'] }),
   changed: () => globalThis.location.reload(),
@@ -19,10 +19,10 @@ const queryClient = new QueryClient({
   ...caches,
   defaultOptions: {
     // The client itself retries requests that may be repeated.
-    queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isWorthRepeating(query.state.error) },
+    queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isRetryable(query.state.error) },
   },
 });
-onOtherTab(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
+onSessionChange(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
 const router = createAppRouter(queryClient);
 
 /** Asks the user to sign in again, then returns to the same page. */
@@ -43,7 +43,7 @@ export function App() {
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
         <NotificationArea />
-        <Questions />
+        <ConfirmDialogArea />
       </QueryClientProvider>
     </MantineProvider>
   );

@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '@tracking/client';
-import { failureBeside, failureText } from './failures.ts';
+import { unshownErrors, failureText } from './failures.ts';
 
 const refusedFor = (...params: string[]) =>
   new InvalidRequestError({
@@ -17,7 +17,7 @@ it.each([
   { of: refusedFor(), is: 'It is not valid.' },
   { of: new Error('It broke.'), is: 'It broke.' },
 ])('shows beside a form with a password: $is', ({ of, is }) => {
-  expect(failureBeside(of, ['email', 'password'])).toBe(is);
+  expect(unshownErrors(of, ['email', 'password'])).toBe(is);
 });
 
 it.each([

@@ -7,7 +7,7 @@ export interface Failure {
   readonly requestId?: string;
 }
 
-export function failureOf(error: unknown): Failure {
+export function describeFailure(error: unknown): Failure {
   if (error instanceof ConnectionError) {
     return { title: 'The service cannot be reached', message: 'Check the connection; nothing you entered is lost.' };
   }
@@ -19,7 +19,7 @@ export function failureOf(error: unknown): Failure {
     const { message, request_id: requestId } = error;
     return { title: 'That did not work', message, ...(requestId !== undefined && { requestId }) };
   }
-  if (isNotLoaded(error)) {
+  if (isFailedImport(error)) {
     const message = 'Check the connection. If the service was updated meanwhile, reload the page.';
     return { title: 'A part of this page could not be loaded', message };
   }
@@ -36,31 +36,31 @@ export function fieldErrors(error: unknown): Readonly<Record<string, string>> | 
 }
 
 /** The part of a form's failure that none of the given fields shows; undefined if they show all of it. */
-export function failureBeside(error: unknown, fields: readonly string[]): string | undefined {
+export function unshownErrors(error: unknown, fields: readonly string[]): string | undefined {
   const errors = fieldErrors(error);
-  if (errors === undefined) return failureOf(error).message;
-  const others = Object.entries(errors).filter(([param]) => !fields.includes(fieldOf(param)));
+  if (errors === undefined) return describeFailure(error).message;
+  const others = Object.entries(errors).filter(([param]) => !fields.includes(topLevelField(param)));
   return others.map(([param, message]) => `${param}: ${message}`).join(' ') || undefined;
 }
 
 /** The failure of a form in words: the errors of fields that it does not have, or else the summary. */
 export function failureText(error: unknown, fields: readonly string[]): string {
-  return failureBeside(error, fields) ?? failureOf(error).message;
+  return unshownErrors(error, fields) ?? describeFailure(error).message;
 }
 
 /** Turns `event_types[0]` into `event_types`. */
-export function fieldOf(param: string): string {
+export function topLevelField(param: string): string {
   return param.split(/[.[]/, 1)[0] ?? param;
 }
 
 /** Browsers word a failed import differently. */
-function isNotLoaded(error: unknown): boolean {
-  if (error instanceof PageNotLoaded) return true;
+function isFailedImport(error: unknown): boolean {
+  if (error instanceof PageLoadError) return true;
   return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
 }
 
 /** Checks if a retry may help. It does not help after the session ended or the service refused the request. */
-export function isWorthRepeating(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500);
 }
 
@@ -75,7 +75,7 @@ export function isOutdated(error: unknown): boolean {
 }
 
 /** Thrown when the service cannot be reached for the code of a page. */
-export class PageNotLoaded extends Error {
+export class PageLoadError extends Error {
   constructor(cause: unknown) {
     super('The page was not loaded.', { cause });
   }

@@ -2,19 +2,19 @@ import { type SelectProps, TextInput } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { type ComponentType, type ReactNode, Suspense, createElement, lazy, useState } from 'react';
 import type { OneOfProps, SomeOfProps } from '../values/search-select.tsx';
-import { PageNotLoaded } from './failures.ts';
+import { PageLoadError } from './failures.ts';
 
 /**
  * Loads the code of a page when the page is opened. On a failed import the router reloads the whole window. That helps after an
  * update of the service, whose files then have new names; without a connection it would leave an empty window, so
  * `PageNotLoaded` is thrown instead.
  */
-export const page: typeof lazyRouteComponent = (load, name) =>
+export const lazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(
     () =>
       load().catch(async (error: unknown) => {
         if (await isReachable()) throw error;
-        throw new PageNotLoaded(error);
+        throw new PageLoadError(error);
       }),
     name,
   );
@@ -34,7 +34,7 @@ export function onDemand<P extends object>(
   load: () => Promise<ComponentType<P>>,
   isShown: (props: P) => boolean = () => true,
 ): ComponentType<P> {
-  const Loaded = late(async () => ({ default: await load() }));
+  const Loaded = lazyWithRetry(async () => ({ default: await load() }));
   return function OnDemand(props: P) {
     const isNow = isShown(props);
     const [isWanted, setIsWanted] = useState(isNow);
@@ -52,7 +52,9 @@ export function onDemand<P extends object>(
  * A lazy component, for use within a `Suspense`. After a failed import it tries again the next time it is rendered; React's own
  * `lazy` would keep the failure.
  */
-export function late<P extends object>(load: () => Promise<{ readonly default: ComponentType<P> }>): ComponentType<P> {
+export function lazyWithRetry<P extends object>(
+  load: () => Promise<{ readonly default: ComponentType<P> }>,
+): ComponentType<P> {
   const retrying = () =>
     lazy<ComponentType<P>>(() =>
       load().catch((error: unknown) => {
@@ -67,35 +69,35 @@ export function late<P extends object>(load: () => Promise<{ readonly default: C
 }
 
 const load = () => import('../values/search-select.tsx');
-const LoadedMultiSelect = late(async () => ({ default: (await load()).SomeOf }));
-const LoadedSelect = late(async () => ({ default: (await load()).OneOf }));
+const LoadedMultiSelect = lazyWithRetry(async () => ({ default: (await load()).SomeOf }));
+const LoadedSelect = lazyWithRetry(async () => ({ default: (await load()).OneOf }));
 
 /**
  * A multi-select above a list, whose rows do not wait for its code: a disabled field of the same size is shown meanwhile.
  * Saves 10 KB on the first load of each list.
  */
-export function LateMultiSelect(props: SomeOfProps) {
+export function LazyMultiSelect(props: SomeOfProps) {
   return (
-    <Suspense fallback={<Meanwhile {...props} />}>
+    <Suspense fallback={<SelectPlaceholder {...props} />}>
       <LoadedMultiSelect {...props} />
     </Suspense>
   );
 }
 
 /** The same for a single choice. */
-export function LateSelect(props: OneOfProps) {
+export function LazySelect(props: OneOfProps) {
   return (
-    <Suspense fallback={<Meanwhile {...props} />}>
+    <Suspense fallback={<SelectPlaceholder {...props} />}>
       <LoadedSelect {...props} />
     </Suspense>
   );
 }
 
-type Outside = Pick<SelectProps, 'className' | 'w' | 'miw' | 'maw'> & {
+type PlaceholderProps = Pick<SelectProps, 'className' | 'w' | 'miw' | 'maw'> & {
   readonly label?: ReactNode;
   readonly description?: ReactNode;
 };
 
-function Meanwhile({ label, description, className, w, miw, maw }: Outside) {
+function SelectPlaceholder({ label, description, className, w, miw, maw }: PlaceholderProps) {
   return <TextInput {...{ label, description, className, w, miw, maw }} disabled aria-busy />;
 }

@@ -1,38 +1,38 @@
 import { notifications, useNotifications } from '@mantine/notifications';
 import { Component, type ReactNode, Suspense, useEffect, useState } from 'react';
-import type { Question } from './asking.tsx';
-import { failureOf } from './failures.ts';
-import { late } from './lazy.tsx';
+import type { ConfirmDialogOptions } from './confirm-dialogs.tsx';
+import { describeFailure } from './failures.ts';
+import { lazyWithRetry } from './lazy.tsx';
 
-const Asking = late(() => import('./asking.tsx'));
-const questions = new EventTarget();
+const ConfirmDialogs = lazyWithRetry(() => import('./confirm-dialogs.tsx'));
+const confirmRequests = new EventTarget();
 
 /** Asks for confirmation, in a dialog whose code is loaded for the first question. */
-export function askFirst(question: Question): void {
-  questions.dispatchEvent(new Event('asked'));
-  import('./asking.tsx').then(
-    ({ ask }) => ask(question),
-    (error: unknown) => notifications.show({ ...failureOf(error), color: 'red' }),
+export function confirmAction(question: ConfirmDialogOptions): void {
+  confirmRequests.dispatchEvent(new Event('asked'));
+  import('./confirm-dialogs.tsx').then(
+    ({ openConfirmDialog }) => openConfirmDialog(question),
+    (error: unknown) => notifications.show({ ...describeFailure(error), color: 'red' }),
   );
 }
 
-/** Renders the questions of `askFirst`. */
-export function Questions() {
+/** Renders the dialogs that `confirmAction` opens. */
+export function ConfirmDialogArea() {
   const [isUsed, setIsUsed] = useState(false);
   useEffect(() => {
     const use = () => setIsUsed(true);
-    questions.addEventListener('asked', use);
-    return () => questions.removeEventListener('asked', use);
+    confirmRequests.addEventListener('asked', use);
+    return () => confirmRequests.removeEventListener('asked', use);
   }, []);
   return (
-    <Contained>
-      <Suspense fallback={null}>{isUsed && <Asking />}</Suspense>
-    </Contained>
+    <RetryingBoundary>
+      <Suspense fallback={null}>{isUsed && <ConfirmDialogs />}</Suspense>
+    </RetryingBoundary>
   );
 }
 
 const load = () => import('./notifications.tsx');
-const Notifications = late(load);
+const Notifications = lazyWithRetry(load);
 /** Lets the page itself load first. */
 const PRELOAD_AFTER_MS = 3_000;
 
@@ -46,9 +46,9 @@ export function NotificationArea() {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <Contained>
+    <RetryingBoundary>
       <Suspense fallback={null}>{isUsed && <Notifications position="bottom-right" />}</Suspense>
-    </Contained>
+    </RetryingBoundary>
   );
 }
 
@@ -58,7 +58,7 @@ const RETRY_MS = 5_000;
 /**
  * A part beside the pages. If it fails, for example because its code cannot be loaded, the pages stay and it is tried again.
  */
-class Contained extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
+class RetryingBoundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
   private timer: ReturnType<typeof setTimeout> | undefined;
 

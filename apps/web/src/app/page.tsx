@@ -18,7 +18,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { createLink, useRouter } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react';
 import { useEnvironment } from '../session/session.ts';
-import { failureBeside, failureOf } from './failures.ts';
+import { unshownErrors, describeFailure } from './failures.ts';
 import classes from './page.module.css';
 
 interface Props {
@@ -55,7 +55,7 @@ export function PageHeader({ title, about, beside, actions }: Props) {
   );
 }
 
-interface WaitingProps<T> {
+interface QueryViewProps<T> {
   readonly query: UseQueryResult<T>;
   /** "the shipment" */
   readonly what: string;
@@ -63,9 +63,9 @@ interface WaitingProps<T> {
 }
 
 /** Shows the data of a query, or that it is loading, or why it failed. While the query is read again, its former data stays. */
-export function Waiting<T>({ query, what, children }: WaitingProps<T>) {
+export function QueryView<T>({ query, what, children }: QueryViewProps<T>) {
   if (query.data !== undefined) return children(query.data);
-  if (query.isError) return <Failed error={query.error} reset={() => void query.refetch()} />;
+  if (query.isError) return <ErrorAlert error={query.error} reset={() => void query.refetch()} />;
   return (
     <Center p="xl">
       <Loader role="status" aria-label={`Loading ${what}`} />
@@ -74,9 +74,9 @@ export function Waiting<T>({ query, what, children }: WaitingProps<T>) {
 }
 
 /** An error in place of what could not be read, with a button to try again. */
-export function Failed({ error, reset }: { readonly error: unknown; readonly reset?: () => void }) {
+export function ErrorAlert({ error, reset }: { readonly error: unknown; readonly reset?: () => void }) {
   const router = useRouter();
-  const { title, message, requestId } = failureOf(error);
+  const { title, message, requestId } = describeFailure(error);
   const retry = async () => {
     reset?.();
     await router.invalidate();
@@ -103,7 +103,7 @@ export function Failed({ error, reset }: { readonly error: unknown; readonly res
   );
 }
 
-interface RefusedProps {
+interface FormErrorAlertProps {
   readonly error: unknown;
   /** The fields that the form has and whose errors it shows. */
   readonly fields: readonly string[];
@@ -112,8 +112,8 @@ interface RefusedProps {
 }
 
 /** The part of a form's failure that none of its fields shows; nothing if there is none. */
-export function Refused({ error, fields, title }: RefusedProps) {
-  const message = error === null ? undefined : failureBeside(error, fields);
+export function FormErrorAlert({ error, fields, title }: FormErrorAlertProps) {
+  const message = error === null ? undefined : unshownErrors(error, fields);
   if (message === undefined) return null;
   return (
     <Alert color="red" role="alert" title={title}>
@@ -123,7 +123,7 @@ export function Refused({ error, fields, title }: RefusedProps) {
 }
 
 /** The layout of pages with a single form, for users who are not signed in. */
-export function Narrow({ children }: { readonly children: ReactNode }) {
+export function NarrowLayout({ children }: { readonly children: ReactNode }) {
   return (
     <main className={classes['page']}>
       <Paper withBorder p="xl" className={classes['card']}>
@@ -135,7 +135,7 @@ export function Narrow({ children }: { readonly children: ReactNode }) {
 
 export function NotFound() {
   return (
-    <Narrow>
+    <NarrowLayout>
       <Stack align="start">
         <Title order={1} size="h3">
           There is no such page
@@ -145,19 +145,19 @@ export function NotFound() {
           Go to the shipments
         </LinkButton>
       </Stack>
-    </Narrow>
+    </NarrowLayout>
   );
 }
 
-type Html = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps | 'children'> & {
+type AnchorAttributes = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps | 'children'> & {
   readonly ref?: Ref<HTMLAnchorElement>;
   readonly children?: ReactNode;
 };
 
 /** A link to a route. */
-export const LinkAnchor = createLink((props: AnchorProps & Html) => <Anchor {...props} />);
+export const LinkAnchor = createLink((props: AnchorProps & AnchorAttributes) => <Anchor {...props} />);
 
 /** A link to a route that looks like a button. */
-export const LinkButton = createLink(({ type: _none, ...props }: ButtonProps & Html) => (
+export const LinkButton = createLink(({ type: _none, ...props }: ButtonProps & AnchorAttributes) => (
   <Button component="a" {...props} />
 ));

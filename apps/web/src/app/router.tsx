@@ -19,8 +19,8 @@ import { readDeadLetterSearch, readDeliverySearch, readEndpointSearch } from '..
 import { readDocumentSearch, readTimelineSearch } from '../shipment/shipment-queries.ts';
 import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
 import { isSignedOut } from './failures.ts';
-import { page } from './lazy.tsx';
-import { Failed, NotFound } from './page.tsx';
+import { lazyPage } from './lazy.tsx';
+import { ErrorAlert, NotFound } from './page.tsx';
 import { Shell } from './shell.tsx';
 
 interface Context {
@@ -34,7 +34,7 @@ interface Everywhere {
 const root = createRootRouteWithContext<Context>()({
   component: Outlet,
   notFoundComponent: NotFound,
-  errorComponent: Failed,
+  errorComponent: ErrorAlert,
   validateSearch: ({ environment }: Record<string, unknown>): Everywhere =>
     environment === 'test' ? { environment } : {},
   search: { middlewares: [retainSearchParams(['environment'])] },
@@ -43,13 +43,13 @@ const root = createRootRouteWithContext<Context>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: page(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
   validateSearch: readSignInSearch,
 });
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: page(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
+  component: lazyPage(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 
 /** The routes that require a session. */
@@ -77,81 +77,81 @@ const home = createRoute({
 const start = createRoute({
   getParentRoute: () => signedIn,
   path: '/start',
-  component: page(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
+  component: lazyPage(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
 });
 const shipments = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments',
   validateSearch: readShipmentSearch,
-  component: page(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
+  component: lazyPage(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
 });
 const newShipment = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments/new',
-  component: page(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
+  component: lazyPage(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
 });
 const importShipments = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments/import',
-  component: page(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
+  component: lazyPage(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
 });
 const editShipment = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments/$id/edit',
-  component: page(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
+  component: lazyPage(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
 });
 const shipment = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments/$id',
-  component: page(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
+  component: lazyPage(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
 });
 const shipmentOverview = createRoute({
   getParentRoute: () => shipment,
   path: '/',
-  component: page(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
+  component: lazyPage(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
 });
 const shipmentTimeline = createRoute({
   getParentRoute: () => shipment,
   path: '/timeline',
   validateSearch: readTimelineSearch,
-  component: page(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
+  component: lazyPage(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
 });
 const shipmentExceptions = createRoute({
   getParentRoute: () => shipment,
   path: '/exceptions',
-  component: page(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
+  component: lazyPage(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
 });
 const shipmentDocuments = createRoute({
   getParentRoute: () => shipment,
   path: '/documents',
   validateSearch: readDocumentSearch,
-  component: page(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
+  component: lazyPage(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
 });
 const shipmentHistory = createRoute({
   getParentRoute: () => shipment,
   path: '/history',
-  component: page(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
+  component: lazyPage(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
 });
 const exceptions = createRoute({
   getParentRoute: () => signedIn,
   path: '/exceptions',
   validateSearch: readQueueSearch,
-  component: page(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
+  component: lazyPage(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
 });
 const shipmentEta = createRoute({
   getParentRoute: () => shipment,
   path: '/eta',
-  component: page(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
+  component: lazyPage(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
 });
 const shipmentExplanation = createRoute({
   getParentRoute: () => shipment,
   path: '/explanation',
-  component: page(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
+  component: lazyPage(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
 });
 const shipmentCalls = createRoute({
   getParentRoute: () => shipment,
   path: '/calls',
-  component: page(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
+  component: lazyPage(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
 });
 const shipmentSections = [
   ...[shipmentOverview, shipmentTimeline, shipmentEta, shipmentExceptions, shipmentDocuments, shipmentHistory],
@@ -160,7 +160,7 @@ const shipmentSections = [
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings',
-  component: page(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
 const settingsHome = createRoute({
   getParentRoute: () => settings,
@@ -172,50 +172,50 @@ const settingsHome = createRoute({
 const apiKeys = createRoute({
   getParentRoute: () => settings,
   path: '/api-keys',
-  component: page(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+  component: lazyPage(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks',
-  component: page(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
+  component: lazyPage(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
 });
 const webhookEndpoints = createRoute({
   getParentRoute: () => webhooks,
   path: '/',
-  component: page(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
+  component: lazyPage(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
 });
 const newWebhookEndpoint = createRoute({
   getParentRoute: () => webhooks,
   path: '/new',
-  component: page(() => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'), 'CreateEndpointPage'),
+  component: lazyPage(() => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'), 'CreateEndpointPage'),
 });
 const webhookEndpoint = createRoute({
   getParentRoute: () => webhooks,
   path: '/$endpointId',
   validateSearch: readEndpointSearch,
-  component: page(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
+  component: lazyPage(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
 const webhookDeliveries = createRoute({
   getParentRoute: () => webhooks,
   path: '/deliveries',
   validateSearch: readDeliverySearch,
-  component: page(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+  component: lazyPage(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const webhookDelivery = createRoute({
   getParentRoute: () => webhooks,
   path: '/deliveries/$deliveryId',
-  component: page(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+  component: lazyPage(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
 const webhookDeadLetters = createRoute({
   getParentRoute: () => webhooks,
   path: '/dead-letters',
   validateSearch: readDeadLetterSearch,
-  component: page(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
+  component: lazyPage(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
 const webhookReplays = createRoute({
   getParentRoute: () => webhooks,
   path: '/replays',
-  component: page(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
+  component: lazyPage(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
 });
 const webhookPages = [
   ...([webhookEndpoints, newWebhookEndpoint, webhookEndpoint, webhookDeliveries, webhookDelivery] as const),
@@ -225,40 +225,40 @@ const serviceAccounts = createRoute({
   getParentRoute: () => settings,
   path: '/service-accounts',
   validateSearch: readAccountSearch,
-  component: page(() => import('../settings/service-accounts/service-accounts-page.tsx'), 'ServiceAccountsPage'),
+  component: lazyPage(() => import('../settings/service-accounts/service-accounts-page.tsx'), 'ServiceAccountsPage'),
 });
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
   validateSearch: readTeamSearch,
-  component: page(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
+  component: lazyPage(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
 });
 const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
   validateSearch: readAuditSearch,
-  component: page(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
+  component: lazyPage(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
 });
 const account = createRoute({
   getParentRoute: () => settings,
   path: '/account',
-  component: page(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
 });
 const exceptionRules = createRoute({
   getParentRoute: () => settings,
   path: '/exceptions',
-  component: page(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
+  component: lazyPage(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
 });
 const requiredDocuments = createRoute({
   getParentRoute: () => settings,
   path: '/required-documents',
-  component: page(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
+  component: lazyPage(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
 });
 const events = createRoute({
   getParentRoute: () => settings,
   path: '/events',
   validateSearch: readEventSearch,
-  component: page(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
+  component: lazyPage(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
 });
 const settingsPages = [serviceAccounts, team, auditLog, account, exceptionRules, requiredDocuments, events] as const;
 
@@ -285,7 +285,7 @@ export function createAppRouter(queryClient: QueryClient) {
     defaultPreload: 'intent',
     scrollRestoration: true,
     // If a page fails, the layout around it stays.
-    defaultErrorComponent: Failed,
+    defaultErrorComponent: ErrorAlert,
   });
 }
 

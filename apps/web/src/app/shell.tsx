@@ -23,8 +23,8 @@ import {
   IconUser,
 } from '@tabler/icons-react';
 import { Link, Outlet, useLocation, useMatchRoute, useNavigate } from '@tanstack/react-router';
-import { useLive, useLiveEvents } from '../live/live-events.tsx';
-import { pathInOther } from '../session/api.ts';
+import { useStreamStatus, useLiveEvents } from '../live/live-events.tsx';
+import { pathInOtherEnvironment } from '../session/api.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { useEnvironment, useSession, useSignOut } from '../session/session.ts';
 import classes from './shell.module.css';
@@ -108,7 +108,10 @@ function EnvironmentSwitch() {
   const environment = useEnvironment();
   const [{ pathname }, navigate] = [useLocation(), useNavigate()];
   const change = (value: string) =>
-    void navigate({ to: pathInOther(pathname), search: { environment: value === 'test' ? 'test' : undefined } });
+    void navigate({
+      to: pathInOtherEnvironment(pathname),
+      search: { environment: value === 'test' ? 'test' : undefined },
+    });
   return (
     <SegmentedControl
       size="xs"
@@ -172,8 +175,8 @@ function PersonMenu() {
 /** A banner while the browser is offline or no events arrive. Data stays in view, and reads resume by themselves. */
 function Offline() {
   const { online } = useNetwork();
-  const { isOn } = useLive();
-  if (online && isOn !== false) return null;
+  const { isConnected } = useStreamStatus();
+  if (online && isConnected !== false) return null;
   return (
     <Alert
       role="status"

@@ -1,11 +1,11 @@
-import { type Tally, forEachOf } from './write.ts';
+import { type Tally, runConcurrently } from './write.ts';
 
 const never = new AbortController().signal;
 
 it('writes all items but those that fail', async () => {
   const progress: Tally<number>[] = [];
   const write = (n: number) => (n % 2 === 0 ? Promise.reject(new Error(`no ${n}`)) : Promise.resolve());
-  const tally = await forEachOf([1, 2, 3, 4, 5], { write, onProgress: (it) => progress.push(it), signal: never });
+  const tally = await runConcurrently([1, 2, 3, 4, 5], { write, onProgress: (it) => progress.push(it), signal: never });
   expect(tally).toMatchObject({ done: [1, 3, 5], left: 0 });
   expect(tally.failed.map(({ item }) => item)).toEqual([2, 4]);
   expect(progress).toHaveLength(5);
@@ -19,7 +19,7 @@ it('has at most four requests under way', async () => {
     await Promise.resolve();
     now -= 1;
   };
-  await forEachOf(Array.from({ length: 20 }), { write, onProgress: () => undefined, signal: never });
+  await runConcurrently(Array.from({ length: 20 }), { write, onProgress: () => undefined, signal: never });
   expect(most).toBe(4);
 });
 
@@ -30,5 +30,5 @@ it('completes requests under way when stopped, and starts no more', async () => 
     return Promise.resolve();
   };
   const parts = { write, onProgress: () => undefined, signal: stopped.signal };
-  expect(await forEachOf([1, 2, 3], parts)).toEqual({ done: [1], failed: [], left: 2 });
+  expect(await runConcurrently([1, 2, 3], parts)).toEqual({ done: [1], failed: [], left: 2 });
 });

@@ -1,29 +1,29 @@
 import { notifications } from '@mantine/notifications';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import { failureOf, isSignedOut } from './failures.ts';
+import { describeFailure, isSignedOut } from './failures.ts';
 
-export interface WriteParts<Input, Output> {
+export interface WriteOptions<Input, Output> {
   readonly write: (input: Input) => Promise<Output>;
   /** The message after success. */
   readonly done?: string | ((output: Output) => string);
   /** Prefixes of query keys that are read again at the end, also after a failure. */
-  readonly touches?: readonly QueryKey[];
+  readonly invalidates?: readonly QueryKey[];
   readonly onDone?: (output: Output, input: Input) => void;
-  /** Returns true if the caller shows this failure itself. All others appear as a notification. */
-  readonly shows?: (error: unknown) => boolean;
+  /** Returns true if the caller showsError this failure itself. All others appear as a notification. */
+  readonly showsError?: (error: unknown) => boolean;
 }
 
 /** A write with its notification and rereads. Nothing is shown as done before the service has confirmed it. */
-export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input, Output>) {
+export function useWrite<Input = void, Output = unknown>(parts: WriteOptions<Input, Output>) {
   const queries = useQueryClient();
-  const { write, done, touches = [], onDone, shows } = parts;
-  const readAgain = () => Promise.all(touches.map((queryKey) => queries.invalidateQueries({ queryKey })));
+  const { write, done, invalidates = [], onDone, showsError } = parts;
+  const refetch = () => Promise.all(invalidates.map((queryKey) => queries.invalidateQueries({ queryKey })));
   return useMutation({
     mutationFn: write,
     // Passwords and secrets that are shown once are not kept after their form is closed.
     gcTime: 0,
     onSuccess: async (output, input) => {
-      await readAgain();
+      await refetch();
       if (done !== undefined)
         notifications.show({ message: typeof done === 'string' ? done : done(output), color: 'green' });
       onDone?.(output, input);
@@ -32,9 +32,9 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input
       // The user is asked to sign in again.
       if (isSignedOut(error)) return;
       // Part of it may be done, or it was refused because the page is out of date.
-      void readAgain();
-      if (shows?.(error)) return;
-      const { title, message } = failureOf(error);
+      void refetch();
+      if (showsError?.(error)) return;
+      const { title, message } = describeFailure(error);
       notifications.show({ title, message, color: 'red', autoClose: 10_000 });
     },
   });
@@ -51,7 +51,7 @@ export interface Tally<Item> {
   readonly left: number;
 }
 
-interface Parts<Item> {
+interface ConcurrencyOptions<Item> {
   readonly write: (item: Item) => Promise<unknown>;
   readonly onProgress: (tally: Tally<Item>) => void;
   /** Stops the start of further items once it is aborted. */
@@ -59,7 +59,10 @@ interface Parts<Item> {
 }
 
 /** Writes all items, a few at a time. Continues after a failure; when stopped, completes the requests that are under way. */
-export async function forEachOf<Item>(items: readonly Item[], parts: Parts<Item>): Promise<Tally<Item>> {
+export async function runConcurrently<Item>(
+  items: readonly Item[],
+  parts: ConcurrencyOptions<Item>,
+): Promise<Tally<Item>> {
   const { write, onProgress, signal } = parts;
   const done: Item[] = [];
   const failed: { readonly item: Item; readonly error: unknown }[] = [];

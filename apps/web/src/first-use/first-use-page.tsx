@@ -4,14 +4,14 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
 import { Copy } from '../app/copy.tsx';
-import { late } from '../app/lazy.tsx';
+import { lazyWithRetry } from '../app/lazy.tsx';
 import { PageHeader } from '../app/page.tsx';
-import { SecretDialog } from '../app/shown-once.tsx';
+import { SecretDialog } from '../app/one-time-secret.tsx';
 import { useWrite } from '../app/write.ts';
 import { useLiveEvent } from '../live/live-events.tsx';
 import { type Environment, api } from '../session/api.ts';
-import { May } from '../session/permissions.tsx';
-import { useEnvironment, useMay } from '../session/session.ts';
+import { PermissionGate } from '../session/permissions.tsx';
+import { useEnvironment, useHasPermission } from '../session/session.ts';
 import classes from './first-use-page.module.css';
 import { sampleJourneys } from './sample-journeys.ts';
 
@@ -28,14 +28,16 @@ export function FirstUsePage() {
   );
 }
 
-const CreateKey = late(async () => ({ default: (await import('../settings/api-keys/api-keys-page.tsx')).CreateKey }));
+const CreateKey = lazyWithRetry(async () => ({
+  default: (await import('../settings/api-keys/api-keys-page.tsx')).CreateKey,
+}));
 
 /**
  * The first steps of a new workspace: a key, a shipment, a webhook. Each is checked off as soon as it exists, however it was
  * made.
  */
 export function FirstSteps() {
-  const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useMay('webhooks:manage')];
+  const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useHasPermission('webhooks:manage')];
   useLiveEvent(() => void queries.invalidateQueries({ queryKey: ['first-shipment', environment] }));
   const keys = useQuery(firstKeyQuery(environment));
   const shipments = useQuery(firstShipmentQuery(environment));
@@ -144,7 +146,7 @@ function SendShipment() {
     `  -d '{"external_id": "PO-1001", "mode": "ocean",`,
     `    "origin_port": "CNSHA", "destination_port": "NLRTM"}'`,
   ].join('\n');
-  const mayWrite = useMay('shipments:write');
+  const mayWrite = useHasPermission('shipments:write');
   return (
     <>
       <Text size="sm">From a terminal, with the key as $KEY. It appears here as it arrives.</Text>
@@ -181,13 +183,13 @@ function FillSamples() {
       return made.data.filter(({ status }) => status === 201).length;
     },
     done: (made) => (made === 0 ? 'The sample journeys are there already.' : `${made} sample journeys are there now.`),
-    touches: [
+    invalidates: [
       ['shipments', 'test'],
       ['first-shipment', 'test'],
     ],
   });
   return (
-    <May permission="shipments:write">
+    <PermissionGate permission="shipments:write">
       <Button
         variant="default"
         leftSection={<IconSparkles size={16} aria-hidden />}
@@ -196,7 +198,7 @@ function FillSamples() {
       >
         Fill with sample journeys
       </Button>
-    </May>
+    </PermissionGate>
   );
 }
 

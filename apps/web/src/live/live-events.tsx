@@ -5,25 +5,30 @@ import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { isSignedOut } from '../app/failures.ts';
 import { type Environment, api } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
-import { concernsLists, missedNews, readOnceMore, showShipments } from './live-news.ts';
+import { listFilter, markListsOutdated, refetchEnvironment, showShipments } from './live-updates.ts';
 import { LiveStream } from './live-stream.ts';
 
 /** The state of the event stream of the environment that is shown. */
-export interface Live {
+export interface StreamStatus {
   /** True while events arrive; otherwise the page may be out of date. Undefined until the first connection opens or fails. */
-  readonly isOn: boolean | undefined;
+  readonly isConnected: boolean | undefined;
   /** Number of times that events were missed. */
   readonly gaps: number;
 }
 
 /** Time in which further events of a shipment are gathered before what belongs to the shipment is read again. */
-const SETTLE_MS = 1_000;
+const REFETCH_DELAY_MS = 1_000;
 /** Time in which shipments are gathered before they are shown: a page that renders each of very many events freezes. */
-const SHOW_MS = 200;
+const SHOW_DELAY_MS = 200;
 /** Shipments read in one request for their exceptions or documents. */
 const MAX_SHIPMENTS_READ = 50;
 /** Lists that are never read again by themselves, since their rows would move. */
-const LISTS: ReadonlySet<unknown> = new Set(['shipments', 'shipment-news', 'exception-queue', 'webhook-deliveries']);
+const STABLE_LISTS: ReadonlySet<unknown> = new Set([
+  'shipments',
+  'shipment-news',
+  'exception-queue',
+  'webhook-deliveries',
+]);
 
 /**
  * Begins to follow the events of an environment, unless they are followed already. The router calls it before the code of the
@@ -32,7 +37,7 @@ const LISTS: ReadonlySet<unknown> = new Set(['shipments', 'shipment-news', 'exce
 export function followEvents(queries: QueryClient, environment: Environment): void {
   if (feed?.environment === environment) return;
   feed?.stop();
-  feed = new Feed(queries, environment);
+  feed = new LiveFeed(queries, environment);
 }
 
 /** Follows the events of the environment while the component is shown. */
@@ -45,13 +50,13 @@ export function useLiveEvents(): void {
       if (feed?.environment !== environment) return;
       feed.stop();
       feed = undefined;
-      setLive({ isOn: undefined });
+      updateStatus({ isConnected: undefined });
     };
   }, [environment, queries]);
 }
 
-export function useLive(): Live {
-  return useSyncExternalStore(watchLive, () => live);
+export function useStreamStatus(): StreamStatus {
+  return useSyncExternalStore(subscribeToStatus, () => streamStatus);
 }
 
 /** Calls the listener for each event of the environment, as it arrives. */
@@ -74,90 +79,90 @@ export function useLiveRefetch(refetch: () => unknown): void {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       refetch();
-    }, SETTLE_MS);
+    }, REFETCH_DELAY_MS);
   });
   useEffect(() => () => clearTimeout(timer.current), []);
 }
 
 /** Shows whether the page is kept up to date. Its words differ from “Live”, the name of an environment. */
-export function LiveMark() {
-  const { isOn } = useLive();
+export function ConnectionBadge() {
+  const { isConnected } = useStreamStatus();
   return (
     <Badge
       variant="dot"
-      color={isOn === true ? 'var(--mantine-color-green-outline)' : 'gray'}
+      color={isConnected === true ? 'var(--mantine-color-green-outline)' : 'gray'}
       tt="none"
       role="status"
       miw="max-content"
     >
-      {isOn === undefined ? 'Connecting…' : isOn ? 'Connected' : 'Reconnecting…'}
+      {isConnected === undefined ? 'Connecting…' : isConnected ? 'Connected' : 'Reconnecting…'}
     </Badge>
   );
 }
 
 const listeners = new Set<(event: TrackingEvent) => void>();
 const watchers = new Set<() => void>();
-let live: Live = { isOn: undefined, gaps: 0 };
-let feed: Feed | undefined;
+let streamStatus: StreamStatus = { isConnected: undefined, gaps: 0 };
+let feed: LiveFeed | undefined;
 
-function watchLive(watcher: () => void): () => void {
+function subscribeToStatus(watcher: () => void): () => void {
   watchers.add(watcher);
   return () => void watchers.delete(watcher);
 }
 
-function setLive(change: Partial<Live>): void {
-  live = { ...live, ...change };
+function updateStatus(change: Partial<StreamStatus>): void {
+  streamStatus = { ...streamStatus, ...change };
   for (const watcher of watchers) watcher();
 }
 
 /** Puts events of one environment into the query cache and passes them on to listeners. */
-class Feed {
-  private readonly touched: TouchedShipments;
-  private readonly changed: ChangedShipments;
+class LiveFeed {
+  private readonly pendingRefetches: PendingRefetches;
+  private readonly pendingUpdates: PendingUpdates;
   private readonly stream: LiveStream;
 
   constructor(
     private readonly queries: QueryClient,
     readonly environment: Environment,
   ) {
-    this.touched = new TouchedShipments(queries, environment);
-    this.changed = new ChangedShipments(queries, environment);
+    this.pendingRefetches = new PendingRefetches(queries, environment);
+    this.pendingUpdates = new PendingUpdates(queries, environment);
     this.stream = new LiveStream({
       stream: (query, options) => api(environment).events.stream(query, options),
-      sight: document,
+      visibility: document,
       onEvent: (event) => this.apply(event),
-      onState: (isOn) => setLive({ isOn }),
-      onBeginning: () => readOnceMore(queries, environment),
+      onState: (isOn) => updateStatus({ isConnected: isOn }),
+      onFirstOpen: () => refetchEnvironment(queries, environment),
       onGap: () => {
-        setLive({ gaps: live.gaps + 1 });
-        void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !LISTS.has(kind) });
-        missedNews(queries, environment);
+        updateStatus({ gaps: streamStatus.gaps + 1 });
+        void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !STABLE_LISTS.has(kind) });
+        markListsOutdated(queries, environment);
       },
       // Reading the session again shows that it has ended.
-      onRefusal: (error) => isSignedOut(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
+      onRejected: (error) => isSignedOut(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
     });
     void this.stream.follow();
   }
 
   stop(): void {
     this.stream.stop();
-    this.touched.stop();
-    this.changed.stop();
+    this.pendingRefetches.stop();
+    this.pendingUpdates.stop();
     // Events of this environment are missed from now on.
-    missedNews(this.queries, this.environment);
+    markListsOutdated(this.queries, this.environment);
   }
 
   private apply(event: TrackingEvent): void {
     const { data } = event;
-    if ('shipment' in data) this.changed.add(data.shipment);
-    else this.changed.read(data.shipment_id);
-    this.touched.add(data.shipment_id);
+    if ('shipment' in data) this.pendingUpdates.add(data.shipment);
+    else this.pendingUpdates.read(data.shipment_id);
+    this.pendingRefetches.add(data.shipment_id);
     for (const listener of listeners) listener(event);
   }
 }
 
 /** Shipments whose new state is not shown yet. */
-class ChangedShipments {
+class PendingUpdates {
   private readonly shipments: Shipment[] = [];
   private readonly idsToRead = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -169,7 +174,7 @@ class ChangedShipments {
 
   add(shipment: Shipment): void {
     this.shipments.push(shipment);
-    this.timer ??= setTimeout(() => this.show(), SHOW_MS);
+    this.timer ??= setTimeout(() => this.show(), SHOW_DELAY_MS);
   }
 
   stop(): void {
@@ -179,14 +184,14 @@ class ChangedShipments {
   /** Events of exceptions and documents do not hold the shipment: it is read if a list shows it. */
   read(id: string): void {
     this.idsToRead.add(id);
-    this.timer ??= setTimeout(() => this.show(), SHOW_MS);
+    this.timer ??= setTimeout(() => this.show(), SHOW_DELAY_MS);
   }
 
   private show(): void {
     this.timer = undefined;
     const { queries, environment } = this;
     showShipments(queries, environment, this.shipments.splice(0));
-    const waiting = [...this.idsToRead].filter(concernsLists(queries, environment));
+    const waiting = [...this.idsToRead].filter(listFilter(queries, environment));
     const ids = waiting.slice(0, MAX_SHIPMENTS_READ);
     this.idsToRead.clear();
     if (ids.length === 0) return;
@@ -201,7 +206,7 @@ class ChangedShipments {
 }
 
 /** Shipments that had events: whatever else the page shows of them is read again. */
-class TouchedShipments {
+class PendingRefetches {
   private readonly ids = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -212,14 +217,14 @@ class TouchedShipments {
 
   add(shipmentId: string): void {
     this.ids.add(shipmentId);
-    this.timer ??= setTimeout(() => this.settle(), SETTLE_MS);
+    this.timer ??= setTimeout(() => this.refetch(), REFETCH_DELAY_MS);
   }
 
   stop(): void {
     clearTimeout(this.timer);
   }
 
-  private settle(): void {
+  private refetch(): void {
     this.timer = undefined;
     const ids = new Set(this.ids);
     this.ids.clear();

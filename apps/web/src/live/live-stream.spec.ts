@@ -23,12 +23,12 @@ describe('the live stream of a page', () => {
     [streams, sight, heard, refusals] = [new Streams(), new Sight(), [], []];
     live = new LiveStream({
       stream: streams.open,
-      sight,
+      visibility: sight,
       onEvent: ({ id }) => heard.push(id),
       onState: (isOn) => heard.push(isOn ? 'on' : 'off'),
-      onBeginning: () => heard.push('begun'),
+      onFirstOpen: () => heard.push('begun'),
       onGap: () => heard.push('gap'),
-      onRefusal: (error) => refusals.push(error),
+      onRejected: (error) => refusals.push(error),
     });
     void live.follow();
   });

@@ -20,7 +20,7 @@ export function api(environment: Environment): TrackingClient {
 const ID = /^[a-z]{2,5}_[0-9a-z]+$/;
 
 /** The path to show in the other environment: the same page, or the list if the page shows one item, which exists here only. */
-export function pathInOther(path: string): string {
+export function pathInOtherEnvironment(path: string): string {
   const segments = path.split('/');
   const at = segments.findIndex((segment) => ID.test(segment));
   return at === -1 ? path : segments.slice(0, at).join('/');

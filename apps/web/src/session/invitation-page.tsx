@@ -6,11 +6,11 @@ import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { NotFoundError } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { fieldErrors } from '../app/failures.ts';
-import { Narrow, Refused, Waiting } from '../app/page.tsx';
+import { NarrowLayout, FormErrorAlert, QueryView } from '../app/page.tsx';
 import { api } from './api.ts';
 import { ROLE_LABELS } from './roles.ts';
 import { notifyTabs } from './session.ts';
-import { PASSWORD_ABOUT, passwordFault } from './sign-in.ts';
+import { PASSWORD_HINT, passwordError } from './sign-in.ts';
 
 const TITLES = {
   invitation: 'Accept the invitation',
@@ -28,27 +28,28 @@ export function InvitationPage() {
     enabled: token !== '',
     staleTime: Infinity,
   });
-  if (token === '') return <NoLink title="This link is not complete">Copy it whole, with what is behind the #.</NoLink>;
+  if (token === '')
+    return <InvalidLink title="This link is not complete">Copy it whole, with what is behind the #.</InvalidLink>;
   if (link.error instanceof NotFoundError) {
     return (
-      <NoLink title="This link leads nowhere any more">
+      <InvalidLink title="This link leads nowhere any more">
         Links are good once, and for seven days; a newer one takes the place of the one before. Ask an administrator for
         another.
-      </NoLink>
+      </InvalidLink>
     );
   }
   return (
-    <Narrow>
-      <Waiting query={link} what="the invitation">
+    <NarrowLayout>
+      <QueryView query={link} what="the invitation">
         {(data) => <Accept token={token} link={data} />}
-      </Waiting>
-    </Narrow>
+      </QueryView>
+    </NarrowLayout>
   );
 }
 
-function NoLink({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function InvalidLink({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
-    <Narrow>
+    <NarrowLayout>
       <Stack>
         <Title order={1} size="h3">
           {title}
@@ -58,7 +59,7 @@ function NoLink({ title, children }: { readonly title: string; readonly children
         </Alert>
         <Link to="/sign-in">Sign in</Link>
       </Stack>
-    </Narrow>
+    </NarrowLayout>
   );
 }
 
@@ -71,7 +72,7 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: link.email ?? '', name: '', password: '' },
-    validate: { password: passwordFault },
+    validate: { password: passwordError },
   });
   const accept = useMutation({
     mutationFn: async ({ email, name, password }: typeof form.values) => {
@@ -100,7 +101,7 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
         <Text c="dimmed">
           {link.workspace.name} · {ROLE_LABELS[link.role]}
         </Text>
-        <Refused
+        <FormErrorAlert
           error={accept.error}
           fields={['email', 'password', ...(asksName ? ['name'] : [])]}
           title="Not accepted"
@@ -127,7 +128,7 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
           {...form.getInputProps('password')}
           key={form.key('password')}
           label="Password"
-          description={PASSWORD_ABOUT}
+          description={PASSWORD_HINT}
           autoComplete="new-password"
           required
         />

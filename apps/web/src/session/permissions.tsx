@@ -1,16 +1,16 @@
 import { Alert, Tooltip } from '@mantine/core';
 import { type MouseEvent, type ReactElement, type ReactNode, cloneElement } from 'react';
-import { lacking } from './roles.ts';
+import { missingPermissionText } from './roles.ts';
 import { type Permission, useSession } from './session.ts';
 
 /** Why the user lacks the permission; undefined if they have it. */
-function useLacking(permission: Permission): string | undefined {
+function useMissingPermission(permission: Permission): string | undefined {
   const { permissions, role, environment } = useSession();
-  return permissions.includes(permission) ? undefined : lacking(role, permission, environment);
+  return permissions.includes(permission) ? undefined : missingPermissionText(role, permission, environment);
 }
 
 /** The props of a button that `May` sets. */
-interface Pressed {
+interface GatedButtonProps {
   'data-disabled'?: boolean;
   'aria-disabled'?: boolean;
   onClick?: ((event: MouseEvent<HTMLElement>) => void) | undefined;
@@ -19,12 +19,12 @@ interface Pressed {
 interface Props {
   readonly permission: Permission;
   /** A button, which is shown in any case. */
-  readonly children: ReactElement<Pressed>;
+  readonly children: ReactElement<GatedButtonProps>;
 }
 
 /** Disables a button without the permission. The reason is shown on hover and on keyboard focus. */
-export function May({ permission, children }: Props) {
-  const why = useLacking(permission);
+export function PermissionGate({ permission, children }: Props) {
+  const why = useMissingPermission(permission);
   if (why === undefined) return children;
   const disabled = {
     'data-disabled': true,
@@ -39,8 +39,14 @@ export function May({ permission, children }: Props) {
 }
 
 /** A page that requires a permission; other users see why they cannot use it. */
-export function OnlyWith({ permission, children }: { readonly permission: Permission; readonly children: ReactNode }) {
-  const why = useLacking(permission);
+export function RequirePermission({
+  permission,
+  children,
+}: {
+  readonly permission: Permission;
+  readonly children: ReactNode;
+}) {
+  const why = useMissingPermission(permission);
   if (why === undefined) return children;
   return <Alert title="This page is not for your role">{why}</Alert>;
 }

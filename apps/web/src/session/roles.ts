@@ -12,7 +12,7 @@ export const ROLE_LABELS: Readonly<Record<Role, string>> = {
   admin: 'Administrator',
 };
 
-export const ROLES_ABOUT: Readonly<Record<Role, string>> = {
+export const ROLE_DESCRIPTIONS: Readonly<Record<Role, string>> = {
   viewer: 'Reads shipments and documents.',
   operator: 'Works on shipments, milestones, documents and exceptions.',
   feed: 'Sends shipments and milestones of any source: for systems.',
@@ -39,11 +39,11 @@ const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
 export const ROLE_CHOICES = Object.entries(ROLE_LABELS).map(([value, label]) => ({ value: value as Role, label }));
 
 /** Explains why the user lacks a permission, and how to get it. */
-export function lacking(role: Role, permission: Permission, environment: Environment): string {
+export function missingPermissionText(role: Role, permission: Permission, environment: Environment): string {
   const lacks = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
   // Developers are the only role with other permissions in test than in live.
-  const isOfTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);
-  return isOfTest ? `${lacks} in live. In test it does.` : `${lacks}. An administrator can change that.`;
+  const isAllowedInTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);
+  return isAllowedInTest ? `${lacks} in live. In test it does.` : `${lacks}. An administrator can change that.`;
 }
 
 const ADMIN_PERMISSIONS: ReadonlySet<Permission> = new Set(['workspace:admin']);

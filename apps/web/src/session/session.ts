@@ -9,7 +9,7 @@ export type Session = Awaited<ReturnType<ReturnType<typeof api>['session']['get'
 export type Permission = Session['permissions'][number];
 
 /** Identifies the user of a session in one string. */
-export function ownerOf({ workspace, user }: Session): string {
+export function sessionOwner({ workspace, user }: Session): string {
   return `${workspace.id} ${user?.id ?? ''}`;
 }
 
@@ -36,11 +36,11 @@ export function useSession(): Session {
   return useSuspenseQuery(sessionQuery(useEnvironment())).data;
 }
 
-export function useMay(permission: Permission): boolean {
+export function useHasPermission(permission: Permission): boolean {
   return useSession().permissions.includes(permission);
 }
 
-async function forgetImports(owner: string): Promise<void> {
+async function removeEndedImports(owner: string): Promise<void> {
   try {
     const { importStore } = await import('../shipments/import/import-store.ts');
     await importStore.removeEnded(owner);
@@ -51,10 +51,10 @@ async function forgetImports(owner: string): Promise<void> {
 
 /** Signs out and drops all data that was read. Imports are removed too, unless they have unsent rows. */
 export function useSignOut() {
-  const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), ownerOf(useSession())];
+  const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), sessionOwner(useSession())];
   return useWrite({
     write: async () => {
-      await forgetImports(owner);
+      await removeEndedImports(owner);
       try {
         await client.session.signOut();
       } catch (error) {
@@ -79,7 +79,7 @@ interface SessionListeners {
 }
 
 /** Creates caches that notice in every read and write that the session has changed. */
-export function watchingCaches({ ended, refused, changed }: SessionListeners) {
+export function createSessionCaches({ ended, refused, changed }: SessionListeners) {
   let userId: string | undefined;
   const checkError = (error: unknown) => {
     if (isSignedOut(error)) ended();
@@ -114,6 +114,6 @@ export function notifyTabs(): void {
 }
 
 /** Calls the listener when a user signs in or out in another tab. */
-export function onOtherTab(listener: () => void): void {
+export function onSessionChange(listener: () => void): void {
   sessionChannel().addEventListener('message', listener);
 }

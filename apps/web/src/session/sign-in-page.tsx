@@ -3,18 +3,18 @@ import { useForm } from '@mantine/form';
 import { useDisclosure, useDocumentTitle } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { failureOf } from '../app/failures.ts';
-import { Narrow } from '../app/page.tsx';
+import { describeFailure } from '../app/failures.ts';
+import { NarrowLayout } from '../app/page.tsx';
 import { api } from './api.ts';
 import { notifyTabs } from './session.ts';
-import { isOwnPath, useWait } from './sign-in.ts';
+import { isOwnPath, useRateLimitCountdown } from './sign-in.ts';
 
 export function SignInPage() {
   useDocumentTitle('Sign in · Shipment tracking');
   const { next, ended } = useSearch({ from: '/sign-in' });
   const [queries, navigate, router] = [useQueryClient(), useNavigate(), useRouter()];
   const [asksWorkspace, { open: askWorkspace }] = useDisclosure(false);
-  const { left: wait, waitAfter } = useWait();
+  const { left: wait, waitAfter } = useRateLimitCountdown();
   const form = useForm({ mode: 'uncontrolled', initialValues: { email: '', password: '', workspace: '' } });
   const signIn = useMutation({
     mutationFn: ({ workspace, ...credentials }: typeof form.values) =>
@@ -32,7 +32,7 @@ export function SignInPage() {
     },
   });
   return (
-    <Narrow>
+    <NarrowLayout>
       <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
         <Stack>
           <Title order={1} size="h3">
@@ -45,7 +45,7 @@ export function SignInPage() {
           )}
           {signIn.isError && (
             <Alert color="red" role="alert" title="Not signed in">
-              {failureOf(signIn.error).message}
+              {describeFailure(signIn.error).message}
             </Alert>
           )}
           <TextInput
@@ -87,6 +87,6 @@ export function SignInPage() {
           </Text>
         </Stack>
       </form>
-    </Narrow>
+    </NarrowLayout>
   );
 }

@@ -18,15 +18,15 @@ export function isOwnPath(path: string | undefined): path is string {
 }
 
 const MIN_PASSWORD_LENGTH = 10;
-export const PASSWORD_ABOUT = `${MIN_PASSWORD_LENGTH} characters or more; a sentence is good`;
+export const PASSWORD_HINT = `${MIN_PASSWORD_LENGTH} characters or more; a sentence is good`;
 
 /** The fault of a password that is known before it is sent; null if there is none. */
-export function passwordFault(password: string): string | null {
+export function passwordError(password: string): string | null {
   return password.length < MIN_PASSWORD_LENGTH ? `At least ${MIN_PASSWORD_LENGTH} characters` : null;
 }
 
 /** Counts down the seconds until the next try after a rate limit. */
-export function useWait() {
+export function useRateLimitCountdown() {
   const [left, setLeft] = useState(0);
   useEffect(() => {
     if (left === 0) return undefined;

@@ -1,9 +1,9 @@
 import { Button, Group, Radio, Select, Stack, Text } from '@mantine/core';
 import type { QueryKey } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { ShownOnce } from '../app/shown-once.tsx';
+import { OneTimeSecret } from '../app/one-time-secret.tsx';
 import { useWrite } from '../app/write.ts';
-import { ROLES_ABOUT, ROLE_CHOICES, type Role } from '../session/roles.ts';
+import { ROLE_DESCRIPTIONS, ROLE_CHOICES, type Role } from '../session/roles.ts';
 
 interface RoleChoiceProps {
   readonly value: Role;
@@ -16,7 +16,7 @@ export function RoleChoice({ value, onChange }: RoleChoiceProps) {
     <Radio.Group label="Role" value={value} onChange={(role) => onChange(role as Role)}>
       <Stack gap="xs" mt={6}>
         {ROLE_CHOICES.map((role) => (
-          <Radio key={role.value} value={role.value} label={role.label} description={ROLES_ABOUT[role.value]} />
+          <Radio key={role.value} value={role.value} label={role.label} description={ROLE_DESCRIPTIONS[role.value]} />
         ))}
       </Stack>
     </Radio.Group>
@@ -46,11 +46,11 @@ interface RotateSecretProps {
 /** Replaces a secret by a new one and shows it once. The old one ends after the chosen time. */
 export function RotateSecret({ what, label, children, rotate, touches, onClose }: RotateSecretProps) {
   const [grace, setGrace] = useState('86400');
-  const write = useWrite({ write: () => rotate(Number(grace)), touches });
+  const write = useWrite({ write: () => rotate(Number(grace)), invalidates: touches });
   if (write.isSuccess) {
     return (
       <Stack>
-        <ShownOnce label={label} secret={write.data} />
+        <OneTimeSecret label={label} secret={write.data} />
         <Button onClick={onClose}>Done</Button>
       </Stack>
     );

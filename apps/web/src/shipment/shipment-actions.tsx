@@ -4,16 +4,16 @@ import { IconDots, IconPencil, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
 import { Suspense } from 'react';
-import { late, onDemand } from '../app/lazy.tsx';
-import { askFirst } from '../app/overlays.tsx';
-import { May } from '../session/permissions.tsx';
-import { useApi, useMay } from '../session/session.ts';
+import { lazyWithRetry, onDemand } from '../app/lazy.tsx';
+import { confirmAction } from '../app/overlays.tsx';
+import { PermissionGate } from '../session/permissions.tsx';
+import { useApi, useHasPermission } from '../session/session.ts';
 import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
 import { useGuardedWrite } from './meanwhile/guarded-write.ts';
 import { titleOf, useShipment } from './shipment-queries.ts';
 
 /** Loaded when a form is opened. */
-const RecordMilestone = late(() => import('./milestone/record-milestone.tsx'));
+const RecordMilestone = lazyWithRetry(() => import('./milestone/record-milestone.tsx'));
 
 /** The service refuses to cancel these as well. */
 const DELIVERED: readonly string[] = ['delivered', 'completed', 'returned'];
@@ -37,11 +37,11 @@ export function ShipmentActions() {
   return (
     <>
       <EditLink />
-      <May permission="milestones:write">
+      <PermissionGate permission="milestones:write">
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
           Record a milestone
         </Button>
-      </May>
+      </PermissionGate>
       <More />
       <Modal opened={records} onClose={close} title="Record a milestone" size="lg" closeOnClickOutside={false}>
         <Suspense fallback={<Loader aria-label="Loading the form" />}>
@@ -54,7 +54,7 @@ export function ShipmentActions() {
 
 function EditLink() {
   const { id } = useShipment();
-  if (!useMay('shipments:write')) return null;
+  if (!useHasPermission('shipments:write')) return null;
   return (
     <Button
       variant="default"
@@ -71,7 +71,7 @@ type Act = 'cancel' | 'reopen';
 function More() {
   const [shipment, client] = [useShipment(), useApi()];
   const { status } = shipment;
-  const mayWrite = useMay('shipments:write');
+  const mayWrite = useHasPermission('shipments:write');
   const seen = { thing: shipment, version: shipment.version };
   const act = useGuardedWrite<Shipment, Act, Shipment>({
     kind: 'shipment',
@@ -85,7 +85,7 @@ function More() {
     done: (now) => (now.status === 'cancelled' ? 'The shipment is cancelled.' : 'The shipment is open again.'),
   });
   const ask = () =>
-    askFirst({
+    confirmAction({
       title: `Cancel ${titleOf(shipment)}?`,
       children: (
         <Text size="sm">

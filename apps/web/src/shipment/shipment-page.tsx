@@ -5,8 +5,8 @@ import { Link, Outlet, useLocation, useMatchRoute, useParams } from '@tanstack/r
 import { NotFoundError, type Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
 import tabs from '../app/link-tabs.module.css';
-import { PageHeader, Waiting } from '../app/page.tsx';
-import { LiveMark } from '../live/live-events.tsx';
+import { PageHeader, QueryView } from '../app/page.tsx';
+import { ConnectionBadge } from '../live/live-events.tsx';
 import { useEnvironment } from '../session/session.ts';
 import { SeverityBadge, ShipmentStatus, slipHours, slipLabel } from '../shipments/shipment-facts.tsx';
 import { MODE_LABELS, STATUS_LABELS } from '../values/codes.ts';
@@ -39,7 +39,7 @@ export function ShipmentPage() {
       {found.error instanceof NotFoundError ? (
         <NoSuchShipment />
       ) : (
-        <Waiting query={found} what="the shipment">
+        <QueryView query={found} what="the shipment">
           {(shipment) => (
             <ShipmentContext value={shipment}>
               <Glance />
@@ -47,7 +47,7 @@ export function ShipmentPage() {
               <Outlet />
             </ShipmentContext>
           )}
-        </Waiting>
+        </QueryView>
       )}
     </Stack>
   );
@@ -119,7 +119,7 @@ function Glance() {
         beside={
           <>
             <ShipmentStatus status={shipment.status} />
-            <LiveMark />
+            <ConnectionBadge />
           </>
         }
         about={

@@ -3,10 +3,10 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconUpload } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo, useState } from 'react';
-import { failureOf } from '../app/failures.ts';
-import { late, onDemand } from '../app/lazy.tsx';
-import { Failed, PageHeader } from '../app/page.tsx';
-import { useMay } from '../session/session.ts';
+import { describeFailure } from '../app/failures.ts';
+import { lazyWithRetry, onDemand } from '../app/lazy.tsx';
+import { ErrorAlert, PageHeader } from '../app/page.tsx';
+import { useHasPermission } from '../session/session.ts';
 import { useLook } from './columns.tsx';
 import { ListStatus } from './rows/list-status.tsx';
 import { NOTHING, selectedOf } from './rows/selection.ts';
@@ -28,7 +28,9 @@ const KeysHelp = onDemand(
   ({ opened }) => opened,
 );
 
-const FirstSteps = late(async () => ({ default: (await import('../first-use/first-use-page.tsx')).FirstSteps }));
+const FirstSteps = lazyWithRetry(async () => ({
+  default: (await import('../first-use/first-use-page.tsx')).FirstSteps,
+}));
 
 export function ShipmentsPage() {
   const state = useShipmentSearch();
@@ -67,7 +69,7 @@ export function ShipmentsPage() {
         />
       )}
       {list.nextAgain !== undefined && rows.length > 0 && (
-        <Alert color="red" role="alert" title={failureOf(list.error).title} className={classes['failed']}>
+        <Alert color="red" role="alert" title={describeFailure(list.error).title} className={classes['failed']}>
           <Button size="xs" variant="default" onClick={list.nextAgain}>
             Try again
           </Button>
@@ -80,7 +82,7 @@ export function ShipmentsPage() {
 }
 
 function NoRows({ list, isNarrowed: narrowed }: { readonly list: ShipmentList; readonly isNarrowed: boolean }) {
-  if (list.error !== null) return <Failed error={list.error} reset={list.again} />;
+  if (list.error !== null) return <ErrorAlert error={list.error} reset={list.again} />;
   if (!list.isEmpty) {
     return (
       <Center p="xl">
@@ -115,7 +117,7 @@ function Empty({ isNarrowed }: { readonly isNarrowed: boolean }) {
 
 /** Links to create and import shipments, for users who may write them. */
 function NewShipmentLinks() {
-  if (!useMay('shipments:write')) return null;
+  if (!useHasPermission('shipments:write')) return null;
   return (
     <>
       <Button

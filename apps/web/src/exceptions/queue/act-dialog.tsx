@@ -2,8 +2,8 @@ import { Autocomplete, Select, Text, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';
-import { DoSeveral } from '../../app/do-several.tsx';
-import { useEnvironment, useMay } from '../../session/session.ts';
+import { BulkActionDialog } from '../../app/bulk-action-dialog.tsx';
+import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { usersQuery } from '../../settings/team/team.ts';
 import { MANUAL_RESOLUTIONS, RESOLUTION_LABELS } from '../exception-labels.ts';
 import { type Acknowledgement, type Resolution, useActs } from './queue-queries.ts';
@@ -33,7 +33,7 @@ export function ActDialog({ act, exceptions, me, known, onClose, onDone }: Props
   });
   const [first] = exceptions;
   return (
-    <DoSeveral
+    <BulkActionDialog
       title={`${TITLES[act]} ${exceptions.length === 1 ? `“${first?.title ?? ''}”` : `${exceptions.length} exceptions`}`}
       items={exceptions}
       nameOf={({ title, container_number }) => [title, container_number].filter(Boolean).join(' · ')}
@@ -81,7 +81,7 @@ export function ActDialog({ act, exceptions, me, known, onClose, onDone }: Props
         autosize
         minRows={2}
       />
-    </DoSeveral>
+    </BulkActionDialog>
   );
 }
 
@@ -115,7 +115,7 @@ interface AssigneeFieldProps {
 /** Names an assignee. This application uses e-mail addresses; other systems may use any name. */
 function AssigneeField({ value, onChange, me, known }: AssigneeFieldProps) {
   // Only administrators may list users.
-  const users = useQuery({ ...usersQuery(useEnvironment()), enabled: useMay('workspace:admin') });
+  const users = useQuery({ ...usersQuery(useEnvironment()), enabled: useHasPermission('workspace:admin') });
   const active = users.data?.filter(({ status }) => status === 'active') ?? [];
   const others = new Set([...active.map(({ email }) => email), ...known]);
   others.delete(me);

@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { Waiting } from '../../app/page.tsx';
-import { May } from '../../session/permissions.tsx';
+import { QueryView } from '../../app/page.tsx';
+import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { Facts } from '../../shipment/parts.tsx';
 import { shipmentQuery, titleOf } from '../../shipment/shipment-queries.ts';
@@ -61,7 +61,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) 
           </ActionIcon>
         </Group>
       </Group>
-      <Waiting query={exception} what="the exception">
+      <QueryView query={exception} what="the exception">
         {(one) => (
           <Stack gap="md">
             <About exception={one} />
@@ -70,7 +70,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) 
             <ShipmentEssentials id={one.shipment_id} />
           </Stack>
         )}
-      </Waiting>
+      </QueryView>
     </Paper>
   );
 }
@@ -100,29 +100,29 @@ function Actions({ exception, me, onAct }: Pick<Props, 'me' | 'onAct'> & { reado
   return (
     <Group gap="xs">
       {status === 'open' && (
-        <May permission="exceptions:write">
+        <PermissionGate permission="exceptions:write">
           <Button size="xs" onClick={() => acknowledge.mutate({ id })} loading={acknowledge.isPending}>
             Acknowledge
           </Button>
-        </May>
+        </PermissionGate>
       )}
       {assignee !== me && (
-        <May permission="exceptions:write">
+        <PermissionGate permission="exceptions:write">
           <Button size="xs" variant="default" onClick={() => acknowledge.mutate({ id, assignee: me })}>
             Make it mine
           </Button>
-        </May>
+        </PermissionGate>
       )}
-      <May permission="exceptions:write">
+      <PermissionGate permission="exceptions:write">
         <Button size="xs" variant="default" onClick={() => onAct('assign', [exception])}>
           Assign…
         </Button>
-      </May>
-      <May permission="exceptions:write">
+      </PermissionGate>
+      <PermissionGate permission="exceptions:write">
         <Button size="xs" variant="default" onClick={() => onAct('resolve', [exception])}>
           Resolve…
         </Button>
-      </May>
+      </PermissionGate>
     </Group>
   );
 }
@@ -163,7 +163,7 @@ function Opened({ by, at }: { readonly by: ShipmentException['detected_by']; rea
 function ShipmentEssentials({ id }: { readonly id: string }) {
   const shipment = useQuery(shipmentQuery(useEnvironment(), id));
   return (
-    <Waiting query={shipment} what="the shipment">
+    <QueryView query={shipment} what="the shipment">
       {(one) => (
         <Stack gap="xs">
           <Group gap="xs">
@@ -194,7 +194,7 @@ function ShipmentEssentials({ id }: { readonly id: string }) {
           )}
         </Stack>
       )}
-    </Waiting>
+    </QueryView>
   );
 }
 

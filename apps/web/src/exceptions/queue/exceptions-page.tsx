@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { LateMultiSelect, LateSelect } from '../../app/lazy.tsx';
+import { LazyMultiSelect, LazySelect } from '../../app/lazy.tsx';
 import tabs from '../../app/link-tabs.module.css';
 import { PageHeader } from '../../app/page.tsx';
-import { useEnvironment, useMay, useSession } from '../../session/session.ts';
+import { useEnvironment, useHasPermission, useSession } from '../../session/session.ts';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, SEVERITY_LABELS } from '../exception-labels.ts';
 import classes from './exceptions-page.module.css';
 import { countQuery } from './queue-queries.ts';
@@ -32,7 +32,7 @@ const VIEW_LABELS: Readonly<Record<View, string>> = {
 export function ExceptionsPage() {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/exceptions' });
   const { at: _at, ...asked } = search;
-  const mayWrite = useMay('exceptions:write');
+  const mayWrite = useHasPermission('exceptions:write');
   const environment = useEnvironment();
   const { user } = useSession();
   return (
@@ -115,7 +115,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
   const joined = (values: readonly string[]) => (values.length === 0 ? undefined : values.join(','));
   return (
     <Group gap="xs" align="end" role="search" aria-label="Exceptions">
-      <LateMultiSelect
+      <LazyMultiSelect
         label="Severity"
         placeholder={search.severity === undefined ? 'Any' : ''}
         data={options(SEVERITY_LABELS)}
@@ -125,7 +125,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         miw={150}
         maw={320}
       />
-      <LateMultiSelect
+      <LazyMultiSelect
         label="Type"
         description={sort === 'due' ? 'Those that are due by a known day or time' : undefined}
         placeholder={search.type === undefined ? 'Any' : ''}
@@ -138,7 +138,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         maw={360}
       />
       {search.view !== 'resolved' && (
-        <LateSelect
+        <LazySelect
           label="Status"
           placeholder="Either"
           data={[
@@ -151,7 +151,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
           w={150}
         />
       )}
-      <LateSelect
+      <LazySelect
         label="Opened"
         placeholder="Any time ago"
         data={options(AGE_LABELS).map(({ value, label }) => ({ value, label: `${label} ago` }))}
@@ -160,7 +160,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         clearable
         w={200}
       />
-      <LateSelect
+      <LazySelect
         label="Order"
         data={options(SORT_LABELS)}
         value={sort}

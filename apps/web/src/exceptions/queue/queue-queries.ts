@@ -8,7 +8,7 @@ import {
 import type { ShipmentException } from '@tracking/client';
 import { useEffect, useState } from 'react';
 import { useWrite } from '../../app/write.ts';
-import { useLive, useLiveEvent } from '../../live/live-events.tsx';
+import { useStreamStatus, useLiveEvent } from '../../live/live-events.tsx';
 import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
@@ -147,7 +147,7 @@ interface ShownList {
 
 /** Updates listed exceptions in place and counts those that the list does not have yet. */
 export function useQueueNews(search: QueueSearch, me: string, { shown, pages }: ShownList): QueueNews {
-  const [environment, queries, { isOn, gaps }] = [useEnvironment(), useQueryClient(), useLive()];
+  const [environment, queries, { isConnected: isOn, gaps }] = [useEnvironment(), useQueryClient(), useStreamStatus()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
   const [knownGaps, setKnownGaps] = useState(gaps);
 
@@ -179,7 +179,7 @@ export function useQueueNews(search: QueueSearch, me: string, { shown, pages }: 
   );
   return {
     arrived: [...arrived].filter((id) => !shown.has(id)).length,
-    missed: mayLack({ isOn, gaps }, knownGaps, pages),
+    missed: mayLack({ isConnected: isOn, gaps }, knownGaps, pages),
     forget: () => {
       setArrived(new Set());
       setKnownGaps(gaps);
@@ -216,7 +216,7 @@ export function useActs() {
   const acknowledge = useWrite({
     write: write.acknowledge,
     done: ({ assignee }) => (assignee === null ? 'Acknowledged.' : `Acknowledged, with ${assignee}.`),
-    touches,
+    invalidates: touches,
   });
   return {
     write,

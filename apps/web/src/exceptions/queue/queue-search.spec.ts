@@ -82,14 +82,14 @@ describe('queue search', () => {
   });
 
   it('treats a list as complete while the stream reports each change, however many pages it has', () => {
-    expect(mayLack({ isOn: true, gaps: 1 }, 1, 5)).toBe(false);
-    expect(mayLack({ isOn: undefined, gaps: 0 }, 0, 5)).toBe(false);
+    expect(mayLack({ isConnected: true, gaps: 1 }, 1, 5)).toBe(false);
+    expect(mayLack({ isConnected: undefined, gaps: 0 }, 0, 5)).toBe(false);
   });
 
   it('treats a list as incomplete after a gap, or if several pages were read without the stream', () => {
-    expect(mayLack({ isOn: true, gaps: 2 }, 1, 1)).toBe(true);
-    expect(mayLack({ isOn: false, gaps: 0 }, 0, 1)).toBe(false);
-    expect(mayLack({ isOn: false, gaps: 0 }, 0, 2)).toBe(true);
+    expect(mayLack({ isConnected: true, gaps: 2 }, 1, 1)).toBe(true);
+    expect(mayLack({ isConnected: false, gaps: 0 }, 0, 1)).toBe(false);
+    expect(mayLack({ isConnected: false, gaps: 0 }, 0, 2)).toBe(true);
   });
 });
 

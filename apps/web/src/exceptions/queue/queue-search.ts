@@ -1,5 +1,5 @@
 import type { ShipmentException } from '@tracking/client';
-import type { Live } from '../../live/live-events.tsx';
+import type { StreamStatus } from '../../live/live-events.tsx';
 import {
   EXCEPTION_LABELS,
   type ExceptionStatus,
@@ -98,8 +98,8 @@ export function belongs(exception: ShipmentException, search: QueueSearch, me: s
  * Checks if a list may lack an exception that no event reported. Its order can change: an exception that becomes graver between
  * two pages moves to a place that is already read. The stream reports it; without the stream, a list of several pages may lack it.
  */
-export function mayLack({ isOn, gaps }: Live, knownGaps: number, pages: number): boolean {
-  return gaps > knownGaps || (isOn === false && pages > 1);
+export function mayLack({ isConnected, gaps }: StreamStatus, knownGaps: number, pages: number): boolean {
+  return gaps > knownGaps || (isConnected === false && pages > 1);
 }
 
 /** Checks if a filter is set, apart from the view and the order. */

@@ -5,8 +5,8 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
-import { Failed, Waiting } from '../../app/page.tsx';
-import { useEnvironment, useMay } from '../../session/session.ts';
+import { ErrorAlert, QueryView } from '../../app/page.tsx';
+import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import type { Act } from './act-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
 import { MAX_DUE, queueQuery, rowsOf, useActs, useQueueNews } from './queue-queries.ts';
@@ -25,7 +25,7 @@ interface Props {
 /** The list with the opened exception beside it. Its key is the search, so that no state of another list remains. */
 export function Queue({ search, me }: Props) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
-  const mayWrite = useMay('exceptions:write') && search.view !== 'resolved';
+  const mayWrite = useHasPermission('exceptions:write') && search.view !== 'resolved';
   const navigate = useNavigate({ from: '/exceptions' });
   const query = queueQuery(environment, search, me);
   const list = useInfiniteQuery(query);
@@ -63,7 +63,7 @@ export function Queue({ search, me }: Props) {
   return (
     <>
       <div onKeyDown={keys.onKeyDown}>
-        <Waiting query={list} what="exceptions">
+        <QueryView query={list} what="exceptions">
           {() => (
             <>
               <Group justify="space-between" mih={36} mb="xs">
@@ -109,10 +109,10 @@ export function Queue({ search, me }: Props) {
                   />
                 )}
               </SplitView>
-              {list.isFetchNextPageError && <Failed error={list.error} reset={() => void list.fetchNextPage()} />}
+              {list.isFetchNextPageError && <ErrorAlert error={list.error} reset={() => void list.fetchNextPage()} />}
             </>
           )}
-        </Waiting>
+        </QueryView>
       </div>
       {act !== undefined && (
         <ActDialog
@@ -237,7 +237,7 @@ interface Parts {
 
 /** Keyboard shortcuts of the queue. They work while it has the focus, except in fields. */
 function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
-  const mayWrite = useMay('exceptions:write');
+  const mayWrite = useHasPermission('exceptions:write');
   const { acknowledge } = useActs();
 
   const move = (step: number) => {

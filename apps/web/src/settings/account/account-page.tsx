@@ -17,14 +17,14 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { NotFoundError, RateLimitError } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { fieldErrors } from '../../app/failures.ts';
-import { askFirst } from '../../app/overlays.tsx';
-import { PageHeader, Refused, Waiting } from '../../app/page.tsx';
+import { confirmAction } from '../../app/overlays.tsx';
+import { PageHeader, FormErrorAlert, QueryView } from '../../app/page.tsx';
 import { COLOR_SCHEMES } from '../../app/shell.tsx';
-import { forEachOf, useWrite } from '../../app/write.ts';
+import { runConcurrently, useWrite } from '../../app/write.ts';
 import { type Environment, api } from '../../session/api.ts';
-import { ROLES_ABOUT, ROLE_LABELS } from '../../session/roles.ts';
+import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { PASSWORD_ABOUT, passwordFault, useWait } from '../../session/sign-in.ts';
+import { PASSWORD_HINT, passwordError, useRateLimitCountdown } from '../../session/sign-in.ts';
 import { Time } from '../../values/time.tsx';
 
 export function AccountPage() {
@@ -36,7 +36,7 @@ export function AccountPage() {
       <Part title="You">
         <ChangeName />
         <Text size="sm">
-          {ROLE_LABELS[role]} in {workspace.name}. {ROLES_ABOUT[role]}
+          {ROLE_LABELS[role]} in {workspace.name}. {ROLE_DESCRIPTIONS[role]}
         </Text>
       </Part>
       <Part title="Theme">
@@ -79,16 +79,16 @@ function ChangeName() {
   const change = useWrite({
     write: (values: typeof form.values) => client.session.patch(values),
     done: 'Your name is changed.',
-    touches: [['session'], ['users']],
+    invalidates: [['session'], ['users']],
     onDone: (_, values) => form.resetDirty(values),
-    shows: (error) => {
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       return true;
     },
   });
   return (
     <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
-      <Refused error={change.error} fields={['name']} title="Not changed" />
+      <FormErrorAlert error={change.error} fields={['name']} title="Not changed" />
       <Group align="end" gap="xs">
         <TextInput {...form.getInputProps('name')} label="Name" autoComplete="name" maxLength={100} w={280} />
         <Button type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
@@ -101,19 +101,19 @@ function ChangeName() {
 
 function ChangePassword() {
   const [client, { user }] = [useApi(), useSession()];
-  const { left: wait, waitAfter } = useWait();
+  const { left: wait, waitAfter } = useRateLimitCountdown();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { current_password: '', new_password: '' },
-    validate: { new_password: passwordFault },
+    validate: { new_password: passwordError },
   });
   const change = useWrite({
     // A rate limit is shown at once, instead of a silent retry.
     write: (passwords: typeof form.values) => client.session.changePassword(passwords, { retries: 0 }),
     done: 'Your password is changed. You are signed out everywhere else.',
-    touches: [['sessions']],
+    invalidates: [['sessions']],
     onDone: () => form.reset(),
-    shows: (error) => {
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       waitAfter(error);
       return true;
@@ -126,7 +126,7 @@ function ChangePassword() {
           Another password ends every other session of yours. Keys stay valid.
         </Text>
         {(wait > 0 || !(change.error instanceof RateLimitError)) && (
-          <Refused error={change.error} fields={['current_password', 'new_password']} title="Not changed" />
+          <FormErrorAlert error={change.error} fields={['current_password', 'new_password']} title="Not changed" />
         )}
         {/* Tells password managers whose password it is. */}
         <input type="email" autoComplete="username" value={user?.email ?? ''} readOnly hidden />
@@ -141,7 +141,7 @@ function ChangePassword() {
           {...form.getInputProps('new_password')}
           key={form.key('new_password')}
           label="New password"
-          description={PASSWORD_ABOUT}
+          description={PASSWORD_HINT}
           autoComplete="new-password"
           required
         />
@@ -167,14 +167,14 @@ function Sessions() {
         }
       };
       const never = new AbortController().signal;
-      const { failed } = await forEachOf(ended, { write: endOne, onProgress: () => undefined, signal: never });
+      const { failed } = await runConcurrently(ended, { write: endOne, onProgress: () => undefined, signal: never });
       if (failed[0] !== undefined) throw failed[0].error;
     },
     done: 'Signed out there.',
-    touches: [['sessions']],
+    invalidates: [['sessions']],
   });
   const endOthers = (others: readonly OwnSession[]) =>
-    askFirst({
+    confirmAction({
       title: 'Sign out everywhere else?',
       children: <Text size="sm">{others.length} other sessions of yours end within five seconds.</Text>,
       labels: { confirm: 'Sign out there', cancel: 'Cancel' },
@@ -182,7 +182,7 @@ function Sessions() {
       onConfirm: () => end.mutate(others),
     });
   return (
-    <Waiting query={sessions} what="your sessions">
+    <QueryView query={sessions} what="your sessions">
       {(all) => {
         const others = all.filter(({ current }) => !current);
         return (
@@ -243,7 +243,7 @@ function Sessions() {
           </Stack>
         );
       }}
-    </Waiting>
+    </QueryView>
   );
 }
 

@@ -19,14 +19,14 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { failureText, fieldErrors } from '../../app/failures.ts';
-import { askFirst } from '../../app/overlays.tsx';
-import { PageHeader, Waiting } from '../../app/page.tsx';
+import { confirmAction } from '../../app/overlays.tsx';
+import { PageHeader, QueryView } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
-import { SecretDialog, ShownOnce } from '../../app/shown-once.tsx';
+import { SecretDialog, OneTimeSecret } from '../../app/one-time-secret.tsx';
 import { useWrite } from '../../app/write.ts';
 import { ENVIRONMENT_LABELS, type Environment } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
-import { useApi, useEnvironment, useMay, useSession } from '../../session/session.ts';
+import { useApi, useEnvironment, useHasPermission, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { RotateSecret } from '../settings-parts.tsx';
 import { calledOf, usersQuery } from '../team/team.ts';
@@ -59,7 +59,7 @@ export function ApiKeysPage() {
           </Button>
         }
       />
-      <Waiting query={keys} what="the keys">
+      <QueryView query={keys} what="the keys">
         {(all) => {
           const shown = all.filter((key) => showsEnded || stateOf(key, Date.now()) === 'active');
           return (
@@ -77,7 +77,7 @@ export function ApiKeysPage() {
             </>
           );
         }}
-      </Waiting>
+      </QueryView>
       <SecretDialog
         opened={dialog !== undefined}
         onClose={close}
@@ -100,10 +100,10 @@ export function Keys({ keys, onRotate }: Props) {
   const revoke = useWrite({
     write: ({ id }: ApiKey) => client.keys.revoke(id),
     done: 'The key is revoked.',
-    touches: [['api-keys']],
+    invalidates: [['api-keys']],
   });
   const ask = (key: ApiKey) =>
-    askFirst({
+    confirmAction({
       title: `Revoke “${key.name}”?`,
       children: <Text size="sm">Whatever uses it is refused within five seconds. This cannot be undone.</Text>,
       labels: { confirm: 'Revoke', cancel: 'Cancel' },
@@ -168,8 +168,8 @@ export function Keys({ keys, onRotate }: Props) {
 /** The names of key owners, as far as the user may know them. */
 function useOwnerNames(): (owner: ApiKey['owner']) => string {
   const [environment, { user }] = [useEnvironment(), useSession()];
-  const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useMay('keys:manage') });
-  const users = useQuery({ ...usersQuery(environment), enabled: useMay('workspace:admin') });
+  const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useHasPermission('keys:manage') });
+  const users = useQuery({ ...usersQuery(environment), enabled: useHasPermission('workspace:admin') });
   return ({ type, id }) => {
     if (id === user?.id) return 'Myself';
     if (type === 'service_account') return accounts.data?.find((each) => each.id === id)?.name ?? 'A service account';
@@ -189,8 +189,8 @@ interface CreateKeyProps {
 
 export function CreateKey({ onClose, account }: CreateKeyProps) {
   const [client, environment] = [useApi(), useEnvironment()];
-  const mayOfAccounts = useMay('keys:manage');
-  const mayOfAdmins = useMay('workspace:admin');
+  const mayOfAccounts = useHasPermission('keys:manage');
+  const mayOfAdmins = useHasPermission('workspace:admin');
   const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: mayOfAccounts && account === undefined });
   const form = useForm({
     mode: 'controlled',
@@ -200,8 +200,8 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
   const create = useWrite({
     write: ({ owner, ...key }: typeof form.values) =>
       client.keys.create({ ...key, ...(owner !== OWN && { service_account_id: owner }) }),
-    touches: [['api-keys']],
-    shows: (error) => {
+    invalidates: [['api-keys']],
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       return true;
     },
@@ -209,7 +209,7 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
   if (create.isSuccess) {
     return (
       <Stack>
-        <ShownOnce label="Key" secret={create.data.key} />
+        <OneTimeSecret label="Key" secret={create.data.key} />
         <Button onClick={onClose}>Done</Button>
       </Stack>
     );

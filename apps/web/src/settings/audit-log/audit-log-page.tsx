@@ -15,8 +15,8 @@ import {
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
-import { Failed, PageHeader } from '../../app/page.tsx';
-import { OnlyWith } from '../../session/permissions.tsx';
+import { ErrorAlert, PageHeader } from '../../app/page.tsx';
+import { RequirePermission } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
@@ -37,9 +37,9 @@ import { AUDIT_TYPE_LABELS, type AuditEntry, type AuditSearch, type AuditType } 
 
 export function AuditLogPage() {
   return (
-    <OnlyWith permission="workspace:admin">
+    <RequirePermission permission="workspace:admin">
       <AuditLog />
-    </OnlyWith>
+    </RequirePermission>
   );
 }
 
@@ -60,7 +60,7 @@ function AuditLog() {
           <Loader aria-label="Loading the audit log" />
         </Center>
       )}
-      {log.isError && <Failed error={log.error} reset={() => void log.refetch()} />}
+      {log.isError && <ErrorAlert error={log.error} reset={() => void log.refetch()} />}
       {log.isSuccess && entries.length === 0 && (
         <Alert title={isNarrowed ? 'Nothing matches' : 'Nothing has been changed yet'}>
           {isNarrowed

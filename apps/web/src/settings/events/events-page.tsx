@@ -4,8 +4,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { TrackingEvent } from '@tracking/client';
 import { useEffect, useState } from 'react';
-import { PageHeader, Waiting } from '../../app/page.tsx';
-import { LiveMark, useLiveEvent } from '../../live/live-events.tsx';
+import { PageHeader, QueryView } from '../../app/page.tsx';
+import { ConnectionBadge, useLiveEvent } from '../../live/live-events.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { Curl, Snippet } from '../../shipment/calls/snippet.tsx';
 import { EVENT_TYPE_OPTIONS, eventLabel } from '../../values/event-types.ts';
@@ -30,7 +30,7 @@ export function EventsPage() {
       <PageHeader
         title="Events"
         about="What webhooks and the stream tell, as it happens; kept for 30 days."
-        beside={<LiveMark />}
+        beside={<ConnectionBadge />}
       />
       <EventFilters search={search} />
       <EventLog key={JSON.stringify([environment, search])} search={search} />
@@ -81,7 +81,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
     ...(search.shipment_id !== undefined && { shipment_id: search.shipment_id }),
   }).toString();
   return (
-    <Waiting query={log} what="events">
+    <QueryView query={log} what="events">
       {({ pages }) => (
         <Stack gap="sm">
           <Group gap="xs">
@@ -115,7 +115,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
           <Curl method="GET" path={`/v1/events/stream${query === '' ? '' : `?${query}`}`} />
         </Stack>
       )}
-    </Waiting>
+    </QueryView>
   );
 }
 

@@ -2,9 +2,9 @@ import { Badge, Button, Modal, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
-import { PageHeader, Waiting } from '../../app/page.tsx';
+import { PageHeader, QueryView } from '../../app/page.tsx';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
-import { OnlyWith } from '../../session/permissions.tsx';
+import { RequirePermission } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
@@ -15,9 +15,9 @@ import { LastChange, settingsQuery } from './settings-change.tsx';
 /** The rules by which exceptions open by themselves, and their severities. */
 export function ExceptionRulesPage() {
   return (
-    <OnlyWith permission="workspace:admin">
+    <RequirePermission permission="workspace:admin">
       <ExceptionRules />
-    </OnlyWith>
+    </RequirePermission>
   );
 }
 
@@ -30,14 +30,14 @@ function ExceptionRules() {
         title="Exception rules"
         about="When exceptions open by themselves, and how grave they are: for live and test shipments alike."
       />
-      <Waiting query={settings} what="the settings">
+      <QueryView query={settings} what="the settings">
         {(known) => (
           <>
             <LastChange settings={known} />
             <Rules settings={known} onEdit={(type) => setEdited({ type, settings: known })} />
           </>
         )}
-      </Waiting>
+      </QueryView>
       <Modal
         opened={edited !== undefined}
         onClose={() => setEdited(undefined)}

@@ -2,8 +2,8 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
-import { PageHeader, Waiting } from '../../app/page.tsx';
-import { OnlyWith } from '../../session/permissions.tsx';
+import { PageHeader, QueryView } from '../../app/page.tsx';
+import { RequirePermission } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
@@ -14,9 +14,9 @@ import { LastChange, NotChanged, SettingsConflict, settingsQuery, useSettingsWri
 /** The documents that a shipment needs, by mode. */
 export function RequiredDocumentsPage() {
   return (
-    <OnlyWith permission="workspace:admin">
+    <RequirePermission permission="workspace:admin">
       <RequiredDocuments />
-    </OnlyWith>
+    </RequirePermission>
   );
 }
 
@@ -28,14 +28,14 @@ function RequiredDocuments() {
         title="Required documents"
         about="What a shipment of each mode needs. Where one is absent as the arrival comes near, “Missing document” opens."
       />
-      <Waiting query={settings} what="the settings">
+      <QueryView query={settings} what="the settings">
         {(known) => (
           <>
             <LastChange settings={known} />
             <RequiredForm settings={known} />
           </>
         )}
-      </Waiting>
+      </QueryView>
     </Stack>
   );
 }

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Loader, Stack, Table, Text } from '@mantine/core'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
-import { failureOf, isOutdated } from '../../app/failures.ts';
+import { describeFailure, isOutdated } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
@@ -46,9 +46,9 @@ export function useSettingsWrite(
       }
     },
     done,
-    touches: [['settings'], ['required-documents']],
+    invalidates: [['settings'], ['required-documents']],
     onDone: (settings) => onDone(settings),
-    shows: () => true,
+    showsError: () => true,
   });
   return {
     meanwhile,
@@ -130,7 +130,7 @@ export function NotChanged({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
     <Alert color="red" role="alert" title="Not changed">
-      {failureOf(error).message}
+      {describeFailure(error).message}
     </Alert>
   );
 }

@@ -1,10 +1,10 @@
 import { Alert, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Waiting } from '../../app/page.tsx';
-import { SecretDialog } from '../../app/shown-once.tsx';
-import { ROLES_ABOUT, ROLE_LABELS } from '../../session/roles.ts';
-import { useEnvironment, useMay } from '../../session/session.ts';
+import { QueryView } from '../../app/page.tsx';
+import { SecretDialog } from '../../app/one-time-secret.tsx';
+import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
+import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { CreateKey, Keys, RotateKey } from '../api-keys/api-keys-page.tsx';
 import { type ApiKey, type ServiceAccount, keysQuery, mayHaveKeys, stateOf } from '../api-keys/key-queries.ts';
 
@@ -44,7 +44,7 @@ export function AccountKeys({ account, onClose }: Props) {
 }
 
 function Shown({ account, onAsk }: { readonly account: ServiceAccount; readonly onAsk: (dialog: Dialog) => void }) {
-  const [keys, isAdmin] = [useQuery(keysQuery(useEnvironment())), useMay('workspace:admin')];
+  const [keys, isAdmin] = [useQuery(keysQuery(useEnvironment())), useHasPermission('workspace:admin')];
   if (account.role === 'admin' && !isAdmin) {
     return <Alert title="Not for your role">Keys of administrators are managed by administrators alone.</Alert>;
   }
@@ -52,7 +52,7 @@ function Shown({ account, onAsk }: { readonly account: ServiceAccount; readonly 
     <Stack>
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
-          {ROLE_LABELS[account.role]}. {ROLES_ABOUT[account.role]}
+          {ROLE_LABELS[account.role]}. {ROLE_DESCRIPTIONS[account.role]}
         </Text>
         {mayHaveKeys(account, isAdmin) && <Button onClick={() => onAsk({ kind: 'create' })}>Make a key</Button>}
       </Group>
@@ -61,13 +61,13 @@ function Shown({ account, onAsk }: { readonly account: ServiceAccount; readonly 
           Its keys are refused until it is enabled again.
         </Alert>
       )}
-      <Waiting query={keys} what="its keys">
+      <QueryView query={keys} what="its keys">
         {(all) => {
           const active = all.filter((key) => key.owner.id === account.id && stateOf(key, Date.now()) === 'active');
           if (active.length === 0) return <Alert title="No keys yet">It signs in with a key, shown once.</Alert>;
           return <Keys keys={active} onRotate={(key) => onAsk({ kind: 'rotate', key })} />;
         }}
-      </Waiting>
+      </QueryView>
     </Stack>
   );
 }

@@ -18,13 +18,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { fieldErrors, isOutdated } from '../../app/failures.ts';
-import { askFirst } from '../../app/overlays.tsx';
-import { PageHeader, Refused, Waiting } from '../../app/page.tsx';
+import { confirmAction } from '../../app/overlays.tsx';
+import { PageHeader, FormErrorAlert, QueryView } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { useWrite } from '../../app/write.ts';
-import { May, OnlyWith } from '../../session/permissions.tsx';
+import { PermissionGate, RequirePermission } from '../../session/permissions.tsx';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
-import { useApi, useEnvironment, useMay } from '../../session/session.ts';
+import { useApi, useEnvironment, useHasPermission } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { type ServiceAccount, keysQuery, serviceAccountsQuery, stateOf } from '../api-keys/key-queries.ts';
 import { RoleChoice } from '../settings-parts.tsx';
@@ -32,9 +32,9 @@ import { AccountKeys } from './account-keys.tsx';
 
 export function ServiceAccountsPage() {
   return (
-    <OnlyWith permission="keys:manage">
+    <RequirePermission permission="keys:manage">
       <ServiceAccounts />
-    </OnlyWith>
+    </RequirePermission>
   );
 }
 
@@ -52,14 +52,14 @@ function ServiceAccounts() {
         title="Service accounts"
         about="What systems act as, each with one role: their keys go on when a person leaves."
         actions={
-          <May permission="workspace:admin">
+          <PermissionGate permission="workspace:admin">
             <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setForm({})}>
               Make an account
             </Button>
-          </May>
+          </PermissionGate>
         }
       />
-      <Waiting query={accounts} what="the service accounts">
+      <QueryView query={accounts} what="the service accounts">
         {(all) => (
           <>
             {all.length === 0 ? (
@@ -72,7 +72,7 @@ function ServiceAccounts() {
             <AccountKeys account={all.find(({ id }) => id === shownId)} onClose={() => show()} />
           </>
         )}
-      </Waiting>
+      </QueryView>
       <Modal
         opened={form !== undefined}
         onClose={closeForm}
@@ -106,7 +106,7 @@ interface Props {
 
 function Accounts({ accounts, onKeys, onChange }: Props) {
   const keys = useQuery(keysQuery(useEnvironment()));
-  const mayChange = useMay('workspace:admin');
+  const mayChange = useHasPermission('workspace:admin');
   const keysOf = (account: ServiceAccount) => {
     // Only those who may change administrators see their keys.
     if (keys.data === undefined || (account.role === 'admin' && !mayChange)) return '—';
@@ -173,11 +173,15 @@ function Actions({ account, onChange }: ActionsProps) {
   const disable = useWrite({
     write: () => client.serviceAccounts.deactivate(id),
     done: `${name} is disabled.`,
-    touches,
+    invalidates: touches,
   });
-  const enable = useWrite({ write: () => client.serviceAccounts.reactivate(id), done: `${name} is enabled.`, touches });
+  const enable = useWrite({
+    write: () => client.serviceAccounts.reactivate(id),
+    done: `${name} is enabled.`,
+    invalidates: touches,
+  });
   const ask = () =>
-    askFirst({
+    confirmAction({
       title: `Disable ${name}?`,
       children: (
         <Text size="sm">
@@ -222,9 +226,9 @@ function AccountForm({ account, onClose, onMade }: AccountFormProps) {
         ? client.serviceAccounts.create(fields)
         : client.serviceAccounts.patch(account.id, fields, { ifMatch: `"${account.version}"` }),
     done: ({ name }) => `${name} is saved.`,
-    touches: [['service-accounts'], ['api-keys']],
+    invalidates: [['service-accounts'], ['api-keys']],
     onDone: (saved) => (account === undefined ? onMade(saved) : onClose()),
-    shows: (error) => {
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       return true;
     },
@@ -237,7 +241,7 @@ function AccountForm({ account, onClose, onMade }: AccountFormProps) {
             Somebody else changed it since you opened this. Close it, and look at what it is now.
           </Alert>
         ) : (
-          <Refused error={save.error} fields={['name']} title="Not saved" />
+          <FormErrorAlert error={save.error} fields={['name']} title="Not saved" />
         )}
         <TextInput {...form.getInputProps('name')} label="Name" placeholder="TMS" required data-autofocus />
         <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import { failureOf, fieldErrors, isOutdated } from '../../app/failures.ts';
-import { Refused } from '../../app/page.tsx';
-import { ShownOnce } from '../../app/shown-once.tsx';
+import { describeFailure, fieldErrors, isOutdated } from '../../app/failures.ts';
+import { FormErrorAlert } from '../../app/page.tsx';
+import { OneTimeSecret } from '../../app/one-time-secret.tsx';
 import { useWrite } from '../../app/write.ts';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
@@ -20,8 +20,8 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
   });
   const invite = useWrite({
     write: (user: typeof form.values) => client.users.invite(user),
-    touches: [['users']],
-    shows: (error) => {
+    invalidates: [['users']],
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       return true;
     },
@@ -33,7 +33,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
   return (
     <form onSubmit={form.onSubmit((values) => invite.mutate(values))}>
       <Stack>
-        <Refused error={invite.error} fields={['email']} title="Not invited" />
+        <FormErrorAlert error={invite.error} fields={['email']} title="Not invited" />
         <TextInput {...form.getInputProps('email')} label="E-mail" type="email" required data-autofocus />
         <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
         <Group justify="end">
@@ -57,16 +57,16 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
   const change = useWrite({
     write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),
     done: ({ role: now }) => `${calledOf(member)} is ${ROLE_LABELS[now]} now.`,
-    touches: [['users'], ['api-keys']],
+    invalidates: [['users'], ['api-keys']],
     onDone: onClose,
-    shows: (error) => {
+    showsError: (error) => {
       if (isOutdated(error)) reread.mutate();
       return true;
     },
   });
   const reread = useWrite({
     write: () => client.users.get(member.id),
-    touches: [['users']],
+    invalidates: [['users']],
     onDone: setKnown,
   });
   return (
@@ -78,7 +78,7 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
       )}
       {change.isError && !isOutdated(change.error) && (
         <Alert color="red" role="alert" title="Not changed">
-          {failureOf(change.error).message}
+          {describeFailure(change.error).message}
         </Alert>
       )}
       <Text size="sm">What {calledOf(member)} may do, with sessions and keys, within five seconds.</Text>
@@ -98,7 +98,7 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
 /** Makes a new invitation for a member who has not joined, or a link to a new password for any other. */
 export function NewLink({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
-  const make = useWrite({ write: () => client.users.resetPassword(member.id), touches: [['users']] });
+  const make = useWrite({ write: () => client.users.resetPassword(member.id), invalidates: [['users']] });
   if (make.isSuccess) {
     return <LinkShown email={member.email} url={make.data.reset_url} until={make.data.expires_at} onClose={onClose} />;
   }
@@ -133,7 +133,7 @@ interface Props {
 export function LinkShown({ email, url, until, onClose }: Props) {
   return (
     <Stack>
-      <ShownOnce
+      <OneTimeSecret
         label="Link"
         secret={url}
         about={

@@ -17,12 +17,12 @@ import { IconDots, IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { askFirst } from '../../app/overlays.tsx';
-import { PageHeader, Waiting } from '../../app/page.tsx';
+import { confirmAction } from '../../app/overlays.tsx';
+import { PageHeader, QueryView } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
-import { SecretDialog } from '../../app/shown-once.tsx';
+import { SecretDialog } from '../../app/one-time-secret.tsx';
 import { useWrite } from '../../app/write.ts';
-import { OnlyWith } from '../../session/permissions.tsx';
+import { RequirePermission } from '../../session/permissions.tsx';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
@@ -44,9 +44,9 @@ const TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
 
 export function TeamPage() {
   return (
-    <OnlyWith permission="workspace:admin">
+    <RequirePermission permission="workspace:admin">
       <Team />
-    </OnlyWith>
+    </RequirePermission>
   );
 }
 
@@ -83,13 +83,13 @@ function Team() {
           onChange={(event) => change({ removed: event.currentTarget.checked || undefined })}
         />
       </Group>
-      <Waiting query={users} what="the team">
+      <QueryView query={users} what="the team">
         {(all) => {
           const found = membersFound(all, { q, removed });
           if (found.length === 0) return <Alert title="Nobody is called so">Look for something else.</Alert>;
           return <Members members={found} onAsk={setDialog} />;
         }}
-      </Waiting>
+      </QueryView>
       <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog.kind]}>
         {dialog?.kind === 'invite' && <Invite onClose={close} />}
         {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
@@ -184,12 +184,12 @@ function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: P
   const remove = useWrite({
     write: () => client.users.deactivate(member.id),
     done: isInvited ? 'The invitation is revoked.' : `${name} is removed.`,
-    touches,
+    invalidates: touches,
   });
   const bringBack = useWrite({
     write: () => client.users.reactivate(member.id),
     done: ({ status }) => (status === 'invited' ? `${name} is invited again.` : `${name} is back.`),
-    touches,
+    invalidates: touches,
     onDone: ({ invitation_url: url, invitation_expires_at: until }) => {
       if (url !== null && until !== null) onAsk({ kind: 'invited', member, url, until });
       // The link is shown once, so it is not kept here.
@@ -197,7 +197,7 @@ function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: P
     },
   });
   const askToRemove = () =>
-    askFirst({
+    confirmAction({
       title: isInvited ? `Revoke the invitation of ${name}?` : `Remove ${name}?`,
       children: (
         <Text size="sm">

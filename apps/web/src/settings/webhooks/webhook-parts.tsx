@@ -7,7 +7,7 @@ import { eventLabel } from '../../values/event-types.ts';
 import { Time } from '../../values/time.tsx';
 import classes from './webhook-parts.module.css';
 import type { DeliveryStatus } from './webhook-search.ts';
-import { DELIVERY_STATUSES, ENDPOINT_STATUSES, reasonLabel } from './webhook-words.ts';
+import { DELIVERY_STATUSES, ENDPOINT_STATUSES, reasonLabel } from './webhook-labels.ts';
 
 interface Words {
   readonly label: string;

@@ -5,7 +5,7 @@ import {
   readDeliverySearch,
   whichOf,
 } from './webhook-search.ts';
-import { DELIVERY_STATUSES, FAILURE_REASONS } from './webhook-words.ts';
+import { DELIVERY_STATUSES, FAILURE_REASONS } from './webhook-labels.ts';
 
 describe('delivery search', () => {
   describe('an address of deliveries', () => {

@@ -1,13 +1,13 @@
 import { Tabs } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { OnlyWith } from '../../session/permissions.tsx';
+import { RequirePermission } from '../../session/permissions.tsx';
 
 /** The webhook pages, for users who may manage webhooks. */
 export function WebhooksSection() {
   return (
-    <OnlyWith permission="webhooks:manage">
+    <RequirePermission permission="webhooks:manage">
       <Outlet />
-    </OnlyWith>
+    </RequirePermission>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Accordion, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Waiting } from '../../app/page.tsx';
+import { QueryView } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { Card } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
@@ -67,8 +67,8 @@ function Answer({ path, read }: AnswerProps) {
     );
   }
   return (
-    <Waiting query={answer} what="the answer">
+    <QueryView query={answer} what="the answer">
       {(body) => <Snippet text={JSON.stringify(body, null, 2)} what="the answer" />}
-    </Waiting>
+    </QueryView>
   );
 }

@@ -4,7 +4,7 @@ import type { ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { useWrite } from '../../app/write.ts';
-import { useEnvironment, useMay } from '../../session/session.ts';
+import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { fileSize, save } from '../../values/files.ts';
 import { Time } from '../../values/time.tsx';
 import { useActorName } from '../history/history-sentences.ts';
@@ -109,7 +109,7 @@ interface VerdictProps {
 }
 
 export function Verdict({ document, actions }: VerdictProps) {
-  if (!useMay('documents:approve') || document.status !== 'uploaded') return null;
+  if (!useHasPermission('documents:approve') || document.status !== 'uploaded') return null;
   return (
     <>
       <Button
@@ -135,7 +135,7 @@ export function Verdict({ document, actions }: VerdictProps) {
 /** The less frequent actions. Actions without permission are left out. */
 function More({ document, actions }: { readonly document: ShipmentDocument; readonly actions: DocumentActions }) {
   const [queries, environment] = [useQueryClient(), useEnvironment()];
-  const [mayWrite, mayApprove] = [useMay('documents:write'), useMay('documents:approve')];
+  const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const { id, status, file_name, download_url, replaced_by_document_id } = document;
   const download = useWrite({
     write: async () => save(await queries.fetchQuery(contentQuery(environment, id)), file_name),

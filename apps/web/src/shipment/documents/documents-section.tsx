@@ -5,9 +5,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { DocumentType, ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
-import { askFirst } from '../../app/overlays.tsx';
-import { Waiting } from '../../app/page.tsx';
-import { useEnvironment, useMay } from '../../session/session.ts';
+import { confirmAction } from '../../app/overlays.tsx';
+import { QueryView } from '../../app/page.tsx';
+import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { words } from '../history/value-words.ts';
 import { DOCUMENT_LABELS } from '../labels.ts';
 import type { Seen } from '../meanwhile/guarded-write.ts';
@@ -47,28 +47,28 @@ export function DocumentsSection() {
   const { id } = useShipment();
   const documents = useQuery({
     ...documentsQuery(useEnvironment(), id),
-    enabled: useMay('documents:read'),
+    enabled: useHasPermission('documents:read'),
   });
-  if (!useMay('documents:read')) {
+  if (!useHasPermission('documents:read')) {
     return <Alert title="Documents are not shown to you">Your role does not include documents:read.</Alert>;
   }
   return (
-    <Waiting query={documents} what="the documents">
+    <QueryView query={documents} what="the documents">
       {(seen) => <Documents key={id} seen={seen} />}
-    </Waiting>
+    </QueryView>
   );
 }
 
 function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> }) {
   const { thing: all, version } = seen;
-  const [mayWrite, mayApprove] = [useMay('documents:write'), useMay('documents:approve')];
+  const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const [zone, setZone] = useState<DropZoneHandle | null>(null);
   const [showsGone, setShowsGone] = useState(false);
   const [rejected, setRejected] = useState<Seen<ShipmentDocument>>();
   const [opened, open] = useOpened(all);
   const review = useReview(() => setRejected(undefined));
   const askDelete = (document: ShipmentDocument) =>
-    askFirst({
+    confirmAction({
       title: `Delete “${document.file_name}”?`,
       children: (
         <Text size="sm">The file is destroyed. That it was there stays in the history. This cannot be undone.</Text>
@@ -184,7 +184,7 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
           What is required goes by the mode, which this shipment does not have yet.
         </Text>
       ) : (
-        <Waiting query={required} what="what is required">
+        <QueryView query={required} what="what is required">
           {(byMode) => {
             const items = checklist(byMode[mode] ?? [], documents);
             if (items.length === 0) return <Nothing mode={mode} />;
@@ -230,7 +230,7 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
               </Stack>
             );
           }}
-        </Waiting>
+        </QueryView>
       )}
     </Paper>
   );

@@ -6,7 +6,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import type { DocumentType } from '@tracking/client';
 import { type Ref, useEffect, useImperativeHandle, useRef, useState, useSyncExternalStore } from 'react';
-import { failureOf } from '../../app/failures.ts';
+import { describeFailure } from '../../app/failures.ts';
 import { useApi } from '../../session/session.ts';
 import { fileSize } from '../../values/files.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
@@ -194,7 +194,7 @@ function useUploads() {
       await client.documents.upload(id, upload, { onProgress: ({ loaded }) => onProgress(loaded), signal });
       await Promise.all(touches.map((queryKey) => queries.invalidateQueries({ queryKey })));
     };
-    return new UploadQueue({ transfer, describe: (error) => failureOf(error).message });
+    return new UploadQueue({ transfer, describe: (error) => describeFailure(error).message });
   });
   useEffect(() => () => queue.stop(), [queue]);
   return {

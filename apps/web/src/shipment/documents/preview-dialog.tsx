@@ -4,8 +4,8 @@ import { IconDownload } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { Suspense, useEffect, useRef, useState } from 'react';
-import { late } from '../../app/lazy.tsx';
-import { Waiting } from '../../app/page.tsx';
+import { lazyWithRetry } from '../../app/lazy.tsx';
+import { QueryView } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { fileSize, save } from '../../values/files.ts';
@@ -14,7 +14,7 @@ import { contentQuery, previewKind } from './documents.ts';
 import classes from './preview.module.css';
 
 /** Large and rarely needed, so it is loaded on demand. */
-const Pdf = late(async () => ({ default: (await import('./pdf.tsx')).Pdf }));
+const Pdf = lazyWithRetry(async () => ({ default: (await import('./pdf.tsx')).Pdf }));
 
 /** Larger files can be saved, but are not shown, since they would slow down the page. */
 const MAX_BYTES = 50 * 2 ** 20;
@@ -61,7 +61,7 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
         </Text>
       )}
       {isShown && (
-        <Waiting query={content} what="the preview">
+        <QueryView query={content} what="the preview">
           {(blob) => (
             <Suspense>
               {kind === 'picture' && <Picture blob={blob} name={name} />}
@@ -69,7 +69,7 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
               {kind === 'pdf' && <Pdf blob={blob} name={name} />}
             </Suspense>
           )}
-        </Waiting>
+        </QueryView>
       )}
       <Group justify="end">
         <Button

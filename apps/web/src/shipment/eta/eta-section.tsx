@@ -2,8 +2,8 @@ import { Alert, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense } from 'react';
-import { late } from '../../app/lazy.tsx';
-import { Waiting } from '../../app/page.tsx';
+import { lazyWithRetry } from '../../app/lazy.tsx';
+import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { slipLabel } from '../../shipments/shipment-facts.tsx';
 import { PlaceTime, usePlaces } from '../../values/place.tsx';
@@ -13,13 +13,13 @@ import { Card } from '../parts.tsx';
 import { type EtaChange, etaHistoryQuery, useShipment } from '../shipment-queries.ts';
 
 /** Loads recharts only when a chart is shown. */
-const EtaChart = late(() => import('./eta-chart.tsx'));
+const EtaChart = lazyWithRetry(() => import('./eta-chart.tsx'));
 
 /** The estimates of the arrival as a chart and a table. */
 export function EtaSection() {
   const history = useQuery(etaHistoryQuery(useEnvironment(), useShipment().id));
   return (
-    <Waiting query={history} what="the history of the ETA">
+    <QueryView query={history} what="the history of the ETA">
       {(changes) =>
         changes.length === 0 ? (
           <Alert title="No ETA yet">Each estimate of the arrival appears here, with who said it.</Alert>
@@ -36,7 +36,7 @@ export function EtaSection() {
           </Stack>
         )
       }
-    </Waiting>
+    </QueryView>
   );
 }
 

@@ -144,11 +144,11 @@ function Fields({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
       const texts = Object.fromEntries(Object.entries(words).filter(([, word]) => word.trim() !== ''));
       return client.exceptions.open(id, { type: type ?? 'other', severity, ...texts }).withResponse();
     },
-    touches,
+    invalidates: touches,
     done: ({ status }) =>
       status === 201 ? 'The exception is open.' : 'One of this type is open already; nothing was changed.',
     onDone: onClose,
-    shows: (error) => {
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       return true;
     },

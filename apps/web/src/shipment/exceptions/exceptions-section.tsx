@@ -4,15 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
-import { Waiting } from '../../app/page.tsx';
+import { QueryView } from '../../app/page.tsx';
 import {
   EXCEPTION_LABELS,
   EXCEPTION_STATUS_LABELS,
   RESOLUTION_LABELS,
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
-import { May } from '../../session/permissions.tsx';
-import { useEnvironment, useMay } from '../../session/session.ts';
+import { PermissionGate } from '../../session/permissions.tsx';
+import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { Time, withTimes } from '../../values/time.tsx';
 import { sentenceOf, useActorName, whoOf } from '../history/history-sentences.ts';
@@ -39,7 +39,7 @@ export function ExceptionsSection() {
   return (
     <Stack>
       <Group justify="end">
-        <May permission="exceptions:write">
+        <PermissionGate permission="exceptions:write">
           <Button
             variant="default"
             size="xs"
@@ -48,11 +48,11 @@ export function ExceptionsSection() {
           >
             Open an exception
           </Button>
-        </May>
+        </PermissionGate>
       </Group>
-      <Waiting query={exceptions} what="the exceptions">
+      <QueryView query={exceptions} what="the exceptions">
         {(seen) => <Exceptions seen={seen} />}
-      </Waiting>
+      </QueryView>
       <OpenException opened={isOpening} onClose={() => setIsOpening(false)} />
     </Stack>
   );
@@ -179,7 +179,7 @@ function Ending({ exception: { shipment_id, resolution, resolved_at } }: { reado
 }
 
 function Actions({ exception: { status, title }, onDeal }: Props) {
-  const mayWrite = useMay('exceptions:write');
+  const mayWrite = useHasPermission('exceptions:write');
   if (!mayWrite || status === 'resolved') return null;
   const kinds: readonly (readonly [Dealing['kind'], string])[] =
     status === 'open'
@@ -221,7 +221,7 @@ function Story({ exception }: Pick<Props, 'exception'>) {
       </Button>
       <Collapse expanded={isShown}>
         {isShown && (
-          <Waiting query={story} what="what was done">
+          <QueryView query={story} what="what was done">
             {(entries) => (
               <ul className={classes['story']}>
                 {entries.map((entry) => {
@@ -241,7 +241,7 @@ function Story({ exception }: Pick<Props, 'exception'>) {
                 })}
               </ul>
             )}
-          </Waiting>
+          </QueryView>
         )}
       </Collapse>
     </>

@@ -2,7 +2,7 @@ import { Badge, Button, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Waiting } from '../../app/page.tsx';
+import { QueryView } from '../../app/page.tsx';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { statusLabel } from '../../shipments/shipment-facts.tsx';
@@ -33,7 +33,7 @@ export function ExplanationSection() {
   const codes = useQuery(milestoneCodesQuery(environment));
   const labels = new Map((codes.data ?? []).map(({ code, label }) => [code as string, label]));
   return (
-    <Waiting query={explanation} what="the explanation">
+    <QueryView query={explanation} what="the explanation">
       {(explained) => (
         <Stack gap="sm">
           <Card title="Status and times">
@@ -51,7 +51,7 @@ export function ExplanationSection() {
           )}
         </Stack>
       )}
-    </Waiting>
+    </QueryView>
   );
 }
 

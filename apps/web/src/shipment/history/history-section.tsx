@@ -2,7 +2,7 @@ import { Button, Center, Code, Group, Loader, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Copy } from '../../app/copy.tsx';
-import { Failed, Waiting } from '../../app/page.tsx';
+import { ErrorAlert, QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
@@ -14,7 +14,7 @@ export function HistorySection() {
   const history = useInfiniteQuery(historyQuery(useEnvironment(), useShipment().id));
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = history;
   return (
-    <Waiting query={history} what="the history">
+    <QueryView query={history} what="the history">
       {({ pages }) => (
         <Stack gap="xs">
           <Text size="sm" c="dimmed">
@@ -23,7 +23,7 @@ export function HistorySection() {
           <ol className={classes['entries']} aria-label="History">
             {pages.flatMap(({ data }) => data.map((entry) => <HistoryRow key={entry.id} entry={entry} />))}
           </ol>
-          {isFetchNextPageError && <Failed error={error} reset={() => void fetchNextPage()} />}
+          {isFetchNextPageError && <ErrorAlert error={error} reset={() => void fetchNextPage()} />}
           {isFetchingNextPage && (
             <Center>
               <Loader size="sm" aria-label="Loading older entries" />
@@ -36,7 +36,7 @@ export function HistorySection() {
           )}
         </Stack>
       )}
-    </Waiting>
+    </QueryView>
   );
 }
 

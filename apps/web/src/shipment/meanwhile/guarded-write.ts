@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { ConflictError } from '@tracking/client';
 import { useState } from 'react';
 import { isOutdated } from '../../app/failures.ts';
-import { type WriteParts, useWrite } from '../../app/write.ts';
+import { type WriteOptions, useWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { type HistoryEntry, historySince } from '../history/history-sentences.ts';
 import { useShipment } from '../shipment-queries.ts';
@@ -18,7 +18,7 @@ export interface Conflict<Thing> {
   readonly keepTheirs: () => void;
 }
 
-interface Parts<Thing, Input, Output> extends Pick<WriteParts<Input, Output>, 'done' | 'onDone'> {
+interface Parts<Thing, Input, Output> extends Pick<WriteOptions<Input, Output>, 'done' | 'onDone'> {
   /** The part of the shipment that is written. */
   readonly kind: 'shipment' | 'document' | 'exception' | 'milestone';
   readonly write: (thing: Thing, input: Input, ifMatch: string) => Promise<Output>;
@@ -53,7 +53,7 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
   const writing = useWrite({
     ...writeParts,
     onDone: (output: Output, { input }: { seen: Seen<Thing>; input: Input }) => writeParts.onDone?.(output, input),
-    touches,
+    invalidates: touches,
     write: async ({ seen, input }: { seen: Seen<Thing>; input: Input }) => {
       try {
         return await guarded(seen, {
@@ -84,7 +84,7 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
         throw error;
       }
     },
-    shows: (error) => error instanceof ChangedMeanwhile,
+    showsError: (error) => error instanceof ChangedMeanwhile,
   });
   return {
     run: (seen: Seen<Thing>, input: Input) => writing.mutate({ seen, input }),

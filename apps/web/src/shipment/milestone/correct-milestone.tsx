@@ -4,7 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
 import { failureText, fieldErrors } from '../../app/failures.ts';
-import { Waiting } from '../../app/page.tsx';
+import { QueryView } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
@@ -46,9 +46,9 @@ interface Props {
 export default function CorrectMilestone({ milestoneId, onClose }: Props) {
   const seen = useQuery(seenQuery(useEnvironment(), useShipment().id, milestoneId));
   return (
-    <Waiting query={seen} what="the milestone">
+    <QueryView query={seen} what="the milestone">
       {(first) => <Correction first={first} onClose={onClose} />}
-    </Waiting>
+    </QueryView>
   );
 }
 
@@ -68,9 +68,9 @@ function Correction({ first, onClose }: { readonly first: Seen<Milestone>; reado
           client.milestones.correct(shipment.id, id, changesOf(seen.thing, form.values, zone), { ifMatch }),
       }),
     done: 'The milestone is corrected.',
-    touches,
+    invalidates: touches,
     onDone: onClose,
-    shows: (error) => {
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       if (error instanceof ChangedMeanwhile) setTheirs((error as ChangedMeanwhile<Milestone>).now);
       return true;

@@ -2,10 +2,10 @@ import { Alert, Badge, Button, Group, Loader, Modal, Stack, Text, Title } from '
 import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { late, onDemand } from '../../app/lazy.tsx';
-import { askFirst } from '../../app/overlays.tsx';
-import { Waiting } from '../../app/page.tsx';
-import { May } from '../../session/permissions.tsx';
+import { lazyWithRetry, onDemand } from '../../app/lazy.tsx';
+import { confirmAction } from '../../app/overlays.tsx';
+import { QueryView } from '../../app/page.tsx';
+import { PermissionGate } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
@@ -25,7 +25,7 @@ import {
 } from './milestone-values.ts';
 
 /** Loaded when the form is opened. */
-const CorrectMilestone = late(() => import('./correct-milestone.tsx'));
+const CorrectMilestone = lazyWithRetry(() => import('./correct-milestone.tsx'));
 
 const ConflictDialog = onDemand(
   async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<Milestone>,
@@ -82,9 +82,9 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           <Title order={3} size="h6">
             What became of it
           </Title>
-          <Waiting query={history} what="the corrections">
+          <QueryView query={history} what="the corrections">
             {(changes) => changes.map((change) => <Change key={change.at} change={change} />)}
-          </Waiting>
+          </QueryView>
         </Stack>
       )}
       <Modal
@@ -113,7 +113,7 @@ function Actions({ milestone, onCorrect }: { readonly milestone: Milestone; read
     done: 'The milestone is retracted.',
   });
   const ask = () =>
-    askFirst({
+    confirmAction({
       title: `Retract “${milestone.label}”?`,
       children: (
         <Text size="sm">
@@ -128,16 +128,16 @@ function Actions({ milestone, onCorrect }: { readonly milestone: Milestone; read
   return (
     <>
       <Group>
-        <May permission="milestones:write">
+        <PermissionGate permission="milestones:write">
           <Button variant="default" onClick={onCorrect}>
             Correct…
           </Button>
-        </May>
-        <May permission="milestones:write">
+        </PermissionGate>
+        <PermissionGate permission="milestones:write">
           <Button variant="light" color="red" onClick={ask} loading={retract.isPending}>
             Retract…
           </Button>
-        </May>
+        </PermissionGate>
       </Group>
       <ConflictDialog conflict={retract.conflict} what="the milestone" fields={SHOWN_FIELDS} />
     </>

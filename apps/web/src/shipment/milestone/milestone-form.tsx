@@ -3,7 +3,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
-import { useEnvironment, useMay } from '../../session/session.ts';
+import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
 import { placesQuery } from '../../values/places.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
@@ -32,7 +32,7 @@ interface Props {
 export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
   const shipment = useShipment();
   const codes = useQuery(milestoneCodesQuery(useEnvironment()));
-  const mayFeed = useMay('milestones:feed');
+  const mayFeed = useHasPermission('milestones:feed');
   return (
     <Stack gap="sm">
       <SearchSelect

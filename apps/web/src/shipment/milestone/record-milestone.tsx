@@ -26,13 +26,13 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
   });
   const record = useWrite({
     write: (values: typeof form.values) => client.milestones.record(shipment.id, bodyOf(values, zone)),
-    touches,
+    invalidates: touches,
     onDone: ({ label, warnings }) => {
       notifications.show({ message: `${label} is recorded.`, color: 'green' });
       for (const { message } of warnings) notifications.show({ message, color: 'yellow', autoClose: 10_000 });
       onClose();
     },
-    shows: (error) => {
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       return true;
     },

@@ -3,8 +3,8 @@ import { IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { late } from '../../app/lazy.tsx';
-import { May } from '../../session/permissions.tsx';
+import { lazyWithRetry } from '../../app/lazy.tsx';
+import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText, usePlaces } from '../../values/place.tsx';
@@ -14,7 +14,7 @@ import { milestonesQuery, useShipment } from '../shipment-queries.ts';
 import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './overview-values.ts';
 
 /** Loaded when the form is opened. */
-const EditContainer = late(() => import('./edit-container.tsx'));
+const EditContainer = lazyWithRetry(() => import('./edit-container.tsx'));
 
 const KINDS = { demurrage: 'At the terminal', detention: 'Until it is back empty' } as const;
 
@@ -82,7 +82,7 @@ export function ContainersTable() {
                   </Text>
                 </Table.Td>
                 <Table.Td>
-                  <May permission="shipments:write">
+                  <PermissionGate permission="shipments:write">
                     <ActionIcon
                       variant="subtle"
                       color="gray"
@@ -91,7 +91,7 @@ export function ContainersTable() {
                     >
                       <IconPencil size={18} />
                     </ActionIcon>
-                  </May>
+                  </PermissionGate>
                 </Table.Td>
               </Table.Tr>
             ))}

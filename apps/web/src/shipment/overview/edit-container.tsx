@@ -46,9 +46,9 @@ export default function EditContainer({ number, onClose }: Props) {
         write: (ifMatch) => client.shipments.patchContainer(shipment.id, number, changes, { ifMatch }),
       }),
     done: `${number} is changed.`,
-    touches,
+    invalidates: touches,
     onDone: onClose,
-    shows: (error) => {
+    showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       if (error instanceof ChangedMeanwhile) setTheirs((error as ChangedMeanwhile<Container | undefined>).now);
       return true;

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
-import { LateSelect, onDemand } from '../../app/lazy.tsx';
-import { Waiting } from '../../app/page.tsx';
+import { LazySelect, onDemand } from '../../app/lazy.tsx';
+import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { slipLabel } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
@@ -26,7 +26,7 @@ export function TimelineSection() {
   return (
     <Stack gap="sm">
       <Group align="end">
-        <LateSelect
+        <LazySelect
           label="Container"
           placeholder="All"
           data={shipment.container_numbers}
@@ -43,7 +43,7 @@ export function TimelineSection() {
           mb={8}
         />
       </Group>
-      <Waiting query={milestones} what="the timeline">
+      <QueryView query={milestones} what="the timeline">
         {(all) => (
           <>
             <Steps all={all} search={search} />
@@ -59,7 +59,7 @@ export function TimelineSection() {
             </Drawer>
           </>
         )}
-      </Waiting>
+      </QueryView>
     </Stack>
   );
 }

@@ -4,7 +4,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { NotFoundError, type Shipment } from '@tracking/client';
 import { useRef, useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
-import { PageHeader, Waiting } from '../../app/page.tsx';
+import { PageHeader, QueryView } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { NoSuchShipment } from '../../shipment/parts.tsx';
@@ -21,7 +21,7 @@ export function EditShipmentPage() {
   const found = useQuery(shipmentQuery(useEnvironment(), id));
   if (found.error instanceof NotFoundError) return <NoSuchShipment />;
   return (
-    <Waiting query={found} what="the shipment">
+    <QueryView query={found} what="the shipment">
       {(shipment) => (
         <Stack>
           <PageHeader title={`Edit ${titleOf(shipment)}`} about="Only what you change is sent." />
@@ -30,7 +30,7 @@ export function EditShipmentPage() {
           </WritersOnly>
         </Stack>
       )}
-    </Waiting>
+    </QueryView>
   );
 }
 
@@ -51,8 +51,8 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
   const save = useWrite({
     write: ({ from, values }: { readonly from: Shipment; readonly values: ShipmentValues }) =>
       saveShipment(client, from, values),
-    touches: [['shipments'], ['shipment']],
-    shows: () => true,
+    invalidates: [['shipments'], ['shipment']],
+    showsError: () => true,
     onDone: (saved) => {
       if (saved.kind === 'conflict') return setConflict(saved.conflict);
       notifySaved('The shipment is saved.', saved.warnings);

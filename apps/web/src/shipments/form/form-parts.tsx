@@ -3,8 +3,8 @@ import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import { InvalidRequestError, type Warning } from '@tracking/client';
 import { type ReactNode, useState } from 'react';
-import { failureOf } from '../../app/failures.ts';
-import { useMay, useSession } from '../../session/session.ts';
+import { describeFailure } from '../../app/failures.ts';
+import { useHasPermission, useSession } from '../../session/session.ts';
 import { labelOf, refusedForm } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 
@@ -49,7 +49,7 @@ function FormFailure({ error, others, isPaused }: Props) {
     );
   }
   if (error === null) return null;
-  const { title, message, requestId } = failureOf(error);
+  const { title, message, requestId } = describeFailure(error);
   return (
     <Alert color="red" role="alert" title={title}>
       <Stack gap={4}>
@@ -117,7 +117,7 @@ export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
 /** Shows its content to users who may write shipments, and the reason to others. */
 export function WritersOnly({ children }: { readonly children: ReactNode }) {
   const { role } = useSession();
-  if (useMay('shipments:write')) return children;
+  if (useHasPermission('shipments:write')) return children;
   return (
     <Alert color="yellow" title="Your role may not write shipments">
       You are {role} here, which does not include <code>shipments:write</code>. An administrator can change that.

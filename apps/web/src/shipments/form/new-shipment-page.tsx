@@ -52,8 +52,8 @@ function NewShipment() {
       const isNew = body.external_id === undefined ? {} : { ifNoneMatch: '*' as const };
       return client.shipments.upsert(body, { idempotencyKey: keyOf(body), ...isNew });
     },
-    touches: [['shipments']],
-    shows: () => true,
+    invalidates: [['shipments']],
+    showsError: () => true,
     onDone: ({ id, warnings }) => {
       isSaved.current = true;
       notifySaved('The shipment is created.', warnings);

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Paper, Select, Stack, Table, Text, Title } from '@mantine/core';
 import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { failureOf } from '../../app/failures.ts';
-import { Waiting } from '../../app/page.tsx';
-import { ownerOf, useEnvironment, useSession } from '../../session/session.ts';
+import { describeFailure } from '../../app/failures.ts';
+import { QueryView } from '../../app/page.tsx';
+import { sessionOwner, useEnvironment, useSession } from '../../session/session.ts';
 import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
@@ -34,7 +34,7 @@ interface Props {
 
 /** The check of a file before its import: the columns, the resulting shipments and the faults. */
 export function CheckSheet(props: Props) {
-  const owner = ownerOf(useSession());
+  const owner = sessionOwner(useSession());
   const remembered = useQuery({
     queryKey: ['import-columns', owner],
     // A browser without storage can import all the same.
@@ -43,14 +43,14 @@ export function CheckSheet(props: Props) {
     networkMode: 'always',
   });
   return (
-    <Waiting query={remembered} what="what columns were the last time">
+    <QueryView query={remembered} what="what columns were the last time">
       {(known) => <Check {...props} guess={guessMapping(props.sheet.headers, known)} />}
-    </Waiting>
+    </QueryView>
   );
 }
 
 function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapping }) {
-  const [environment, owner] = [useEnvironment(), ownerOf(useSession())];
+  const [environment, owner] = [useEnvironment(), sessionOwner(useSession())];
   const [mapping, setMapping] = useState(guess);
   const [zone, setZone] = useState<ZoneChoice>('port');
   const [dayOrder, setDayOrder] = useState<DayOrder>(() => guessDayOrder(sheet.rows.flat()));
@@ -165,7 +165,7 @@ function FailedLookups({ lookups }: { readonly lookups: readonly UseQueryResult[
   return (
     <Alert color="red" role="alert" title="The time zones of the ports could not be read">
       <Stack align="start" gap="xs">
-        <Text size="sm">{failureOf(first.error).message}</Text>
+        <Text size="sm">{describeFailure(first.error).message}</Text>
         <Button size="xs" variant="default" onClick={() => lookups.forEach(({ refetch }) => void refetch())}>
           Try again
         </Button>

@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
 import { PageHeader } from '../../app/page.tsx';
 import { randomId, useWrite } from '../../app/write.ts';
-import { ownerOf, useEnvironment, useSession } from '../../session/session.ts';
+import { sessionOwner, useEnvironment, useSession } from '../../session/session.ts';
 import { download, writeCsv } from '../../values/files.ts';
 import { WritersOnly } from '../form/form-parts.tsx';
 import type { Checked } from './check-rows.ts';
@@ -39,7 +39,7 @@ export function ImportPage() {
 function Imports() {
   const [environment, queries, session] = [useEnvironment(), useQueryClient(), useSession()];
   const [sheet, setSheet] = useState<Sheet>();
-  const owner = ownerOf(session);
+  const owner = sessionOwner(session);
   const queryKey = ['imports', environment, owner];
   const kept = useQuery({
     queryKey,

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { type Environment, api } from '../../session/api.ts';
-import { ownerOf, useEnvironment } from '../../session/session.ts';
+import { sessionOwner, useEnvironment } from '../../session/session.ts';
 import { download, writeCsv } from '../../values/files.ts';
 import { Time } from '../../values/time.tsx';
 import type { RowError } from './check-rows.ts';
@@ -192,7 +192,7 @@ function runOf(id: string): ImportRun | undefined {
 /** Starts or continues an import. Only one tab at a time sends. */
 export function startRun(record: ImportRecord, environment: Environment): ImportRun {
   const client = api(environment);
-  const sender = async () => ownerOf(await client.session.get());
+  const sender = async () => sessionOwner(await client.session.get());
   const run = new ImportRun(record, { api: client, sender, store: importStore, wait });
   runs.set(record.id, run);
   void alone(`import-${record.id}`, run);

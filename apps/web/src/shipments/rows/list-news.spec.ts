@@ -1,18 +1,18 @@
 import type { Shipment } from '@tracking/client';
-import { type ShipmentNews, withNews } from '../../live/live-news.ts';
+import { type ShipmentUpdates, mergeUpdates } from '../../live/live-updates.ts';
 import { aShipment } from '../a-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
 import { listNews, matches, newsText, precedes } from './list-news.ts';
 
 describe('list news', () => {
   const READ_AT = 10_000;
-  const NONE: ShipmentNews = { shipments: new Map(), missed: false };
+  const NONE: ShipmentUpdates = { shipments: new Map(), missed: false };
   const rows = [
     aShipment({ id: 'b', created_at: '2026-11-02T00:00:00.000Z', status: 'booked' }),
     aShipment({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
   ];
   const list = { rows, more: false, readAt: READ_AT, query: {} };
-  const told = (...shipments: Shipment[]) => withNews(NONE, shipments, READ_AT + 1);
+  const told = (...shipments: Shipment[]) => mergeUpdates(NONE, shipments, READ_AT + 1);
   const created = (id: string, created_at: string) => aShipment({ id, created_at });
 
   it('counts shipments that a reread would add', () => {
@@ -30,7 +30,9 @@ describe('list news', () => {
   });
 
   it('ignores events from long before the list was read', () => {
-    expect(listNews(list, withNews(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000)).fresh).toBe(0);
+    expect(listNews(list, mergeUpdates(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000)).fresh).toBe(
+      0,
+    );
   });
 
   it('names rows that have changed and no longer match', () => {

@@ -1,5 +1,5 @@
 import type { Shipment } from '@tracking/client';
-import type { ShipmentNews } from '../../live/live-news.ts';
+import type { ShipmentUpdates } from '../../live/live-updates.ts';
 import { INACTIVE_STATUSES } from '../../values/codes.ts';
 import {
   type FilterKind,
@@ -30,7 +30,7 @@ interface ListNews {
   readonly missed: boolean;
 }
 
-export function listNews({ rows, more, readAt, query }: ListedRows, news: ShipmentNews): ListNews {
+export function listNews({ rows, more, readAt, query }: ListedRows, news: ShipmentUpdates): ListNews {
   const recent = [...news.shipments.values()].filter(({ receivedAt: toldAt }) => toldAt > readAt - OVERLAP_MS);
   if (recent.length === 0) return { fresh: 0, gone: new Set(), missed: news.missed };
   const byId = new Map(rows.map((row) => [row.id, row]));

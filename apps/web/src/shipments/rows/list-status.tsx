@@ -83,7 +83,7 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
       }
     },
     // The user who stopped the export needs no message.
-    shows: () => stopped.current?.signal.aborted ?? false,
+    showsError: () => stopped.current?.signal.aborted ?? false,
   });
   const stop = () => stopped.current?.abort();
   return (

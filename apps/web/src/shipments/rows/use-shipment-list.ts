@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { readListsAnew, shipmentNewsQuery } from '../../live/live-news.ts';
+import { reloadLists, shipmentUpdatesQuery } from '../../live/live-updates.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
@@ -18,7 +18,7 @@ import { listNews } from './list-news.ts';
 export function useShipmentList(query: ListQuery) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const list = useInfiniteQuery(shipmentsQuery(environment, query));
-  const { data: changes } = useQuery(shipmentNewsQuery(environment));
+  const { data: changes } = useQuery(shipmentUpdatesQuery(environment));
   const { hasNextPage: more, isFetching, isFetchNextPageError, fetchNextPage, isPlaceholderData: isOld } = list;
   const rows = useMemo(() => rowsOf(list.data), [list.data]);
   const readAt = readAtOf(list.data);
@@ -29,7 +29,7 @@ export function useShipmentList(query: ListQuery) {
   const next = useCallback(() => {
     if (!isFetching && !isFetchNextPageError) void fetchNextPage();
   }, [isFetching, isFetchNextPageError, fetchNextPage]);
-  const reread = useCallback(() => void readListsAnew(queries, environment), [queries, environment]);
+  const reread = useCallback(() => void reloadLists(queries, environment), [queries, environment]);
   const isRead = list.isSuccess && !isOld && rows.length === 0;
   const isEmpty = isRead && !more;
   // An empty list may be read again by itself, since no row moves. The first steps of an empty workspace stay until the user

@@ -2,7 +2,7 @@ import { Button, Group, Indicator, Pill, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { LateMultiSelect, LateSelect, onDemand } from '../../app/lazy.tsx';
+import { LazyMultiSelect, LazySelect, onDemand } from '../../app/lazy.tsx';
 import { STATUSES, STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
@@ -37,7 +37,7 @@ export function FilterBar({ state }: { readonly state: SearchState }) {
     <>
       <Group gap="xs" align="end" role="search" aria-label="Shipments">
         <SearchBox q={search.q ?? ''} onSearch={(q) => change({ q })} />
-        <LateMultiSelect
+        <LazyMultiSelect
           className={classes['wide']}
           label="Status"
           placeholder={search.status === undefined ? 'Any' : ''}
@@ -48,7 +48,7 @@ export function FilterBar({ state }: { readonly state: SearchState }) {
           miw={180}
           maw={360}
         />
-        <LateSelect
+        <LazySelect
           className={classes['order']}
           label="Order"
           data={SORTS}

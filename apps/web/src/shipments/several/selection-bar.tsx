@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
 import { type Dispatch, type SetStateAction, useState } from 'react';
-import { DoSeveral } from '../../app/do-several.tsx';
+import { BulkActionDialog } from '../../app/bulk-action-dialog.tsx';
 import { useWrite } from '../../app/write.ts';
 import {
   EXCEPTION_LABELS,
@@ -11,8 +11,8 @@ import {
   SEVERITY_LABELS,
   type Severity,
 } from '../../exceptions/exception-labels.ts';
-import { showShipments } from '../../live/live-news.ts';
-import { May } from '../../session/permissions.tsx';
+import { showShipments } from '../../live/live-updates.ts';
+import { PermissionGate } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { nameOf } from '../../values/codes.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
@@ -47,16 +47,16 @@ export function SelectionBar({ selected, onSelect }: Props) {
         <Button size="xs" variant="default" loading={exporting.isPending} onClick={() => exporting.mutate()}>
           Export CSV
         </Button>
-        <May permission="exceptions:write">
+        <PermissionGate permission="exceptions:write">
           <Button size="xs" variant="default" onClick={() => ask('exceptions')}>
             Open an exception…
           </Button>
-        </May>
-        <May permission="shipments:write">
+        </PermissionGate>
+        <PermissionGate permission="shipments:write">
           <Button size="xs" variant="light" color="red" onClick={() => ask('cancel')}>
             Cancel…
           </Button>
-        </May>
+        </PermissionGate>
         <ActionBar.CloseButton aria-label="Select none" onClick={() => onSelect(NOTHING)} />
       </ActionBar>
       {dialog?.kind === 'cancel' && <CancelSeveral shipments={dialog.shipments} onDone={onDone} onClose={close} />}
@@ -82,7 +82,7 @@ function CancelSeveral({ shipments, ...props }: SeveralProps) {
   };
   const label = shipments.length === 1 ? 'Cancel the shipment' : `Cancel ${shipments.length} shipments`;
   return (
-    <DoSeveral
+    <BulkActionDialog
       title="Cancel shipments"
       items={shipments}
       nameOf={nameOf}
@@ -96,7 +96,7 @@ function CancelSeveral({ shipments, ...props }: SeveralProps) {
         Those that were delivered stay as they are. A cancelled shipment can be reopened on its page.
       </Text>
       <Names shipments={shipments} />
-    </DoSeveral>
+    </BulkActionDialog>
   );
 }
 
@@ -138,7 +138,7 @@ function OpenExceptions({ shipments, ...props }: SeveralProps) {
   };
   const label = shipments.length === 1 ? 'Open the exception' : `Open ${shipments.length} exceptions`;
   return (
-    <DoSeveral
+    <BulkActionDialog
       title="Open an exception"
       items={shipments}
       nameOf={nameOf}
@@ -163,6 +163,6 @@ function OpenExceptions({ shipments, ...props }: SeveralProps) {
       <Text size="xs" c="dimmed">
         A shipment that has one of this type already keeps it as it is.
       </Text>
-    </DoSeveral>
+    </BulkActionDialog>
   );
 }

@@ -4,8 +4,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDeadLetterSummary } from '@tracking/client';
 import { useState } from 'react';
 import { onDemand } from '../../../app/lazy.tsx';
-import { askFirst } from '../../../app/overlays.tsx';
-import { PageHeader, Waiting } from '../../../app/page.tsx';
+import { confirmAction } from '../../../app/overlays.tsx';
+import { PageHeader, QueryView } from '../../../app/page.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { eventLabel } from '../../../values/event-types.ts';
@@ -14,7 +14,7 @@ import { DeliveryFilters } from '../deliveries/delivery-filters.tsx';
 import { Polled } from '../webhook-parts.tsx';
 import { POLL_MS, TOUCHED_BY_DELIVERIES, deadLettersQuery, useEndpointNames } from '../webhook-queries.ts';
 import { type DeadLetterSearch, summaryQuery, whichOf } from '../webhook-search.ts';
-import { reasonLabel } from '../webhook-words.ts';
+import { reasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import classes from './dead-letters-page.module.css';
 
@@ -38,7 +38,7 @@ export function DeadLettersPage() {
       />
       <WebhookTabs at="/settings/webhooks/dead-letters" />
       <DeliveryFilters search={search} onChange={go} without={['status', 'event']} />
-      <Waiting query={summary} what="the dead letters">
+      <QueryView query={summary} what="the dead letters">
         {(counted) => (
           <>
             <SettleDeadLetters search={search} chosen={chosen} summary={counted} onDone={() => setChosen(NONE)} />
@@ -54,7 +54,7 @@ export function DeadLettersPage() {
             )}
           </>
         )}
-      </Waiting>
+      </QueryView>
     </Stack>
   );
 }
@@ -163,7 +163,7 @@ function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLetter
   const fitting = isNarrowed ? `${counted} that ${summary.count === 1 ? 'fits' : 'fit'}` : `all ${counted}`;
   const which = chosen.size > 0 ? `${chosen.size} selected` : fitting;
   const ask = (verb: 'Replay' | 'Discard', about: string, onConfirm: () => void) =>
-    askFirst({
+    confirmAction({
       title: `${verb} ${which}?`,
       children: <Text size="sm">{about}</Text>,
       labels: { confirm: verb, cancel: 'Cancel' },
@@ -231,9 +231,9 @@ function DeadLetterList({ search, selection }: DeadLetterListProps) {
         )}
         <Polled at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={readAgain} />
       </Group>
-      <Waiting query={list} what="the list of dead letters">
+      <QueryView query={list} what="the list of dead letters">
         {() => (rows.length === 0 ? null : <DeliveryRows rows={rows} showsEndpoint selection={selection} />)}
-      </Waiting>
+      </QueryView>
       {list.hasNextPage && (
         <Group>
           <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>

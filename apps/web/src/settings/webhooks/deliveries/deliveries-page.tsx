@@ -2,7 +2,7 @@ import { Alert, Badge, Button, Checkbox, Group, Menu, Stack, Table, Text, Visual
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@tracking/client';
-import { Failed, PageHeader, Waiting } from '../../../app/page.tsx';
+import { ErrorAlert, PageHeader, QueryView } from '../../../app/page.tsx';
 import { RowMenu } from '../../../app/row-menu.tsx';
 import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
@@ -10,7 +10,7 @@ import { Time } from '../../../values/time.tsx';
 import { DeliveryBadge, DeliveryLink, Polled } from '../webhook-parts.tsx';
 import { POLL_MS, deliveriesQuery, newestDeliveriesQuery, useEndpointNames, withNewest } from '../webhook-queries.ts';
 import type { DeliverySearch } from '../webhook-search.ts';
-import { reasonLabel } from '../webhook-words.ts';
+import { reasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import { askToDiscard, mayDiscard, useDeliveryWrites } from './delivery-parts.tsx';
@@ -52,7 +52,7 @@ export function Deliveries({ search, onChange, ofOne = false }: Props) {
         )}
         <Polled at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={reread} />
       </Group>
-      <Waiting query={list} what="the deliveries">
+      <QueryView query={list} what="the deliveries">
         {() =>
           rows.length === 0 ? (
             <Alert title={isNarrowed ? 'None fits' : 'Nothing was sent yet'}>
@@ -64,8 +64,8 @@ export function Deliveries({ search, onChange, ofOne = false }: Props) {
             <DeliveryRows rows={rows} showsEndpoint={!ofOne} />
           )
         }
-      </Waiting>
-      {list.isError && list.data !== undefined && <Failed error={list.error} reset={() => void list.refetch()} />}
+      </QueryView>
+      {list.isError && list.data !== undefined && <ErrorAlert error={list.error} reset={() => void list.refetch()} />}
       {list.hasNextPage ? (
         <Group>
           <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>

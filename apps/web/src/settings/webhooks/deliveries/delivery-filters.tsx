@@ -1,12 +1,12 @@
 import { Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { LateMultiSelect, LateSelect } from '../../../app/lazy.tsx';
+import { LazyMultiSelect, LazySelect } from '../../../app/lazy.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { TimeRange } from '../../../values/time-fields.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
 import { type DeliverySearch, type FailureReason, statusesOf } from '../webhook-search.ts';
-import { DELIVERY_STATUSES, FAILURE_REASONS, optionsOf } from '../webhook-words.ts';
+import { DELIVERY_STATUSES, FAILURE_REASONS, optionsOf } from '../webhook-labels.ts';
 
 const STATUSES = optionsOf(DELIVERY_STATUSES);
 const REASONS = optionsOf(FAILURE_REASONS);
@@ -26,7 +26,7 @@ export function DeliveryFilters({ search, onChange, without = [] }: Props) {
         <EndpointSelect value={search.endpoint_id} onChange={(endpoint_id) => set({ endpoint_id })} />
       )}
       {!without.includes('status') && (
-        <LateMultiSelect
+        <LazyMultiSelect
           size="xs"
           label="Status"
           placeholder={search.status === undefined ? 'Any' : ''}
@@ -36,7 +36,7 @@ export function DeliveryFilters({ search, onChange, without = [] }: Props) {
           clearable
         />
       )}
-      <LateSelect
+      <LazySelect
         size="xs"
         label="Event type"
         placeholder="Any"
@@ -46,7 +46,7 @@ export function DeliveryFilters({ search, onChange, without = [] }: Props) {
         searchable
         clearable
       />
-      <LateSelect
+      <LazySelect
         size="xs"
         label="Failed because"
         placeholder="Any"
@@ -84,7 +84,7 @@ function EndpointSelect({ value, onChange }: EndpointSelectProps) {
   const known = data.map(({ id, url, description }) => ({ value: id, label: description ?? url }));
   const isDeleted = value !== undefined && known.every((each) => each.value !== value);
   return (
-    <LateSelect
+    <LazySelect
       size="xs"
       label="Endpoint"
       placeholder="Any"

@@ -2,13 +2,13 @@ import { Alert, Code, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { AnswerOf, WebhookDelivery, WebhookEndpoint } from '@tracking/client';
-import { LinkAnchor, PageHeader, Waiting } from '../../../app/page.tsx';
+import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { eventLabel } from '../../../values/event-types.ts';
 import { Time } from '../../../values/time.tsx';
 import { DeliveryBadge, Fact, Facts } from '../webhook-parts.tsx';
 import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
-import { reasonLabel } from '../webhook-words.ts';
+import { reasonLabel } from '../webhook-labels.ts';
 import { Attempts, DeliveryActions, Headers } from './delivery-parts.tsx';
 
 type Detail = AnswerOf<'getWebhookDelivery'>;
@@ -21,9 +21,9 @@ export function DeliveryPage() {
       <LinkAnchor to="/settings/webhooks/deliveries" size="sm">
         Deliveries
       </LinkAnchor>
-      <Waiting query={delivery} what="the delivery">
+      <QueryView query={delivery} what="the delivery">
         {(found) => <Delivery delivery={found} />}
-      </Waiting>
+      </QueryView>
     </Stack>
   );
 }

@@ -1,12 +1,12 @@
 import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import type { AnswerOf, WebhookDelivery } from '@tracking/client';
-import { askFirst } from '../../../app/overlays.tsx';
+import { confirmAction } from '../../../app/overlays.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { SCROLLED_BY_KEY } from '../webhook-parts.tsx';
 import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
-import { reasonLabel } from '../webhook-words.ts';
+import { reasonLabel } from '../webhook-labels.ts';
 
 type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
 
@@ -91,7 +91,7 @@ export const mayDiscard = ({ status }: Pick<WebhookDelivery, 'status'>) =>
   status !== 'succeeded' && status !== 'discarded';
 
 export function askToDiscard(onConfirm: () => void, count = 1): void {
-  askFirst({
+  confirmAction({
     title: count === 1 ? 'Discard the delivery?' : `Discard ${count} deliveries?`,
     children: <Text size="sm">The endpoint does not get it. It stays in the log, and can be replayed from there.</Text>,
     labels: { confirm: 'Discard', cancel: 'Cancel' },
@@ -123,12 +123,12 @@ export function useDeliveryWrites() {
   const retry = useWrite({
     write: (id: string) => client.webhookDeliveries.retry(id),
     done: 'It is attempted once more.',
-    touches: TOUCHED_BY_DELIVERIES,
+    invalidates: TOUCHED_BY_DELIVERIES,
   });
   const discard = useWrite({
     write: (id: string) => client.webhookDeliveries.discard(id),
     done: 'The delivery is discarded.',
-    touches: TOUCHED_BY_DELIVERIES,
+    invalidates: TOUCHED_BY_DELIVERIES,
   });
   return { retry, discard };
 }

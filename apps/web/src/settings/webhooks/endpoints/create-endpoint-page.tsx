@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
 import { failureText } from '../../../app/failures.ts';
 import { LinkAnchor, LinkButton, PageHeader } from '../../../app/page.tsx';
-import { ShownOnce } from '../../../app/shown-once.tsx';
+import { OneTimeSecret } from '../../../app/one-time-secret.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
@@ -13,8 +13,8 @@ export function CreateEndpointPage() {
   const form = useEndpointForm(NEW_ENDPOINT);
   const create = useWrite({
     write: (values: EndpointValues) => client.webhookEndpoints.create(bodyOf(values)),
-    touches: TOUCHED_BY_ENDPOINTS,
-    shows: (error) => {
+    invalidates: TOUCHED_BY_ENDPOINTS,
+    showsError: (error) => {
       showRefusal(form, error);
       return true;
     },
@@ -29,7 +29,7 @@ export function CreateEndpointPage() {
           <PageHeader title="The endpoint is made" about="It gets nothing yet: it is to answer a challenge first." />
           <Paper withBorder p="md">
             <Stack>
-              <ShownOnce label="Signing secret" secret={create.data.secret} />
+              <OneTimeSecret label="Signing secret" secret={create.data.secret} />
               <Group justify="end">
                 <LinkButton to="/settings/webhooks/$endpointId" params={{ endpointId: create.data.id }}>
                   Go on to the challenge

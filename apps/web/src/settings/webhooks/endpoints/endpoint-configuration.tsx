@@ -3,9 +3,9 @@ import { useDisclosure } from '@mantine/hooks';
 import type { WebhookEndpoint } from '@tracking/client';
 import { useState } from 'react';
 import { failureText, isOutdated } from '../../../app/failures.ts';
-import { SecretDialog, ShownOnce } from '../../../app/shown-once.tsx';
+import { SecretDialog, OneTimeSecret } from '../../../app/one-time-secret.tsx';
 import { useWrite } from '../../../app/write.ts';
-import { May } from '../../../session/permissions.tsx';
+import { PermissionGate } from '../../../session/permissions.tsx';
 import { useApi } from '../../../session/session.ts';
 import { eventLabel } from '../../../values/event-types.ts';
 import { Time } from '../../../values/time.tsx';
@@ -114,9 +114,9 @@ function EditEndpoint({ endpoint, onClose }: Props) {
       }
     },
     done: 'The endpoint is changed.',
-    touches: TOUCHED_BY_ENDPOINTS,
+    invalidates: TOUCHED_BY_ENDPOINTS,
     onDone: onClose,
-    shows: (error) => {
+    showsError: (error) => {
       showRefusal(form, error);
       return true;
     },
@@ -220,11 +220,11 @@ function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           <Button size="xs" variant="default" onClick={() => setDialog('rotate')}>
             Rotate…
           </Button>
-          <May permission="workspace:admin">
+          <PermissionGate permission="workspace:admin">
             <Button size="xs" variant="default" onClick={() => setDialog('reveal')}>
               Reveal…
             </Button>
-          </May>
+          </PermissionGate>
         </Group>
       </Stack>
       <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog]}>
@@ -265,10 +265,10 @@ function Reveal({ id, onClose }: EndpointSecretsProps) {
     const { secret, previous_secrets } = reveal.data;
     return (
       <Stack>
-        <ShownOnce label="Signing secret" secret={secret} />
+        <OneTimeSecret label="Signing secret" secret={secret} />
         {previous_secrets.map((previous) => (
           <Stack key={previous.secret} gap={2}>
-            <ShownOnce label="Earlier secret" secret={previous.secret} />
+            <OneTimeSecret label="Earlier secret" secret={previous.secret} />
             <Text size="xs" c="dimmed">
               It signs until <Time value={previous.expires_at} />.
             </Text>

@@ -16,7 +16,7 @@ import {
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { IconPlus, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { fieldErrors, fieldOf } from '../../../app/failures.ts';
+import { fieldErrors, topLevelField } from '../../../app/failures.ts';
 import { type EventType, eventAbout, eventGroups, eventLabel } from '../../../values/event-types.ts';
 import {
   API_VERSIONS,
@@ -39,7 +39,7 @@ export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
 /** Shows the service's errors at their fields, such as `event_types[0]` and `headers.X-Site`. */
 export function showRefusal(form: EndpointForm, error: unknown): void {
   const faults = Object.entries(fieldErrors(error) ?? {});
-  form.setErrors(Object.fromEntries(faults.map(([param, message]) => [fieldOf(param), message])));
+  form.setErrors(Object.fromEntries(faults.map(([param, message]) => [topLevelField(param), message])));
 }
 
 export function EndpointFormFields({ form }: { readonly form: EndpointForm }) {

@@ -15,18 +15,18 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense } from 'react';
-import { late } from '../../../app/lazy.tsx';
-import { LinkAnchor, Waiting } from '../../../app/page.tsx';
+import { lazyWithRetry } from '../../../app/lazy.tsx';
+import { LinkAnchor, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { Fact, Facts, SCROLLED_BY_KEY, WordsBadge } from '../webhook-parts.tsx';
 import { statsQuery } from '../webhook-queries.ts';
 import { STATS_WINDOWS, type StatsWindow } from '../webhook-search.ts';
-import { DISABLED_REASONS, reasonLabel } from '../webhook-words.ts';
+import { DISABLED_REASONS, reasonLabel } from '../webhook-labels.ts';
 import { type Column, type EndpointStats, HEALTH, columnsOf, healthOf, percent, totalsOf } from './stats-series.ts';
 
 /** Needed once per endpoint. */
-const EndpointSetup = late(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));
+const EndpointSetup = lazyWithRetry(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));
 
 interface Props {
   readonly endpoint: WebhookEndpoint;
@@ -50,7 +50,7 @@ export function EndpointOverview({ endpoint, window, onWindow }: Props) {
 }
 
 /** Loads recharts only when a chart is shown. */
-const StatsChart = late(() => import('./stats-chart.tsx'));
+const StatsChart = lazyWithRetry(() => import('./stats-chart.tsx'));
 
 interface EndpointStatsProps {
   readonly endpoint: WebhookEndpoint;
@@ -78,9 +78,9 @@ function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) 
             onChange={onWindow}
           />
         </Group>
-        <Waiting query={stats} what="the statistics">
+        <QueryView query={stats} what="the statistics">
           {(read) => <Stats stats={read} window={window} />}
-        </Waiting>
+        </QueryView>
       </Stack>
     </Paper>
   );

@@ -18,9 +18,9 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense, useState } from 'react';
 import { Copy } from '../../../app/copy.tsx';
-import { late } from '../../../app/lazy.tsx';
-import { askFirst } from '../../../app/overlays.tsx';
-import { LinkAnchor, PageHeader, Waiting } from '../../../app/page.tsx';
+import { lazyWithRetry } from '../../../app/lazy.tsx';
+import { confirmAction } from '../../../app/overlays.tsx';
+import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EndpointBadge } from '../webhook-parts.tsx';
@@ -29,9 +29,11 @@ import type { EndpointSearch, EndpointTab } from '../webhook-search.ts';
 import { EndpointOverview } from './endpoint-overview.tsx';
 
 // Each tab is loaded when it is opened.
-const Deliveries = late(async () => ({ default: (await import('../deliveries/deliveries-page.tsx')).Deliveries }));
-const Replays = late(async () => ({ default: (await import('../replays/replays-page.tsx')).Replays }));
-const EndpointConfiguration = late(async () => ({
+const Deliveries = lazyWithRetry(async () => ({
+  default: (await import('../deliveries/deliveries-page.tsx')).Deliveries,
+}));
+const Replays = lazyWithRetry(async () => ({ default: (await import('../replays/replays-page.tsx')).Replays }));
+const EndpointConfiguration = lazyWithRetry(async () => ({
   default: (await import('./endpoint-configuration.tsx')).EndpointConfiguration,
 }));
 
@@ -51,9 +53,9 @@ export function EndpointPage() {
       <LinkAnchor to="/settings/webhooks" size="sm">
         Webhooks
       </LinkAnchor>
-      <Waiting query={endpoint} what="the endpoint">
+      <QueryView query={endpoint} what="the endpoint">
         {(found) => <Endpoint endpoint={found} />}
-      </Waiting>
+      </QueryView>
     </Stack>
   );
 }
@@ -121,8 +123,10 @@ function Loading() {
   );
 }
 
-const SendTest = late(async () => ({ default: (await import('./send-test.tsx')).SendTest }));
-const CreateReplay = late(async () => ({ default: (await import('../replays/create-replay.tsx')).CreateReplay }));
+const SendTest = lazyWithRetry(async () => ({ default: (await import('./send-test.tsx')).SendTest }));
+const CreateReplay = lazyWithRetry(async () => ({
+  default: (await import('../replays/create-replay.tsx')).CreateReplay,
+}));
 
 type Dialog = 'test' | 'replay';
 const TITLES: Readonly<Record<Dialog, string>> = { test: 'Send a test event', replay: 'Replay events' };
@@ -136,21 +140,21 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const enable = useWrite({
     write: () => client.webhookEndpoints.enable(id),
     done: 'The endpoint is enabled: it gets what happens from now on.',
-    touches: TOUCHED_BY_ENDPOINTS,
+    invalidates: TOUCHED_BY_ENDPOINTS,
   });
   const disable = useWrite({
     write: () => client.webhookEndpoints.disable(id),
     done: 'The endpoint is disabled.',
-    touches: TOUCHED_BY_ENDPOINTS,
+    invalidates: TOUCHED_BY_ENDPOINTS,
   });
   const remove = useWrite({
     write: () => client.webhookEndpoints.delete(id),
     done: 'The endpoint is deleted.',
-    touches: [['webhook-endpoints']],
+    invalidates: [['webhook-endpoints']],
     onDone: () => void navigate({ to: '/settings/webhooks' }),
   });
   const askToDisable = () =>
-    askFirst({
+    confirmAction({
       title: 'Disable the endpoint?',
       children: (
         <Text size="sm">
@@ -162,7 +166,7 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       onConfirm: () => disable.mutate(),
     });
   const askToDelete = () =>
-    askFirst({
+    confirmAction({
       title: 'Delete the endpoint?',
       children: (
         <Text size="sm">What waits for it is discarded. Its deliveries stay in the log. This cannot be undone.</Text>

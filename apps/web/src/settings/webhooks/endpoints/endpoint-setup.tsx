@@ -13,11 +13,11 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
   const client = useApi();
   const { id, status } = endpoint;
   const isVerified = status !== 'pending_verification';
-  const verify = useWrite({ write: () => client.webhookEndpoints.verify(id), touches: TOUCHED_BY_ENDPOINTS });
+  const verify = useWrite({ write: () => client.webhookEndpoints.verify(id), invalidates: TOUCHED_BY_ENDPOINTS });
   const enable = useWrite({
     write: () => client.webhookEndpoints.enable(id),
     done: 'The endpoint is enabled: it gets what happens from now on.',
-    touches: TOUCHED_BY_ENDPOINTS,
+    invalidates: TOUCHED_BY_ENDPOINTS,
   });
   return (
     <Paper withBorder p="md" component="section" aria-label="Setting it up">

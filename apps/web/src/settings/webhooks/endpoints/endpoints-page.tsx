@@ -2,7 +2,7 @@ import { Alert, Group, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
-import { LinkAnchor, LinkButton, PageHeader, Waiting } from '../../../app/page.tsx';
+import { LinkAnchor, LinkButton, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { EndpointBadge, WordsBadge } from '../webhook-parts.tsx';
@@ -25,9 +25,9 @@ export function EndpointsPage() {
         }
       />
       <WebhookTabs at="/settings/webhooks" />
-      <Waiting query={endpoints} what="the endpoints">
+      <QueryView query={endpoints} what="the endpoints">
         {(all) => (all.length === 0 ? <NoEndpoints /> : <Endpoints endpoints={all} />)}
-      </Waiting>
+      </QueryView>
     </Stack>
   );
 }

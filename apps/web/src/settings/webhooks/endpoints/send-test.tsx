@@ -21,7 +21,7 @@ export function SendTest({ endpoint, onClose }: Props) {
   const [type, setType] = useState<EventType>('milestone.recorded');
   const send = useWrite({
     write: () => client.webhookEndpoints.test(endpoint.id, type),
-    touches: TOUCHED_BY_DELIVERIES,
+    invalidates: TOUCHED_BY_DELIVERIES,
   });
   const id = send.data?.id;
   const delivery = useQuery({ ...deliveryQuery(environment, id ?? ''), enabled: id !== undefined });

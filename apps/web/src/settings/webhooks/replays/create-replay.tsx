@@ -15,7 +15,7 @@ import {
   type ReplayedStatus,
   optionsOf,
   replayBody,
-} from '../webhook-words.ts';
+} from '../webhook-labels.ts';
 
 interface Props {
   readonly endpoint: WebhookEndpoint;
@@ -29,9 +29,9 @@ export function CreateReplay({ endpoint, onClose, onBegun }: Props) {
   const begin = useWrite({
     write: () => client.webhookReplays.create(endpoint.id, replayBody(values)),
     done: 'The replay is begun.',
-    touches: TOUCHED_BY_DELIVERIES,
+    invalidates: TOUCHED_BY_DELIVERIES,
     onDone: onBegun,
-    shows: () => true,
+    showsError: () => true,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

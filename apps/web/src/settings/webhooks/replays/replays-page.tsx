@@ -2,13 +2,13 @@ import { Alert, Button, Group, List, Modal, Progress, Stack, Table, Text, Toolti
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { AnswerOf, WebhookEndpoint, WebhookReplay } from '@tracking/client';
-import { LinkAnchor, PageHeader, Waiting } from '../../../app/page.tsx';
+import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
 import { SCROLLED_BY_KEY, WordsBadge } from '../webhook-parts.tsx';
 import { TOUCHED_BY_DELIVERIES, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
-import { REPLAY_STATUSES, progressOf, replayAbout } from '../webhook-words.ts';
+import { REPLAY_STATUSES, progressOf, replayAbout } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { CreateReplay } from './create-replay.tsx';
 
@@ -43,7 +43,7 @@ export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
           </Tooltip>
         </Group>
       )}
-      <Waiting query={replays} what="the replays">
+      <QueryView query={replays} what="the replays">
         {(all) =>
           all.length === 0 ? (
             <Alert title="None yet">
@@ -55,7 +55,7 @@ export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
             <ReplayTable replays={all} showsEndpoint={endpoint === undefined} />
           )
         }
-      </Waiting>
+      </QueryView>
       {endpoint !== undefined && (
         <Modal opened={isMaking} onClose={close} title="Replay events">
           <CreateReplay endpoint={endpoint} onClose={close} onBegun={close} />
@@ -132,12 +132,12 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   const cancel = useWrite({
     write: () => client.webhookReplays.cancel(id),
     done: 'It is canceled: what was begun goes on.',
-    touches: TOUCHED_BY_DELIVERIES,
+    invalidates: TOUCHED_BY_DELIVERIES,
   });
   const resume = useWrite({
     write: () => client.webhookReplays.resume(id),
     done: 'It goes on.',
-    touches: TOUCHED_BY_DELIVERIES,
+    invalidates: TOUCHED_BY_DELIVERIES,
   });
   const share = progressOf(replay);
   const wasDone = action === 'discard' ? 'discarded' : 'delivered';

@@ -1,6 +1,13 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
 import { aShipment } from '../shipments/a-shipment.ts';
-import { concernsLists, missedNews, readOnceMore, shipmentNewsQuery, showShipments, withNews } from './live-news.ts';
+import {
+  listFilter,
+  markListsOutdated,
+  refetchEnvironment,
+  shipmentUpdatesQuery,
+  showShipments,
+  mergeUpdates,
+} from './live-updates.ts';
 
 describe('live news', () => {
   const NONE = { shipments: new Map(), missed: false };
@@ -25,19 +32,19 @@ describe('live news', () => {
     const fresh = aShipment({ id: 'c' });
     showShipments(queries, 'live', [fresh]);
     expect(listed()).toEqual([first, second]);
-    expect([...(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
+    expect([...(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
   });
 
   it('concerns listed shipments, and all while a list in view filters by exceptions', () => {
-    expect(['a', 'b', 'c'].filter(concernsLists(queries, 'live'))).toEqual(['a', 'b']);
+    expect(['a', 'b', 'c'].filter(listFilter(queries, 'live'))).toEqual(['a', 'b']);
     const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
     const leave = new InfiniteQueryObserver(queries, {
       ...{ queryKey, queryFn: () => ({ data: [], next_cursor: null }), initialPageParam: undefined },
       getNextPageParam: () => undefined,
     }).subscribe(() => undefined);
-    expect(['a', 'c'].filter(concernsLists(queries, 'live'))).toEqual(['a', 'c']);
+    expect(['a', 'c'].filter(listFilter(queries, 'live'))).toEqual(['a', 'c']);
     leave();
-    expect(['a', 'c'].filter(concernsLists(queries, 'live'))).toEqual(['a']);
+    expect(['a', 'c'].filter(listFilter(queries, 'live'))).toEqual(['a']);
   });
 
   it('belongs to one environment', () => {
@@ -47,14 +54,14 @@ describe('live news', () => {
 
   it('keeps the latest thousand, and reports if there were more', () => {
     const many = Array.from({ length: 1_001 }, (_, n) => aShipment({ id: `s${n}` }));
-    const news = withNews(NONE, many, 1);
+    const news = mergeUpdates(NONE, many, 1);
     expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
   });
 
   it('drops lists out of view once events were missed', () => {
-    missedNews(queries, 'live');
+    markListsOutdated(queries, 'live');
     expect(listed()).toBeUndefined();
-    expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)).toBeUndefined();
+    expect(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)).toBeUndefined();
   });
 
   it('marks a list in view as possibly outdated', () => {
@@ -66,10 +73,10 @@ describe('live news', () => {
       staleTime: Infinity,
     });
     const leave = observer.subscribe(() => undefined);
-    missedNews(queries, 'live');
+    markListsOutdated(queries, 'live');
     leave();
     expect(listed()).toEqual([first, second]);
-    expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.missed).toBe(true);
+    expect(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.missed).toBe(true);
   });
 });
 
@@ -105,7 +112,7 @@ describe('reading once more', () => {
   it.each([['shipment'], ['shipments'], ['exception-queue']])('rereads what was read: %s', async (kind) => {
     look([kind, 'live', 'a']);
     await answered('before');
-    readOnceMore(queries, 'live');
+    refetchEnvironment(queries, 'live');
     await new Promise(setImmediate);
     expect([reads.length, queries.getQueryData([kind, 'live', 'a'])]).toEqual([2, 'before']);
     await answered('now');
@@ -114,7 +121,7 @@ describe('reading once more', () => {
 
   it('shows a read under way, and then rereads', async () => {
     look(['shipment', 'live', 'a']);
-    readOnceMore(queries, 'live');
+    refetchEnvironment(queries, 'live');
     await new Promise(setImmediate);
     expect(reads).toHaveLength(1);
     await answered('before');
@@ -128,7 +135,7 @@ describe('reading once more', () => {
     async (key) => {
       look(key);
       await answered('before');
-      readOnceMore(queries, 'live');
+      refetchEnvironment(queries, 'live');
       await new Promise(setImmediate);
       expect([reads.length, queries.getQueryCache().get(hashKey(key))?.state.isInvalidated]).toEqual([1, false]);
     },

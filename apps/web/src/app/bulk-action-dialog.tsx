@@ -2,8 +2,8 @@ import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@manti
 import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { failureOf } from './failures.ts';
-import { type Tally, forEachOf } from './write.ts';
+import { describeFailure } from './failures.ts';
+import { type Tally, runConcurrently } from './write.ts';
 
 /** Failures that are listed one by one; the rest are counted. */
 const MAX_LISTED = 50;
@@ -33,7 +33,7 @@ type State<Item> =
  * A dialog that does one thing to several items, one request for each. Closing it during the run asks, and stops the run. The
  * outcome is always shown.
  */
-export function DoSeveral<Item extends { readonly id: string }>(props: Props<Item>) {
+export function BulkActionDialog<Item extends { readonly id: string }>(props: Props<Item>) {
   const { title, items, nameOf, children, action, cancel, write, done, onDone, onClose } = props;
   const [state, setState] = useState<State<Item>>({ is: 'asking' });
   const [isAsked, setIsAsked] = useState(false);
@@ -58,7 +58,7 @@ export function DoSeveral<Item extends { readonly id: string }>(props: Props<Ite
     const onProgress = (tally: Tally<Item>) => setState({ is: 'running', of: some.length, tally });
     onProgress({ done: [], failed: [], left: some.length });
     setIsAsked(false);
-    const tally = await forEachOf(some, { write, onProgress, signal: stop.signal });
+    const tally = await runConcurrently(some, { write, onProgress, signal: stop.signal });
     onDone(tally.done);
     const isWhole = tally.done.length === some.length;
     if (isShown.current && !isWhole) return setState({ is: 'ended', of: some.length, tally });
@@ -67,7 +67,7 @@ export function DoSeveral<Item extends { readonly id: string }>(props: Props<Ite
     if (isShown.current) onClose();
   };
   const failureText = ({ item, error }: Tally<Item>['failed'][number]) =>
-    `${nameOf(item)}: ${failureOf(error).message}`;
+    `${nameOf(item)}: ${describeFailure(error).message}`;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void begin(items);

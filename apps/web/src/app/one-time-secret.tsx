@@ -18,7 +18,7 @@ const ShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 const SECRET_ADVICE = 'Whoever has it can act with it: keep it in a secret store.';
 
 /** A secret at the only moment when it is visible. The page does not keep it. */
-export function ShownOnce({ label, secret, about = SECRET_ADVICE }: Props) {
+export function OneTimeSecret({ label, secret, about = SECRET_ADVICE }: Props) {
   const reportShown = useContext(ShownContext);
   useEffect(() => {
     reportShown(true);
@@ -62,17 +62,17 @@ export function ShownOnce({ label, secret, about = SECRET_ADVICE }: Props) {
  * does while the response with the secret is awaited.
  */
 export function SecretDialog({ onClose, children, ...rest }: ModalProps) {
-  const isAwaited = useIsMutating() > 0;
+  const isPending = useIsMutating() > 0;
   const [isShown, setIsShown] = useState(false);
   return (
     <Modal
       {...rest}
       onClose={() => {
-        if (!isAwaited) onClose();
+        if (!isPending) onClose();
       }}
       closeOnClickOutside={false}
       closeOnEscape={!isShown}
-      closeButtonProps={{ disabled: isAwaited }}
+      closeButtonProps={{ disabled: isPending }}
     >
       <ShownContext value={setIsShown}>{children}</ShownContext>
     </Modal>

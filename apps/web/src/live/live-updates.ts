@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/client';
 import type { Environment } from '../session/api.ts';
 
 /** The changes of shipments since their lists were read. */
-export interface ShipmentNews {
+export interface ShipmentUpdates {
   /** The current shipments by id, the latest change last. */
   readonly shipments: ReadonlyMap<
     string,
@@ -15,16 +15,16 @@ export interface ShipmentNews {
 
 /** Shipments that are kept at most. A reader with so many changes pending rereads the list anyway. */
 const MAX_SHIPMENTS = 1_000;
-const NONE: ShipmentNews = { shipments: new Map(), missed: false };
+const NO_UPDATES: ShipmentUpdates = { shipments: new Map(), missed: false };
 
 type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
 
 /** Filled by events, never fetched. */
-export function shipmentNewsQuery(environment: Environment) {
+export function shipmentUpdatesQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['shipment-news', environment],
-    queryFn: (): ShipmentNews => NONE,
-    initialData: NONE,
+    queryFn: (): ShipmentUpdates => NO_UPDATES,
+    initialData: NO_UPDATES,
     staleTime: Infinity,
     gcTime: Infinity,
     refetchOnMount: false,
@@ -51,8 +51,8 @@ export function showShipments(queries: QueryClient, environment: Environment, la
     if (!list?.pages.some(({ data }) => data.some((known) => now(known) !== known))) return list;
     return { ...list, pages: list.pages.map((page) => ({ ...page, data: page.data.map(now) })) };
   });
-  queries.setQueryData<ShipmentNews>(shipmentNewsQuery(environment).queryKey, (news = NONE) =>
-    withNews(news, byId.values(), Date.now()),
+  queries.setQueryData<ShipmentUpdates>(shipmentUpdatesQuery(environment).queryKey, (news = NO_UPDATES) =>
+    mergeUpdates(news, byId.values(), Date.now()),
   );
 }
 
@@ -60,43 +60,43 @@ export function showShipments(queries: QueryClient, environment: Environment, la
  * Decides for which shipments an event of an exception matters: those in a list, or all if a list in view filters by
  * exceptions.
  */
-export function concernsLists(queries: QueryClient, environment: Environment): (id: string) => boolean {
-  const ofShipments = { queryKey: ['shipments', environment] };
-  const lists = queries.getQueriesData<InfiniteData<Page>>(ofShipments);
+export function listFilter(queries: QueryClient, environment: Environment): (id: string) => boolean {
+  const shipmentLists = { queryKey: ['shipments', environment] };
+  const lists = queries.getQueriesData<InfiniteData<Page>>(shipmentLists);
   const listed = new Set(
     lists.flatMap(([, list]) => list?.pages.flatMap(({ data }) => data.map(({ id }) => id)) ?? []),
   );
-  const shown = queries.getQueryCache().findAll({ ...ofShipments, type: 'active' });
-  const goByExceptions = shown.some(({ queryKey: [, , query] }) => {
+  const shown = queries.getQueryCache().findAll({ ...shipmentLists, type: 'active' });
+  const filtersByExceptions = shown.some(({ queryKey: [, , query] }) => {
     const { has_open_exceptions } = (query ?? {}) as { readonly has_open_exceptions?: boolean };
     return has_open_exceptions !== undefined;
   });
-  return (id) => goByExceptions || listed.has(id);
+  return (id) => filtersByExceptions || listed.has(id);
 }
 
 /** Marks lists in view as possibly outdated. The others are read again when they are next shown. */
-export function missedNews(queries: QueryClient, environment: Environment): void {
+export function markListsOutdated(queries: QueryClient, environment: Environment): void {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
   if (queries.getQueryCache().findAll(lists).length === 0) return;
-  queries.setQueryData<ShipmentNews>(shipmentNewsQuery(environment).queryKey, (news = NONE) => ({
+  queries.setQueryData<ShipmentUpdates>(shipmentUpdatesQuery(environment).queryKey, (news = NO_UPDATES) => ({
     ...news,
     missed: true,
   }));
 }
 
 /** Rereads all lists: those in view from their first page, the others when they are next shown. */
-export async function readListsAnew(queries: QueryClient, environment: Environment): Promise<void> {
+export async function reloadLists(queries: QueryClient, environment: Environment): Promise<void> {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
   queries.setQueriesData<InfiniteData<Page>>(lists, (list) =>
     list === undefined ? list : { pages: list.pages.slice(0, 1), pageParams: list.pageParams.slice(0, 1) },
   );
-  queries.setQueryData(shipmentNewsQuery(environment).queryKey, NONE);
+  queries.setQueryData(shipmentUpdatesQuery(environment).queryKey, NO_UPDATES);
   await queries.refetchQueries(lists);
 }
 
-export function withNews(news: ShipmentNews, latest: Iterable<Shipment>, receivedAt: number): ShipmentNews {
+export function mergeUpdates(news: ShipmentUpdates, latest: Iterable<Shipment>, receivedAt: number): ShipmentUpdates {
   const shipments = new Map(news.shipments);
   for (const shipment of latest) {
     if (!isNewer(shipment, shipments.get(shipment.id)?.shipment)) continue;
@@ -121,14 +121,14 @@ const NOT_CHANGED_BY_EVENTS: ReadonlySet<unknown> = new Set([
  * Reads everything of an environment again, lists too. Called when the stream opens: data that was read before, or is being read
  * at that moment, may be older than the first event.
  */
-export function readOnceMore(queries: QueryClient, environment: Environment): void {
+export function refetchEnvironment(queries: QueryClient, environment: Environment): void {
   const read = queries.getQueryCache().findAll({
     predicate: ({ queryKey: [kind, of] }) => of === environment && !NOT_CHANGED_BY_EVENTS.has(kind),
   });
-  for (const query of read) void readAgain(queries, query);
+  for (const query of read) void refetchQuery(queries, query);
 }
 
-async function readAgain(queries: QueryClient, query: Query): Promise<void> {
+async function refetchQuery(queries: QueryClient, query: Query): Promise<void> {
   // A read that is under way is shown first: restarting it would only delay it.
   await query.promise?.catch(() => undefined);
   await queries.invalidateQueries({ predicate: (one) => one === query });

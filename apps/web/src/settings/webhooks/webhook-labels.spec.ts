@@ -1,5 +1,5 @@
 import type { WebhookReplay } from '@tracking/client';
-import { FAILED_OR_MISSED, progressOf, replayAbout, replayBody } from './webhook-words.ts';
+import { FAILED_OR_MISSED, progressOf, replayAbout, replayBody } from './webhook-labels.ts';
 
 const REPLAY: WebhookReplay = {
   id: 'rpl_1',
