@@ -23,7 +23,7 @@ export function RoleChoice({ value, onChange }: RoleChoiceProps) {
   );
 }
 
-const GRACES = [
+const GRACE_PERIODS = [
   { value: '0', label: 'At once' },
   { value: '3600', label: 'In an hour' },
   { value: '86400', label: 'In a day' },
@@ -60,7 +60,7 @@ export function RotateSecret({ what, label, children, rotate, touches, onClose }
       <Text size="sm">{children}</Text>
       <Select
         label={`The old ${what} ends`}
-        data={GRACES}
+        data={GRACE_PERIODS}
         value={grace}
         onChange={(value) => setGrace(value ?? grace)}
         allowDeselect={false}

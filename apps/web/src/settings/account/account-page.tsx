@@ -33,13 +33,13 @@ export function AccountPage() {
   return (
     <Stack gap="xl">
       <PageHeader title="My account" about={user?.email} />
-      <Part title="You">
+      <Section title="You">
         <ChangeName />
         <Text size="sm">
           {ROLE_LABELS[role]} in {workspace.name}. {ROLE_DESCRIPTIONS[role]}
         </Text>
-      </Part>
-      <Part title="Theme">
+      </Section>
+      <Section title="Theme">
         <SegmentedControl
           aria-label="Theme"
           value={colorScheme}
@@ -47,18 +47,18 @@ export function AccountPage() {
           data={COLOR_SCHEMES.map((each) => ({ ...each }))}
           w="fit-content"
         />
-      </Part>
-      <Part title="Password">
+      </Section>
+      <Section title="Password">
         <ChangePassword />
-      </Part>
-      <Part title="Sessions">
+      </Section>
+      <Section title="Sessions">
         <Sessions />
-      </Part>
+      </Section>
     </Stack>
   );
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <Stack component="section" gap="sm" aria-label={title}>
       <Title order={2} size="h4">
@@ -166,8 +166,12 @@ function Sessions() {
           if (!(error instanceof NotFoundError)) throw error;
         }
       };
-      const never = new AbortController().signal;
-      const { failed } = await runConcurrently(ended, { write: endOne, onProgress: () => undefined, signal: never });
+      const neverAborted = new AbortController().signal;
+      const { failed } = await runConcurrently(ended, {
+        write: endOne,
+        onProgress: () => undefined,
+        signal: neverAborted,
+      });
       if (failed[0] !== undefined) throw failed[0].error;
     },
     done: 'Signed out there.',

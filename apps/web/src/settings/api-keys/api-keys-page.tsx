@@ -29,16 +29,16 @@ import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useHasPermission, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { RotateSecret } from '../settings-parts.tsx';
-import { calledOf, usersQuery } from '../team/team.ts';
+import { memberName, usersQuery } from '../team/team.ts';
 import {
   type ApiKey,
   KEY_STATE_LABELS,
   type ServiceAccount,
   keysQuery,
-  mayHaveKeys,
-  mayRotate,
+  canHaveKeys,
+  canRotate,
   serviceAccountsQuery,
-  stateOf,
+  keyState,
 } from './key-queries.ts';
 
 type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };
@@ -61,7 +61,7 @@ export function ApiKeysPage() {
       />
       <QueryView query={keys} what="the keys">
         {(all) => {
-          const shown = all.filter((key) => showsEnded || stateOf(key, Date.now()) === 'active');
+          const shown = all.filter((key) => showsEnded || keyState(key, Date.now()) === 'active');
           return (
             <>
               <Switch
@@ -102,7 +102,7 @@ export function Keys({ keys, onRotate }: Props) {
     done: 'The key is revoked.',
     invalidates: [['api-keys']],
   });
-  const ask = (key: ApiKey) =>
+  const confirmRevoke = (key: ApiKey) =>
     confirmAction({
       title: `Revoke “${key.name}”?`,
       children: <Text size="sm">Whatever uses it is refused within five seconds. This cannot be undone.</Text>,
@@ -127,7 +127,7 @@ export function Keys({ keys, onRotate }: Props) {
         </Table.Thead>
         <Table.Tbody>
           {keys.map((key) => {
-            const state = stateOf(key, Date.now());
+            const state = keyState(key, Date.now());
             return (
               <Table.Tr key={key.id}>
                 <Table.Td>{key.name}</Table.Td>
@@ -149,8 +149,8 @@ export function Keys({ keys, onRotate }: Props) {
                 <Table.Td ta="end" className="rowActions">
                   {state === 'active' && (
                     <RowMenu of={key.name}>
-                      {mayRotate(key, user?.id) && <Menu.Item onClick={() => onRotate(key)}>Rotate…</Menu.Item>}
-                      <Menu.Item color="red" onClick={() => ask(key)}>
+                      {canRotate(key, user?.id) && <Menu.Item onClick={() => onRotate(key)}>Rotate…</Menu.Item>}
+                      <Menu.Item color="red" onClick={() => confirmRevoke(key)}>
                         Revoke…
                       </Menu.Item>
                     </RowMenu>
@@ -174,12 +174,12 @@ function useOwnerNames(): (owner: ApiKey['owner']) => string {
     if (id === user?.id) return 'Myself';
     if (type === 'service_account') return accounts.data?.find((each) => each.id === id)?.name ?? 'A service account';
     const found = users.data?.find((each) => each.id === id);
-    return found === undefined ? 'A person' : calledOf(found);
+    return found === undefined ? 'A person' : memberName(found);
   };
 }
 
 /** The value for the user's own account in the select. */
-const OWN = '';
+const OWN_ACCOUNT = '';
 
 interface CreateKeyProps {
   readonly onClose: () => void;
@@ -189,17 +189,17 @@ interface CreateKeyProps {
 
 export function CreateKey({ onClose, account }: CreateKeyProps) {
   const [client, environment] = [useApi(), useEnvironment()];
-  const mayOfAccounts = useHasPermission('keys:manage');
-  const mayOfAdmins = useHasPermission('workspace:admin');
-  const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: mayOfAccounts && account === undefined });
+  const managesKeys = useHasPermission('keys:manage');
+  const isAdmin = useHasPermission('workspace:admin');
+  const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: managesKeys && account === undefined });
   const form = useForm({
     mode: 'controlled',
-    initialValues: { name: '', environment, owner: account?.id ?? OWN },
+    initialValues: { name: '', environment, owner: account?.id ?? OWN_ACCOUNT },
     validate: { name: (name) => (name.trim() === '' ? 'Say what it is for' : null) },
   });
   const create = useWrite({
     write: ({ owner, ...key }: typeof form.values) =>
-      client.keys.create({ ...key, ...(owner !== OWN && { service_account_id: owner }) }),
+      client.keys.create({ ...key, ...(owner !== OWN_ACCOUNT && { service_account_id: owner }) }),
     invalidates: [['api-keys']],
     showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
@@ -237,16 +237,16 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
             ]}
           />
         </Stack>
-        {mayOfAccounts && account === undefined && (
+        {managesKeys && account === undefined && (
           <Select
             {...form.getInputProps('owner')}
             label="Acts as"
             description="A system’s key belongs to a service account: it goes on when a person leaves."
             allowDeselect={false}
             data={[
-              { value: OWN, label: 'Myself' },
+              { value: OWN_ACCOUNT, label: 'Myself' },
               ...(accounts.data ?? [])
-                .filter((each) => mayHaveKeys(each, mayOfAdmins))
+                .filter((each) => canHaveKeys(each, isAdmin))
                 .map(({ id, name, role }) => ({ value: id, label: `${name} (${ROLE_LABELS[role]})` })),
             ]}
           />

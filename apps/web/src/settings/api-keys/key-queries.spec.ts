@@ -1,25 +1,25 @@
-import { type ApiKey, mayHaveKeys, mayRotate, stateOf } from './key-queries.ts';
+import { type ApiKey, canHaveKeys, canRotate, keyState } from './key-queries.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const key = (times: Partial<ApiKey>) => ({ revoked_at: null, expires_at: null, ...times }) as ApiKey;
 
 it('shows whether a key is valid, and why not', () => {
-  expect(stateOf(key({}), NOW)).toBe('active');
-  expect(stateOf(key({ expires_at: '2026-11-23T12:00:01Z' }), NOW)).toBe('active');
-  expect(stateOf(key({ expires_at: '2026-11-23T12:00:00Z' }), NOW)).toBe('expired');
+  expect(keyState(key({}), NOW)).toBe('active');
+  expect(keyState(key({ expires_at: '2026-11-23T12:00:01Z' }), NOW)).toBe('active');
+  expect(keyState(key({ expires_at: '2026-11-23T12:00:00Z' }), NOW)).toBe('expired');
   const revoked = { revoked_at: '2026-11-23T11:00:00Z', expires_at: '2026-11-23T11:30:00Z' };
-  expect(stateOf(key(revoked), NOW)).toBe('revoked');
+  expect(keyState(key(revoked), NOW)).toBe('revoked');
 });
 
 it("rotates keys of systems and one's own, never those of other people", () => {
-  expect(mayRotate({ owner: { type: 'user', id: 'usr_me' } }, 'usr_me')).toBe(true);
-  expect(mayRotate({ owner: { type: 'user', id: 'usr_other' } }, 'usr_me')).toBe(false);
-  expect(mayRotate({ owner: { type: 'service_account', id: 'sva_1' } }, 'usr_me')).toBe(true);
+  expect(canRotate({ owner: { type: 'user', id: 'usr_me' } }, 'usr_me')).toBe(true);
+  expect(canRotate({ owner: { type: 'user', id: 'usr_other' } }, 'usr_me')).toBe(false);
+  expect(canRotate({ owner: { type: 'service_account', id: 'sva_1' } }, 'usr_me')).toBe(true);
 });
 
 it('makes keys for active service accounts, for administrators by administrators only', () => {
-  expect(mayHaveKeys({ status: 'active', role: 'operator' }, false)).toBe(true);
-  expect(mayHaveKeys({ status: 'deactivated', role: 'operator' }, true)).toBe(false);
-  expect(mayHaveKeys({ status: 'active', role: 'admin' }, false)).toBe(false);
-  expect(mayHaveKeys({ status: 'active', role: 'admin' }, true)).toBe(true);
+  expect(canHaveKeys({ status: 'active', role: 'operator' }, false)).toBe(true);
+  expect(canHaveKeys({ status: 'deactivated', role: 'operator' }, true)).toBe(false);
+  expect(canHaveKeys({ status: 'active', role: 'admin' }, false)).toBe(false);
+  expect(canHaveKeys({ status: 'active', role: 'admin' }, true)).toBe(true);
 });

@@ -25,18 +25,18 @@ export const KEY_STATE_LABELS: Readonly<Record<KeyState, string>> = {
   expired: 'Expired',
 };
 
-export function stateOf({ revoked_at, expires_at }: ApiKey, now: number): KeyState {
+export function keyState({ revoked_at, expires_at }: ApiKey, now: number): KeyState {
   if (revoked_at !== null) return 'revoked';
   return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'active';
 }
 
 /** A key of another person can be revoked, but not replaced: only its owner may hold the new one. */
-export function mayRotate({ owner }: Pick<ApiKey, 'owner'>, userId: string | undefined): boolean {
+export function canRotate({ owner }: Pick<ApiKey, 'owner'>, userId: string | undefined): boolean {
   return owner.type === 'service_account' || owner.id === userId;
 }
 
 /** Checks if a user who manages keys can make keys for the account. */
-export function mayHaveKeys({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
+export function canHaveKeys({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
   return status === 'active' && (role !== 'admin' || isAdmin);
 }
 

@@ -23,15 +23,15 @@ import { DateField } from '../../values/time-fields.tsx';
 import { Time } from '../../values/time.tsx';
 import { DAYS } from '../../values/zones.ts';
 import { keysQuery, serviceAccountsQuery } from '../api-keys/key-queries.ts';
-import { calledOf, usersQuery } from '../team/team.ts';
+import { memberName, usersQuery } from '../team/team.ts';
 import {
-  COMMAND_LINE,
-  type NameOf,
-  actorOf,
+  COMMAND_LINE_ACTOR,
+  type NameLookup,
+  actorName,
   auditLogQuery,
-  changesIn,
+  changedFields,
   endpointNamesQuery,
-  sentenceOf,
+  describeEntry,
 } from './audit-log.ts';
 import { AUDIT_TYPE_LABELS, type AuditEntry, type AuditSearch, type AuditType } from './audit-search.ts';
 
@@ -47,7 +47,7 @@ function AuditLog() {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/settings/audit-log' });
   const log = useInfiniteQuery(auditLogQuery(useEnvironment(), search));
   const entries = log.data?.pages.flatMap(({ data }) => data) ?? [];
-  const isNarrowed = Object.keys(search).length > 0;
+  const isFiltered = Object.keys(search).length > 0;
   return (
     <Stack>
       <PageHeader
@@ -62,8 +62,8 @@ function AuditLog() {
       )}
       {log.isError && <ErrorAlert error={log.error} reset={() => void log.refetch()} />}
       {log.isSuccess && entries.length === 0 && (
-        <Alert title={isNarrowed ? 'Nothing matches' : 'Nothing has been changed yet'}>
-          {isNarrowed
+        <Alert title={isFiltered ? 'Nothing matches' : 'Nothing has been changed yet'}>
+          {isFiltered
             ? 'Widen the days, or clear the filters.'
             : 'Every change of people, keys and endpoints is told here.'}
         </Alert>
@@ -132,10 +132,10 @@ function useActors(chosen: string | undefined) {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
   const accounts = useQuery(serviceAccountsQuery(environment));
-  const people = (users.data ?? []).map((user) => ({ value: user.id, label: calledOf(user) }));
+  const people = (users.data ?? []).map((user) => ({ value: user.id, label: memberName(user) }));
   const systems = [
     ...(accounts.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-    { value: COMMAND_LINE, label: 'The command line' },
+    { value: COMMAND_LINE_ACTOR, label: 'The command line' },
   ];
   const isKnown = chosen === undefined || [...people, ...systems].some(({ value }) => value === chosen);
   return [
@@ -164,7 +164,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
         <Table.Tbody>
           {entries.map((entry) => {
             const isOpen = entry.id === openId;
-            const deed = sentenceOf(entry, nameOf);
+            const action = describeEntry(entry, nameOf);
             return (
               <Fragment key={entry.id}>
                 <Table.Tr>
@@ -173,9 +173,9 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
                   </Table.Td>
                   <Table.Td>
                     <Text span fw={600} inherit>
-                      {actorOf(entry, nameOf)}
+                      {actorName(entry, nameOf)}
                     </Text>{' '}
-                    {deed} {entry.outcome === 'unknown' && <Unknown />}
+                    {action} {entry.outcome === 'unknown' && <UnknownOutcome />}
                     <Summary entry={entry} />
                   </Table.Td>
                   <Table.Td>{entry.address ?? '—'}</Table.Td>
@@ -184,7 +184,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
                       size="compact-sm"
                       variant="default"
                       aria-expanded={isOpen}
-                      aria-label={`Details: ${deed}`}
+                      aria-label={`Details: ${action}`}
                       onClick={() => setOpenId(isOpen ? undefined : entry.id)}
                     >
                       {isOpen ? 'Close' : 'Details'}
@@ -209,7 +209,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
 
 /** The changes of a resource that existed before, in one line. */
 function Summary({ entry }: { readonly entry: AuditEntry }) {
-  const changed = changesIn(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
+  const changed = changedFields(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
   if (changed.length === 0) return null;
   return (
     <Text size="xs" c="dimmed" lineClamp={1}>
@@ -218,7 +218,7 @@ function Summary({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-function Unknown() {
+function UnknownOutcome() {
   return (
     <Tooltip label="The process ended before it knew whether the change was made." multiline maw={280}>
       <Badge color="yellow" variant="light" tt="none" tabIndex={0}>
@@ -229,7 +229,7 @@ function Unknown() {
 }
 
 function Details({ entry }: { readonly entry: AuditEntry }) {
-  const changes = changesIn(entry);
+  const changes = changedFields(entry);
   return (
     <Stack gap="sm" py="xs">
       {changes.length > 0 && (
@@ -265,14 +265,14 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
 }
 
 /** The current names of all that the log mentions. Without them entries show ids. */
-function useTargetNames(): NameOf {
+function useTargetNames(): NameLookup {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
   const accounts = useQuery(serviceAccountsQuery(environment));
   const keys = useQuery(keysQuery(environment));
   const endpoints = useQuery(endpointNamesQuery);
   const names = new Map([
-    ...(users.data ?? []).map((user) => [user.id, calledOf(user)] as const),
+    ...(users.data ?? []).map((user) => [user.id, memberName(user)] as const),
     ...[...(accounts.data ?? []), ...(keys.data ?? [])].map(({ id, name }) => [id, name] as const),
     ...(endpoints.data ?? []),
   ]);

@@ -1,5 +1,5 @@
-import { AUDIT_SENTENCES, actorOf, changesIn, sentenceOf } from './audit-log.ts';
-import { AUDIT_TYPE_LABELS, type AuditEntry, auditQueryOf, readAuditSearch } from './audit-search.ts';
+import { AUDIT_SENTENCE_TEMPLATES, actorName, changedFields, describeEntry } from './audit-log.ts';
+import { AUDIT_TYPE_LABELS, type AuditEntry, toAuditQuery, readAuditSearch } from './audit-search.ts';
 
 const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
   id: 'aud_1',
@@ -17,39 +17,39 @@ const nameOf = (id: string) => ({ key_1: 'Nightly import', usr_bob: 'Bob' })[id]
 
 describe('the sentence of an entry', () => {
   it('names actor and target by their current names', () => {
-    expect(actorOf(entry({}), nameOf)).toBe('Ann Visser');
-    expect(sentenceOf(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
+    expect(actorName(entry({}), nameOf)).toBe('Ann Visser');
+    expect(describeEntry(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
   });
 
   it('takes the name of a deleted target from the change, or else its id', () => {
     const changes = { url: { from: 'https://tms.example.com/hooks', to: null } };
     const target = { type: 'webhook_endpoint', id: 'whe_9' };
     const deleted = entry({ type: 'webhook_endpoint.deleted', target, changes });
-    expect(sentenceOf(deleted, nameOf)).toBe('deleted the endpoint “https://tms.example.com/hooks”');
-    expect(sentenceOf({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
+    expect(describeEntry(deleted, nameOf)).toBe('deleted the endpoint “https://tms.example.com/hooks”');
+    expect(describeEntry({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
   });
 
   it('keeps replacement patterns in names as they are', () => {
-    expect(sentenceOf(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
+    expect(describeEntry(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
   });
 
   it('names the command line, and unnamed actors by id', () => {
-    expect(actorOf(entry({ actor: { type: 'system', id: 'administration', name: null } }), nameOf)).toBe(
+    expect(actorName(entry({ actor: { type: 'system', id: 'administration', name: null } }), nameOf)).toBe(
       'The command line',
     );
-    expect(actorOf(entry({ actor: { type: 'user', id: 'usr_x', name: null } }), nameOf)).toBe('usr_x');
+    expect(actorName(entry({ actor: { type: 'user', id: 'usr_x', name: null } }), nameOf)).toBe('usr_x');
   });
 
   it('lists changes by field, with labels of roles', () => {
     const changes = { role: { from: 'viewer', to: 'admin' }, event_types: { from: null, to: ['*'] } };
-    expect(changesIn(entry({ changes }))).toEqual([
+    expect(changedFields(entry({ changes }))).toEqual([
       { field: 'Role', from: 'Viewer', to: 'Administrator' },
       { field: 'Event types', from: undefined, to: '["*"]' },
     ]);
   });
 
   it('exists for every type', () => {
-    expect(Object.keys(AUDIT_SENTENCES)).toEqual(Object.keys(AUDIT_TYPE_LABELS));
+    expect(Object.keys(AUDIT_SENTENCE_TEMPLATES)).toEqual(Object.keys(AUDIT_TYPE_LABELS));
   });
 });
 
@@ -61,7 +61,7 @@ describe('the filters of the address', () => {
   });
 
   it('cover whole days of the user', () => {
-    const { from, to } = auditQueryOf({ from: '2026-11-01', to: '2026-11-01' });
+    const { from, to } = toAuditQuery({ from: '2026-11-01', to: '2026-11-01' });
     expect(Date.parse(to ?? '') - Date.parse(from ?? '')).toBe(24 * 3_600_000 - 1);
     expect(new Date(from ?? '').getHours()).toBe(0);
   });

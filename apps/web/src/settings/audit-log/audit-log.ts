@@ -1,9 +1,9 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Environment, api } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
-import { type AuditEntry, type AuditSearch, type AuditType, auditQueryOf } from './audit-search.ts';
+import { type AuditEntry, type AuditSearch, type AuditType, toAuditQuery } from './audit-search.ts';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 /** The audit log of the workspace in pages, the newest first. */
 export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
@@ -11,7 +11,7 @@ export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
     queryKey: ['audit-log', environment, search],
     queryFn: ({ pageParam, signal }) =>
       api(environment)
-        .auditLog.list({ ...auditQueryOf(search), limit: PAGE }, { signal })
+        .auditLog.list({ ...toAuditQuery(search), limit: PAGE_SIZE }, { signal })
         .page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
@@ -21,38 +21,41 @@ export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
 export const endpointNamesQuery = queryOptions({
   queryKey: ['endpoint-names'],
   queryFn: async ({ signal }) => {
-    const ofBoth = await Promise.all(
+    const endpoints = await Promise.all(
       (['live', 'test'] as const).map((each) => api(each).webhookEndpoints.list({ limit: 200 }, { signal }).toArray()),
     );
-    return new Map(ofBoth.flat().map(({ id, url }) => [id, url]));
+    return new Map(endpoints.flat().map(({ id, url }) => [id, url]));
   },
 });
 
 /** Returns the current name of an id; undefined if it is unknown. */
-export type NameOf = (id: string) => string | undefined;
+export type NameLookup = (id: string) => string | undefined;
 
 /** Fields of a change that name its target. */
 const NAMING_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
-export const COMMAND_LINE = 'administration';
-const SYSTEMS: Readonly<Record<string, string>> = {
-  [COMMAND_LINE]: 'The command line',
+export const COMMAND_LINE_ACTOR = 'administration';
+const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
+  [COMMAND_LINE_ACTOR]: 'The command line',
   first_admin: 'The first start',
 };
 
 /** The current name of the actor. */
-export function actorOf({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameOf): string {
-  if (actor.type === 'system') return SYSTEMS[actor.id] ?? 'The system';
+export function actorName({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameLookup): string {
+  if (actor.type === 'system') return SYSTEM_ACTOR_LABELS[actor.id] ?? 'The system';
   return actor.name ?? nameOf(actor.id) ?? actor.id;
 }
 
 /** The action of the actor, such as "revoked the key “Nightly import”". */
-export function sentenceOf(entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>, nameOf: NameOf): string {
+export function describeEntry(
+  entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>,
+  nameOf: NameLookup,
+): string {
   const { type, target, actor } = entry;
   if (type === 'user.changed' && target.id === actor.id) return 'changed their own name';
-  return AUDIT_SENTENCES[type].replace('…', () => targetOf(entry, nameOf));
+  return AUDIT_SENTENCE_TEMPLATES[type].replace('…', () => targetName(entry, nameOf));
 }
 
-function targetOf({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, nameOf: NameOf): string {
+function targetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, nameOf: NameLookup): string {
   const named = NAMING_FIELDS.map((field) => changes[field]?.to ?? changes[field]?.from).find(
     (name) => typeof name === 'string',
   );
@@ -68,11 +71,11 @@ interface FieldChange {
 }
 
 /** The changed fields in words. */
-export function changesIn({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
+export function changedFields({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
   return Object.entries(changes).map(([field, { from, to }]) => ({
     field: fieldLabel(field),
-    from: inWords(field, from),
-    to: inWords(field, to),
+    from: formatValue(field, from),
+    to: formatValue(field, to),
   }));
 }
 
@@ -81,7 +84,7 @@ function fieldLabel(field: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function inWords(field: string, value: unknown): string | undefined {
+function formatValue(field: string, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   if (field === 'role' && typeof value === 'string' && Object.hasOwn(ROLE_LABELS, value)) {
     return ROLE_LABELS[value as keyof typeof ROLE_LABELS];
@@ -90,7 +93,7 @@ function inWords(field: string, value: unknown): string | undefined {
 }
 
 /** Sentences with an ellipsis in place of the target. */
-export const AUDIT_SENTENCES: Readonly<Record<AuditType, string>> = {
+export const AUDIT_SENTENCE_TEMPLATES: Readonly<Record<AuditType, string>> = {
   'api_key.created': 'made the key …',
   'api_key.rotated': 'rotated the key …',
   'api_key.revoked': 'revoked the key …',

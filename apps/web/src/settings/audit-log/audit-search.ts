@@ -10,13 +10,13 @@ export interface AuditSearch {
   readonly to?: string | undefined;
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Reads an address; invalid parts are ignored. */
 export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   const { actor, type } = raw;
   const day = (value: unknown) =>
-    typeof value === 'string' && DAY.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined;
+    typeof value === 'string' && DAY_PATTERN.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined;
   const [from, to] = [day(raw['from']), day(raw['to'])];
   return {
     ...(typeof actor === 'string' && actor !== '' && { actor }),
@@ -27,7 +27,7 @@ export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
 }
 
 /** The filters of the API: from the start of the first day to the end of the last. */
-export function auditQueryOf({ from, to, ...filters }: AuditSearch) {
+export function toAuditQuery({ from, to, ...filters }: AuditSearch) {
   return {
     ...filters,
     ...(from !== undefined && { from: new Date(`${from}T00:00:00`).toISOString() }),

@@ -1,11 +1,11 @@
 import type { TrackingEvent } from '@tracking/client';
-import { matchesSearch, newestFirst, readEventSearch, typesOf } from './event-log.ts';
+import { matchesSearch, mergeEvents, readEventSearch, parseEventTypes } from './event-log.ts';
 
 const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
 
 it('merges events, the newest first, without duplicates', () => {
   const [a, b, c, d] = [event('a'), event('b'), event('c'), event('d')];
-  expect(newestFirst([c, d], [c, b, a]).map(({ id }) => id)).toEqual(['d', 'c', 'b', 'a']);
+  expect(mergeEvents([c, d], [c, b, a]).map(({ id }) => id)).toEqual(['d', 'c', 'b', 'a']);
 });
 
 it.each([
@@ -22,5 +22,5 @@ it('ignores invalid parts of an address', () => {
   expect(readEventSearch({ type: 7, shipment_id: 'shp_1' })).toEqual({
     shipment_id: 'shp_1',
   });
-  expect(typesOf('exception.opened,webhook_endpoint.failing')).toEqual(['exception.opened']);
+  expect(parseEventTypes('exception.opened,webhook_endpoint.failing')).toEqual(['exception.opened']);
 });

@@ -23,7 +23,7 @@ export function eventsQuery(environment: Environment, search: EventSearch) {
   return infiniteQueryOptions({
     queryKey: ['event-log', environment, search],
     queryFn: ({ pageParam, signal }) => {
-      const types = typesOf(search.type);
+      const types = parseEventTypes(search.type);
       const query = {
         limit: 50,
         sort: '-published' as const,
@@ -40,26 +40,26 @@ export function eventsQuery(environment: Environment, search: EventSearch) {
 }
 
 /** Live events that are kept at most, so that memory does not grow all day. */
-export const MAX_LIVE = 500;
+export const MAX_LIVE_EVENTS = 500;
 
 /**
  * Merges live events and the log by publication, the newest first, without duplicates.
  * @param live events that arrived since the page was opened, in their order
  * @param read events of the log, the newest first
  */
-export function newestFirst(live: readonly TrackingEvent[], read: readonly TrackingEvent[]): readonly TrackingEvent[] {
+export function mergeEvents(live: readonly TrackingEvent[], read: readonly TrackingEvent[]): readonly TrackingEvent[] {
   const byId = new Map([...live.toReversed(), ...read].map((event) => [event.id, event]));
   return [...byId.values()];
 }
 
 /** The known event types in a comma-separated text. */
-export function typesOf(text: unknown) {
+export function parseEventTypes(text: unknown) {
   const named = typeof text === 'string' ? text.split(',') : [];
   return SHIPMENT_EVENT_TYPES.filter((type) => named.includes(type));
 }
 
 export function matchesSearch({ type, data }: TrackingEvent, search: EventSearch): boolean {
-  const types: readonly string[] = typesOf(search.type);
+  const types: readonly string[] = parseEventTypes(search.type);
   return (
     (types.length === 0 || types.includes(type)) &&
     (search.shipment_id === undefined || data.shipment_id === search.shipment_id)
@@ -67,7 +67,7 @@ export function matchesSearch({ type, data }: TrackingEvent, search: EventSearch
 }
 
 /** The subject of an event, in one line. */
-export function summaryOf({ data }: TrackingEvent): string {
+export function summarizeEvent({ data }: TrackingEvent): string {
   if ('exception' in data) return data.exception.title;
   if ('milestone' in data) return [data.milestone.label, data.milestone.location].filter(Boolean).join(' · ');
   if ('document' in data) return data.document.file_name;

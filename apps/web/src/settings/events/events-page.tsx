@@ -13,12 +13,12 @@ import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { Time } from '../../values/time.tsx';
 import {
   type EventSearch,
-  MAX_LIVE,
+  MAX_LIVE_EVENTS,
   eventsQuery,
   matchesSearch,
-  newestFirst,
-  summaryOf,
-  typesOf,
+  mergeEvents,
+  summarizeEvent,
+  parseEventTypes,
 } from './event-log.ts';
 
 /** The events that clients receive, as they happen. */
@@ -49,7 +49,7 @@ function EventFilters({ search }: { readonly search: EventSearch }) {
         placeholder={search.type === undefined ? 'Any' : ''}
         // The log holds no events of webhook endpoints.
         data={EVENT_TYPE_OPTIONS.filter(({ group }) => group !== 'Webhooks')}
-        value={typesOf(search.type)}
+        value={parseEventTypes(search.type)}
         onChange={(types) => change({ type: types.length === 0 ? undefined : types.join(',') })}
         clearable
         miw={220}
@@ -102,7 +102,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
             )}
           </Group>
           <EventRows
-            events={newestFirst(
+            events={mergeEvents(
               live.shown,
               pages.flatMap(({ data }) => data),
             )}
@@ -137,21 +137,21 @@ function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
               </Text>
               <Text size="sm">{event.data.external_id ?? ''}</Text>
               <Text size="sm" c="dimmed" flex={1} miw={0} truncate>
-                {summaryOf(event)}
+                {summarizeEvent(event)}
               </Text>
               <Text size="xs" c="dimmed" component="span" mr="xs">
                 <Time value={event.created_at} />
               </Text>
             </Group>
           </Accordion.Control>
-          <Accordion.Panel>{opened === event.id && <Opened event={event} />}</Accordion.Panel>
+          <Accordion.Panel>{opened === event.id && <EventDetails event={event} />}</Accordion.Panel>
         </Accordion.Item>
       ))}
     </Accordion>
   );
 }
 
-function Opened({ event }: { readonly event: TrackingEvent }) {
+function EventDetails({ event }: { readonly event: TrackingEvent }) {
   const { shipment_id } = event.data;
   return (
     <Stack gap="xs">
@@ -169,7 +169,7 @@ function Opened({ event }: { readonly event: TrackingEvent }) {
 }
 
 /** Interval at which events are shown. */
-const SHOW_MS = 200;
+const SHOW_INTERVAL_MS = 200;
 
 /** The events that arrive while the page is open, the oldest first. They wait while the page is paused. */
 function useLiveLog(search: EventSearch, isPaused: boolean) {
@@ -184,11 +184,11 @@ function useLiveLog(search: EventSearch, isPaused: boolean) {
     gathered.timer ??= setTimeout(() => {
       delete gathered.timer;
       const latest = gathered.events.splice(0);
-      setState(({ shown, waiting }) => ({ shown, waiting: [...waiting, ...latest].slice(-MAX_LIVE) }));
-    }, SHOW_MS);
+      setState(({ shown, waiting }) => ({ shown, waiting: [...waiting, ...latest].slice(-MAX_LIVE_EVENTS) }));
+    }, SHOW_INTERVAL_MS);
   });
   useEffect(() => () => clearTimeout(gathered.timer), [gathered]);
   if (!isPaused && state.waiting.length > 0)
-    setState({ shown: [...state.shown, ...state.waiting].slice(-MAX_LIVE), waiting: [] });
+    setState({ shown: [...state.shown, ...state.waiting].slice(-MAX_LIVE_EVENTS), waiting: [] });
   return { shown: state.shown, waiting: state.waiting.length };
 }

@@ -8,7 +8,7 @@ import { RequirePermission } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
-import { RULE_WORDS, type Rule, type RuleType, differences } from './rule-changes.ts';
+import { RULE_TEXTS, type Rule, type RuleType, differences } from './rule-changes.ts';
 import { RuleForm } from './rule-form.tsx';
 import { LastChange, settingsQuery } from './settings-change.tsx';
 
@@ -79,7 +79,7 @@ function Rules({ settings, onEdit }: RulesProps) {
                     {EXCEPTION_LABELS[type]}
                   </Text>
                   <Text size="xs" c="dimmed">
-                    {RULE_WORDS[type].about}
+                    {RULE_TEXTS[type].description}
                   </Text>
                 </Table.Td>
                 <Table.Td>
@@ -119,7 +119,7 @@ function Rules({ settings, onEdit }: RulesProps) {
 }
 
 function Times({ type, rule }: { readonly type: RuleType; readonly rule: Rule }) {
-  const { before, after } = RULE_WORDS[type];
+  const { before, after } = RULE_TEXTS[type];
   const isAtOnce = rule.before_hours === null && rule.after_hours === null;
   const modes = Object.entries(rule.by_mode).map(([mode, hours]) => `${MODE_LABELS[mode as Mode]} ${hours} h`);
   return (

@@ -8,8 +8,8 @@ import { useEnvironment } from '../../session/session.ts';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
-import { type Required, changedModes, requiredPatch } from './rule-changes.ts';
-import { LastChange, NotChanged, SettingsConflict, settingsQuery, useSettingsWrite } from './settings-change.tsx';
+import { type RequiredTypes, changedModes, requiredPatch } from './rule-changes.ts';
+import { LastChange, SaveError, SettingsConflict, settingsQuery, useSettingsWrite } from './settings-change.tsx';
 
 /** The documents that a shipment needs, by mode. */
 export function RequiredDocumentsPage() {
@@ -46,7 +46,7 @@ const OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[v
 function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
   /** The settings when the user began to change them. */
   const [known, setKnown] = useState(settings);
-  const [required, setRequired] = useState<Required>(settings.required_documents);
+  const [required, setRequired] = useState<RequiredTypes>(settings.required_documents);
   const begin = (now: WorkspaceSettings) => {
     setKnown(now);
     setRequired(now.required_documents);
@@ -65,31 +65,31 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
     event.preventDefault();
     save(known);
   };
-  const { meanwhile } = write;
-  if (meanwhile !== undefined && meanwhile.version > known.version)
+  const { concurrentSettings } = write;
+  if (concurrentSettings !== undefined && concurrentSettings.version > known.version)
     return (
       <SettingsConflict
-        meanwhile={meanwhile}
+        concurrentSettings={concurrentSettings}
         of="Mode"
-        differing={changedModes(known.required_documents, meanwhile.required_documents).map((mode) => ({
+        differences={changedModes(known.required_documents, concurrentSettings.required_documents).map((mode) => ({
           name: MODE_LABELS[mode],
-          theirs: names(meanwhile.required_documents[mode]),
+          theirs: names(concurrentSettings.required_documents[mode]),
           mine: names(required[mode]),
         }))}
-        elsewhere="Required documents are as they were: the change is about exceptions."
+        unrelatedNote="Required documents are as they were: the change is about exceptions."
         isPending={write.isPending}
         error={write.error}
-        onMine={() => save(meanwhile)}
-        onTheirs={() => {
+        onKeepMine={() => save(concurrentSettings)}
+        onKeepTheirs={() => {
           write.forgetError();
-          begin(meanwhile);
+          begin(concurrentSettings);
         }}
       />
     );
   return (
     <form onSubmit={submit}>
       <Stack>
-        <NotChanged error={write.error} />
+        <SaveError error={write.error} />
         {MODES.map((mode) => (
           <SearchMultiSelect
             key={mode}
@@ -98,7 +98,7 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
             placeholder={(required[mode] ?? []).length === 0 ? 'None' : ''}
             data={OPTIONS}
             value={[...(required[mode] ?? [])]}
-            onChange={(types) => setRequired({ ...required, [mode]: types as Required[Mode] })}
+            onChange={(types) => setRequired({ ...required, [mode]: types as RequiredTypes[Mode] })}
             clearable
           />
         ))}
@@ -125,6 +125,6 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
   );
 }
 
-function names(types: Required[string] | undefined): string {
+function names(types: RequiredTypes[string] | undefined): string {
   return types === undefined || types.length === 0 ? 'none' : types.map((type) => DOCUMENT_LABELS[type]).join(', ');
 }

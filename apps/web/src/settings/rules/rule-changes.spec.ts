@@ -1,20 +1,20 @@
 import {
-  type Required,
+  type RequiredTypes,
   type Rule,
   changedModes,
   differences,
-  hoursFault,
-  patchOf,
+  hoursError,
+  toRulePatch,
   requiredPatch,
-  valuesOf,
+  toFormValues,
 } from './rule-changes.ts';
 
 describe('rule changes', () => {
   const RULE: Rule = { enabled: true, severity: 'medium', after_hours: 24, before_hours: null, by_mode: { air: 4 } };
-  const VALUES = valuesOf(RULE);
+  const VALUES = toFormValues(RULE);
 
   it('writes nothing without changes', () => {
-    expect(patchOf(RULE, VALUES)).toBeUndefined();
+    expect(toRulePatch(RULE, VALUES)).toBeUndefined();
   });
 
   it.each([
@@ -27,11 +27,11 @@ describe('rule changes', () => {
     [{ by_mode: { air: '' } }, { by_mode: { air: null } }],
     [{ by_mode: { air: 4, rail: '' } }, undefined],
   ] as const)('%j becomes %j: empty fields restore the default', (changes, expected) => {
-    expect(patchOf(RULE, { ...VALUES, ...changes })).toEqual(expected);
+    expect(toRulePatch(RULE, { ...VALUES, ...changes })).toEqual(expected);
   });
 
   it('never writes hours that a rule does not have', () => {
-    expect(patchOf(RULE, { ...VALUES, before_hours: 12 })).toBeUndefined();
+    expect(toRulePatch(RULE, { ...VALUES, before_hours: 12 })).toBeUndefined();
   });
 
   it('names each difference', () => {
@@ -48,22 +48,22 @@ describe('rule changes', () => {
     [8_761, false],
     ['-', false],
   ] as const)('%j hours are valid: %s', (hours, isFine) => {
-    expect(hoursFault(hours) === null).toBe(isFine);
+    expect(hoursError(hours) === null).toBe(isFine);
   });
 });
 
 describe('required changes', () => {
-  const NONE = { ocean: [], air: [] } as unknown as Required;
-  const SOME = { ocean: ['bill_of_lading', 'packing_list'], air: [] } as unknown as Required;
+  const NONE = { ocean: [], air: [] } as unknown as RequiredTypes;
+  const SOME = { ocean: ['bill_of_lading', 'packing_list'], air: [] } as unknown as RequiredTypes;
 
   it('ignores the order of documents', () => {
-    const turned = { ocean: ['packing_list', 'bill_of_lading'], air: [] } as unknown as Required;
+    const turned = { ocean: ['packing_list', 'bill_of_lading'], air: [] } as unknown as RequiredTypes;
     expect(changedModes(SOME, turned)).toEqual([]);
     expect(requiredPatch(SOME, turned, NONE)).toBeUndefined();
   });
 
   it('writes only changed modes', () => {
-    const air = { ...SOME, air: ['air_waybill'] } as unknown as Required;
+    const air = { ...SOME, air: ['air_waybill'] } as unknown as RequiredTypes;
     expect(requiredPatch(SOME, air, NONE)).toEqual({ air: ['air_waybill'] });
   });
 

@@ -25,81 +25,87 @@ interface RulePatch {
 
 const MAX_HOURS = 8_760;
 
-export function valuesOf({ enabled, severity, after_hours, before_hours, by_mode }: Rule): RuleValues {
+export function toFormValues({ enabled, severity, after_hours, before_hours, by_mode }: Rule): RuleValues {
   return { enabled, severity, after_hours: after_hours ?? '', before_hours: before_hours ?? '', by_mode };
 }
 
 /** The patch of what differs; undefined if nothing does. */
-export function patchOf(rule: Rule, values: RuleValues): RulePatch | undefined {
+export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefined {
   const patch: RulePatch = {};
   if (values.enabled !== rule.enabled) patch.enabled = values.enabled;
   if (values.severity !== rule.severity) patch.severity = values.severity;
   for (const name of ['after_hours', 'before_hours'] as const) {
-    if (rule[name] !== null && values[name] !== rule[name]) patch[name] = orDefault(values[name]);
+    if (rule[name] !== null && values[name] !== rule[name]) patch[name] = nullIfEmpty(values[name]);
   }
   const before = rule.by_mode as RuleValues['by_mode'];
   const modes = new Set([...Object.keys(before), ...Object.keys(values.by_mode)] as Mode[]);
   const changed = [...modes].filter((mode) => (before[mode] ?? '') !== (values.by_mode[mode] ?? ''));
   if (changed.length > 0)
-    patch.by_mode = Object.fromEntries(changed.map((mode) => [mode, orDefault(values.by_mode[mode] ?? '')]));
+    patch.by_mode = Object.fromEntries(changed.map((mode) => [mode, nullIfEmpty(values.by_mode[mode] ?? '')]));
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
 /** The fault of a number of hours; null if there is none. */
-export function hoursFault(hours: number | string): string | null {
+export function hoursError(hours: number | string): string | null {
   if (hours === '') return null;
   return typeof hours === 'number' && hours > 0 && hours <= MAX_HOURS ? null : `More than 0, at most ${MAX_HOURS}`;
 }
 
 /** The names of settings that differ; `by_mode.air` and the like count one by one. */
 export function differences(one: Rule, other: Rule): readonly string[] {
-  const [flat, otherFlat] = [leavesOf(one), leavesOf(other)];
+  const [flat, otherFlat] = [flattenRule(one), flattenRule(other)];
   return [...new Set([...Object.keys(flat), ...Object.keys(otherFlat)])].filter(
     (name) => flat[name] !== otherFlat[name],
   );
 }
 
-export function leavesOf({ by_mode, ...plain }: Rule): Readonly<Record<string, unknown>> {
+export function flattenRule({ by_mode, ...plain }: Rule): Readonly<Record<string, unknown>> {
   const modes = Object.entries(by_mode).map(([mode, hours]) => [`by_mode.${mode}`, hours] as const);
   return { ...plain, ...Object.fromEntries(modes) };
 }
 
-const orDefault = (hours: number | '') => (hours === '' ? null : hours);
+const nullIfEmpty = (hours: number | '') => (hours === '' ? null : hours);
 
-interface RuleWords {
+interface RuleText {
   /** When the exception opens. */
-  readonly about: string;
+  readonly description: string;
   /** The event from which the hours count, if the rule has hours. */
   readonly after?: string;
   readonly before?: string;
 }
 
-export const RULE_WORDS: Readonly<Record<RuleType, RuleWords>> = {
-  eta_slip: { about: 'The ETA is later than the original one, before the arrival.', after: 'past the original ETA' },
-  departure_overdue: { about: 'No departure is known after the ETD.', after: 'past the ETD' },
-  arrival_overdue: { about: 'No arrival is known after the ETA.', after: 'past the ETA' },
-  no_update: { about: 'Nothing was heard of the shipment.', after: 'without any news' },
+export const RULE_TEXTS: Readonly<Record<RuleType, RuleText>> = {
+  eta_slip: {
+    description: 'The ETA is later than the original one, before the arrival.',
+    after: 'past the original ETA',
+  },
+  departure_overdue: { description: 'No departure is known after the ETD.', after: 'past the ETD' },
+  arrival_overdue: { description: 'No arrival is known after the ETA.', after: 'past the ETA' },
+  no_update: { description: 'Nothing was heard of the shipment.', after: 'without any news' },
   missed_connection: {
-    about: 'A container waits on the way after its next leg was to leave.',
+    description: 'A container waits on the way after its next leg was to leave.',
     after: 'past the ETD of the next leg',
   },
-  customs_hold: { about: 'Customs holds or inspects, and no clearance is known.' },
+  customs_hold: { description: 'Customs holds or inspects, and no clearance is known.' },
   demurrage_risk: {
-    about: 'A container is still at the terminal when its free days run out.',
+    description: 'A container is still at the terminal when its free days run out.',
     after: 'past the discharge, where no last free day is known',
     before: 'before the last free day',
   },
   detention_risk: {
-    about: 'A container is not returned when its free days run out.',
+    description: 'A container is not returned when its free days run out.',
     after: 'since it left, where no day of return is known',
     before: 'before it is to be returned',
   },
-  missing_document: { about: 'A required document is absent as the arrival comes near.', before: 'before the ETA' },
-  document_rejected: { about: 'A document was rejected, and none came instead.' },
-  delivery_failed: { about: 'A delivery was attempted in vain.' },
-  milestone_conflict: { about: 'Milestones contradict each other.' },
-  movement_after_cancel: { about: 'Something moved after the cancellation.' },
-  invalid_container_number: { about: 'The check digit of a container number is wrong.' },
+  missing_document: {
+    description: 'A required document is absent as the arrival comes near.',
+    before: 'before the ETA',
+  },
+  document_rejected: { description: 'A document was rejected, and none came instead.' },
+  delivery_failed: { description: 'A delivery was attempted in vain.' },
+  milestone_conflict: { description: 'Milestones contradict each other.' },
+  movement_after_cancel: { description: 'Something moved after the cancellation.' },
+  invalid_container_number: { description: 'The check digit of a container number is wrong.' },
 };
 
 /** The label of a setting of a rule. */
@@ -119,29 +125,29 @@ export function settingValue(value: unknown): string {
   return typeof value === 'number' ? `${value} h` : String(value);
 }
 
-export type Required = WorkspaceSettings['required_documents'];
+export type RequiredTypes = WorkspaceSettings['required_documents'];
 type Types = readonly string[];
 
 /** The modes whose required documents differ. */
-export function changedModes(before: Required, after: Required): readonly Mode[] {
+export function changedModes(before: RequiredTypes, after: RequiredTypes): readonly Mode[] {
   const modes = [...new Set([...Object.keys(before), ...Object.keys(after)])] as Mode[];
-  return modes.filter((mode) => !isSame(before[mode] ?? [], after[mode] ?? []));
+  return modes.filter((mode) => !hasSameTypes(before[mode] ?? [], after[mode] ?? []));
 }
 
 /** The merge patch: null for a mode that has its default again; undefined if nothing differs. */
 export function requiredPatch(
-  before: Required,
-  after: Required,
-  defaults: Required,
-): Record<string, Required[string] | null> | undefined {
+  before: RequiredTypes,
+  after: RequiredTypes,
+  defaults: RequiredTypes,
+): Record<string, RequiredTypes[string] | null> | undefined {
   const changed = changedModes(before, after);
   if (changed.length === 0) return undefined;
   return Object.fromEntries(
-    changed.map((mode) => [mode, isSame(after[mode] ?? [], defaults[mode] ?? []) ? null : (after[mode] ?? [])]),
+    changed.map((mode) => [mode, hasSameTypes(after[mode] ?? [], defaults[mode] ?? []) ? null : (after[mode] ?? [])]),
   );
 }
 
 /** Compares without regard to order. */
-function isSame(one: Types, other: Types): boolean {
+function hasSameTypes(one: Types, other: Types): boolean {
   return one.length === other.length && one.every((type) => other.includes(type));
 }

@@ -5,19 +5,19 @@ import { useState } from 'react';
 import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import {
-  RULE_WORDS,
+  RULE_TEXTS,
   type Rule,
   type RuleType,
   type RuleValues,
   differences,
-  hoursFault,
-  leavesOf,
-  patchOf,
+  hoursError,
+  flattenRule,
+  toRulePatch,
   settingLabel,
   settingValue,
-  valuesOf,
+  toFormValues,
 } from './rule-changes.ts';
-import { NotChanged, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
+import { SaveError, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
 
 interface Props {
   readonly type: RuleType;
@@ -30,63 +30,65 @@ const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
 /** The form of one rule. Empty fields mean the default. */
 export function RuleForm({ type, settings, onClose }: Props) {
-  const [rule, standard] = [settings.exceptions[type], settings.defaults.exceptions[type]];
+  const [rule, defaultRule] = [settings.exceptions[type], settings.defaults.exceptions[type]];
   const write = useSettingsWrite(settings, `“${EXCEPTION_LABELS[type]}” is changed.`, onClose);
   const form = useForm<RuleValues>({
-    initialValues: valuesOf(rule),
+    initialValues: toFormValues(rule),
     validate: {
-      after_hours: hoursFault,
-      before_hours: hoursFault,
+      after_hours: hoursError,
+      before_hours: hoursError,
       by_mode: (modes) =>
         Object.values(modes)
-          .map(hoursFault)
+          .map(hoursError)
           .find((fault) => fault !== null) ?? null,
     },
   });
   const [isReset, setIsReset] = useState(false);
-  const words = RULE_WORDS[type];
+  const words = RULE_TEXTS[type];
   const save = (values: RuleValues) => {
     setIsReset(false);
-    const patch = patchOf(rule, values);
+    const patch = toRulePatch(rule, values);
     if (patch === undefined) onClose();
     else write.save({ exceptions: { [type]: patch } });
   };
-  if (write.meanwhile !== undefined) {
-    const { meanwhile } = write;
-    const mine = isReset ? null : patchOf(meanwhile.exceptions[type], form.values);
+  if (write.concurrentSettings !== undefined) {
+    const { concurrentSettings } = write;
+    const mine = isReset ? null : toRulePatch(concurrentSettings.exceptions[type], form.values);
     return (
       <RuleConflict
         type={type}
         known={rule}
-        meanwhile={meanwhile}
-        mine={isReset ? valuesOf(standard) : form.values}
+        concurrentSettings={concurrentSettings}
+        mine={isReset ? toFormValues(defaultRule) : form.values}
         isPending={write.isPending}
         error={write.error}
-        onMine={() => (mine === undefined ? onClose() : write.save({ exceptions: { [type]: mine } }, meanwhile))}
-        onTheirs={onClose}
+        onKeepMine={() =>
+          mine === undefined ? onClose() : write.save({ exceptions: { [type]: mine } }, concurrentSettings)
+        }
+        onKeepTheirs={onClose}
       />
     );
   }
-  const isDefault = differences(rule, standard).length === 0;
+  const isDefault = differences(rule, defaultRule).length === 0;
   return (
     <form onSubmit={form.onSubmit(save)}>
       <Stack>
-        <Text size="sm">{words.about}</Text>
-        <NotChanged error={write.error} />
+        <Text size="sm">{words.description}</Text>
+        <SaveError error={write.error} />
         <Switch {...form.getInputProps('enabled', { type: 'checkbox' })} label="Opens by itself" />
         <Select
           {...form.getInputProps('severity')}
           label="Severity"
-          description={`Default: ${SEVERITY_LABELS[standard.severity]}`}
+          description={`Default: ${SEVERITY_LABELS[defaultRule.severity]}`}
           data={Object.entries(SEVERITY_LABELS).map(([value, label]) => ({ value, label }))}
           allowDeselect={false}
         />
-        {standard.before_hours !== null && (
-          <Hours form={form.getInputProps('before_hours')} label={words.before} standard={standard.before_hours} />
+        {defaultRule.before_hours !== null && (
+          <Hours form={form.getInputProps('before_hours')} label={words.before} standard={defaultRule.before_hours} />
         )}
-        {standard.after_hours !== null && (
+        {defaultRule.after_hours !== null && (
           <>
-            <Hours form={form.getInputProps('after_hours')} label={words.after} standard={standard.after_hours} />
+            <Hours form={form.getInputProps('after_hours')} label={words.after} standard={defaultRule.after_hours} />
             <Fieldset legend="Otherwise by mode" variant="unstyled">
               <Text size="xs" c="dimmed" mb="xs">
                 Left empty, a mode has its default.
@@ -105,7 +107,7 @@ export function RuleForm({ type, settings, onClose }: Props) {
                     onChange={(hours) =>
                       form.setFieldValue('by_mode', { ...form.values.by_mode, [mode]: hours as number | '' })
                     }
-                    placeholder={modeDefault(standard.by_mode, mode)}
+                    placeholder={modeDefault(defaultRule.by_mode, mode)}
                     suffix=" h"
                     min={0}
                     w={110}
@@ -168,17 +170,17 @@ interface RuleConflictProps {
   readonly type: RuleType;
   /** The rule when the form was opened. */
   readonly known: Rule;
-  readonly meanwhile: WorkspaceSettings;
+  readonly concurrentSettings: WorkspaceSettings;
   readonly mine: RuleValues;
   readonly isPending: boolean;
   readonly error: Error | null;
-  readonly onMine: () => void;
-  readonly onTheirs: () => void;
+  readonly onKeepMine: () => void;
+  readonly onKeepTheirs: () => void;
 }
 
-function RuleConflict({ type, known, meanwhile, mine, ...rest }: RuleConflictProps) {
-  const theirs = meanwhile.exceptions[type];
-  const [now, wanted] = [leavesOf(theirs), leavesOf(ruleOf(mine))];
+function RuleConflict({ type, known, concurrentSettings, mine, ...rest }: RuleConflictProps) {
+  const theirs = concurrentSettings.exceptions[type];
+  const [now, wanted] = [flattenRule(theirs), flattenRule(toRule(mine))];
   const differing = differences(known, theirs).map((name) => ({
     name: settingLabel(name),
     theirs: settingValue(now[name]),
@@ -187,15 +189,15 @@ function RuleConflict({ type, known, meanwhile, mine, ...rest }: RuleConflictPro
   return (
     <SettingsConflict
       {...rest}
-      meanwhile={meanwhile}
+      concurrentSettings={concurrentSettings}
       of="Setting"
-      differing={differing}
-      elsewhere="This rule is as it was: the change is about another one."
+      differences={differing}
+      unrelatedNote="This rule is as it was: the change is about another one."
     />
   );
 }
 
-function ruleOf({ after_hours, before_hours, by_mode, ...rest }: RuleValues): Rule {
+function toRule({ after_hours, before_hours, by_mode, ...rest }: RuleValues): Rule {
   const modes = Object.entries(by_mode).filter(([, hours]) => hours !== '');
   return {
     ...rest,

@@ -7,16 +7,16 @@ import { useWrite } from '../../app/write.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
-import { calledOf, usersQuery } from '../team/team.ts';
+import { memberName, usersQuery } from '../team/team.ts';
 
-const FOLLOW_MS = 2_000;
+const RECHECK_POLL_MS = 2_000;
 
 /** The settings of the workspace, the same in both environments. Polled while open shipments are checked against a change. */
 export const settingsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['settings', environment],
     queryFn: ({ signal }) => api(environment).settings.get({ signal }),
-    refetchInterval: ({ state }) => (isChecking(state.data?.recheck) ? FOLLOW_MS : false),
+    refetchInterval: ({ state }) => (isChecking(state.data?.recheck) ? RECHECK_POLL_MS : false),
   });
 
 function isChecking(recheck: WorkspaceSettings['recheck'] | undefined): boolean {
@@ -26,7 +26,7 @@ function isChecking(recheck: WorkspaceSettings['recheck'] | undefined): boolean 
 type SettingsPatch = Parameters<ReturnType<typeof useApi>['settings']['patch']>[0];
 
 /**
- * Writes settings unless another user changed them since the form was opened. Then nothing is written, and `meanwhile` holds the
+ * Writes settings unless another user changed them since the form was opened. Then nothing is written, and `concurrentSettings` holds the
  * current settings.
  */
 export function useSettingsWrite(
@@ -35,13 +35,13 @@ export function useSettingsWrite(
   onDone: (settings: WorkspaceSettings) => void,
 ) {
   const [client, queries, query] = [useApi(), useQueryClient(), settingsQuery(useEnvironment())];
-  const [meanwhile, setMeanwhile] = useState<WorkspaceSettings>();
+  const [concurrentSettings, setConcurrentSettings] = useState<WorkspaceSettings>();
   const write = useWrite({
     write: async ({ patch, version }: { readonly patch: SettingsPatch; readonly version: number }) => {
       try {
         return await client.settings.patch(patch, { ifMatch: `"${version}"` });
       } catch (refused) {
-        if (isOutdated(refused)) setMeanwhile(await queries.fetchQuery({ ...query, staleTime: 0 }));
+        if (isOutdated(refused)) setConcurrentSettings(await queries.fetchQuery({ ...query, staleTime: 0 }));
         throw refused;
       }
     },
@@ -51,7 +51,7 @@ export function useSettingsWrite(
     showsError: () => true,
   });
   return {
-    meanwhile,
+    concurrentSettings,
     /** The failure, unless it is a conflict. */
     error: isOutdated(write.error) ? null : write.error,
     isPending: write.isPending,
@@ -61,37 +61,46 @@ export function useSettingsWrite(
   };
 }
 
-interface Differing {
+interface Difference {
   readonly name: string;
   readonly theirs: string;
   readonly mine: string;
 }
 interface Props {
-  readonly meanwhile: WorkspaceSettings;
+  readonly concurrentSettings: WorkspaceSettings;
   /** The header of the first column, such as "Mode". */
   readonly of: string;
-  readonly differing: readonly Differing[];
+  readonly differences: readonly Difference[];
   /** Shown if others changed only other settings. */
-  readonly elsewhere: string;
+  readonly unrelatedNote: string;
   readonly isPending: boolean;
   /** The failure to write the user's choice. */
   readonly error: Error | null;
-  readonly onMine: () => void;
-  readonly onTheirs: () => void;
+  readonly onKeepMine: () => void;
+  readonly onKeepTheirs: () => void;
 }
 
 /** Lets the user resolve a conflict: another user changed the settings while the form was open. Nothing is written yet. */
-export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPending, error, onMine, onTheirs }: Props) {
-  const by = useChangedBy(meanwhile);
+export function SettingsConflict({
+  concurrentSettings,
+  of,
+  differences,
+  unrelatedNote,
+  isPending,
+  error,
+  onKeepMine,
+  onKeepTheirs,
+}: Props) {
+  const by = useLastEditor(concurrentSettings);
   return (
     <Stack>
       <Alert color="orange" role="alert" title="The settings were changed meanwhile">
         <Text size="sm">
-          By {by}, <Time value={meanwhile.updated_at} />. Nothing of yours is written yet.
+          By {by}, <Time value={concurrentSettings.updated_at} />. Nothing of yours is written yet.
         </Text>
       </Alert>
-      {differing.length === 0 ? (
-        <Text size="sm">{elsewhere}</Text>
+      {differences.length === 0 ? (
+        <Text size="sm">{unrelatedNote}</Text>
       ) : (
         <Table>
           <Table.Thead>
@@ -102,7 +111,7 @@ export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPendin
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {differing.map(({ name, theirs, mine }) => (
+            {differences.map(({ name, theirs, mine }) => (
               <Table.Tr key={name}>
                 <Table.Td>{name}</Table.Td>
                 <Table.Td>{theirs}</Table.Td>
@@ -112,12 +121,12 @@ export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPendin
           </Table.Tbody>
         </Table>
       )}
-      <NotChanged error={error} />
+      <SaveError error={error} />
       <Group justify="end">
-        <Button variant="default" onClick={onTheirs}>
+        <Button variant="default" onClick={onKeepTheirs}>
           Keep theirs
         </Button>
-        <Button onClick={onMine} loading={isPending}>
+        <Button onClick={onKeepMine} loading={isPending}>
           Keep mine
         </Button>
       </Group>
@@ -126,7 +135,7 @@ export function SettingsConflict({ meanwhile, of, differing, elsewhere, isPendin
 }
 
 /** The reason why the settings were not changed; nothing without an error. */
-export function NotChanged({ error }: { readonly error: Error | null }) {
+export function SaveError({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
     <Alert color="red" role="alert" title="Not changed">
@@ -137,7 +146,7 @@ export function NotChanged({ error }: { readonly error: Error | null }) {
 
 /** The time and author of the last change, and the progress of checking open shipments. */
 export function LastChange({ settings }: { readonly settings: WorkspaceSettings }) {
-  const by = useChangedBy(settings);
+  const by = useLastEditor(settings);
   const { updated_at, recheck } = settings;
   if (updated_at === null)
     return (
@@ -170,11 +179,11 @@ export function LastChange({ settings }: { readonly settings: WorkspaceSettings 
 }
 
 /** The name of the user who changed the settings last. */
-function useChangedBy({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): string {
+function useLastEditor({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): string {
   const { user } = useSession();
   const users = useQuery(usersQuery(useEnvironment()));
   if (updated_by?.id === user?.id) return 'you';
   const found = users.data?.find(({ id }) => id === updated_by?.id);
-  if (found !== undefined) return calledOf(found);
+  if (found !== undefined) return memberName(found);
   return updated_by?.type === 'user' ? 'somebody' : 'a system';
 }

@@ -6,7 +6,7 @@ import { SecretDialog } from '../../app/one-time-secret.tsx';
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { CreateKey, Keys, RotateKey } from '../api-keys/api-keys-page.tsx';
-import { type ApiKey, type ServiceAccount, keysQuery, mayHaveKeys, stateOf } from '../api-keys/key-queries.ts';
+import { type ApiKey, type ServiceAccount, keysQuery, canHaveKeys, keyState } from '../api-keys/key-queries.ts';
 
 interface Props {
   /** The account whose keys are shown; the dialog is closed without one. */
@@ -29,7 +29,7 @@ export function AccountKeys({ account, onClose }: Props) {
         title={account && `Keys of ${account.name}`}
         closeOnEscape={dialog === undefined}
       >
-        {account !== undefined && <Shown account={account} onAsk={setDialog} />}
+        {account !== undefined && <KeyList account={account} onOpenDialog={setDialog} />}
       </Drawer>
       <SecretDialog
         opened={dialog !== undefined}
@@ -43,7 +43,13 @@ export function AccountKeys({ account, onClose }: Props) {
   );
 }
 
-function Shown({ account, onAsk }: { readonly account: ServiceAccount; readonly onAsk: (dialog: Dialog) => void }) {
+function KeyList({
+  account,
+  onOpenDialog,
+}: {
+  readonly account: ServiceAccount;
+  readonly onOpenDialog: (dialog: Dialog) => void;
+}) {
   const [keys, isAdmin] = [useQuery(keysQuery(useEnvironment())), useHasPermission('workspace:admin')];
   if (account.role === 'admin' && !isAdmin) {
     return <Alert title="Not for your role">Keys of administrators are managed by administrators alone.</Alert>;
@@ -54,7 +60,7 @@ function Shown({ account, onAsk }: { readonly account: ServiceAccount; readonly 
         <Text size="sm" c="dimmed">
           {ROLE_LABELS[account.role]}. {ROLE_DESCRIPTIONS[account.role]}
         </Text>
-        {mayHaveKeys(account, isAdmin) && <Button onClick={() => onAsk({ kind: 'create' })}>Make a key</Button>}
+        {canHaveKeys(account, isAdmin) && <Button onClick={() => onOpenDialog({ kind: 'create' })}>Make a key</Button>}
       </Group>
       {account.status === 'deactivated' && (
         <Alert color="yellow" title="Disabled">
@@ -63,9 +69,9 @@ function Shown({ account, onAsk }: { readonly account: ServiceAccount; readonly 
       )}
       <QueryView query={keys} what="its keys">
         {(all) => {
-          const active = all.filter((key) => key.owner.id === account.id && stateOf(key, Date.now()) === 'active');
+          const active = all.filter((key) => key.owner.id === account.id && keyState(key, Date.now()) === 'active');
           if (active.length === 0) return <Alert title="No keys yet">It signs in with a key, shown once.</Alert>;
-          return <Keys keys={active} onRotate={(key) => onAsk({ kind: 'rotate', key })} />;
+          return <Keys keys={active} onRotate={(key) => onOpenDialog({ kind: 'rotate', key })} />;
         }}
       </QueryView>
     </Stack>

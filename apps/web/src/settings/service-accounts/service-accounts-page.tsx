@@ -26,7 +26,7 @@ import { PermissionGate, RequirePermission } from '../../session/permissions.tsx
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi, useEnvironment, useHasPermission } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
-import { type ServiceAccount, keysQuery, serviceAccountsQuery, stateOf } from '../api-keys/key-queries.ts';
+import { type ServiceAccount, keysQuery, serviceAccountsQuery, keyState } from '../api-keys/key-queries.ts';
 import { RoleChoice } from '../settings-parts.tsx';
 import { AccountKeys } from './account-keys.tsx';
 
@@ -82,7 +82,7 @@ function ServiceAccounts() {
           <AccountForm
             account={form.account}
             onClose={closeForm}
-            onMade={({ id }) => {
+            onCreated={({ id }) => {
               closeForm();
               show(id);
             }}
@@ -110,7 +110,7 @@ function Accounts({ accounts, onKeys, onChange }: Props) {
   const keysOf = (account: ServiceAccount) => {
     // Only those who may change administrators see their keys.
     if (keys.data === undefined || (account.role === 'admin' && !mayChange)) return '—';
-    return keys.data.filter((key) => key.owner.id === account.id && stateOf(key, Date.now()) === 'active').length;
+    return keys.data.filter((key) => key.owner.id === account.id && keyState(key, Date.now()) === 'active').length;
   };
   return (
     <Table.ScrollContainer minWidth={640}>
@@ -180,7 +180,7 @@ function Actions({ account, onChange }: ActionsProps) {
     done: `${name} is enabled.`,
     invalidates: touches,
   });
-  const ask = () =>
+  const confirmDisable = () =>
     confirmAction({
       title: `Disable ${name}?`,
       children: (
@@ -196,7 +196,7 @@ function Actions({ account, onChange }: ActionsProps) {
     <RowMenu of={name}>
       <Menu.Item onClick={() => onChange(account)}>Change…</Menu.Item>
       {status === 'active' ? (
-        <Menu.Item color="red" onClick={ask}>
+        <Menu.Item color="red" onClick={confirmDisable}>
           Disable…
         </Menu.Item>
       ) : (
@@ -210,10 +210,10 @@ interface AccountFormProps {
   /** The account to change; a new one if left out. */
   readonly account?: ServiceAccount;
   readonly onClose: () => void;
-  readonly onMade: (account: ServiceAccount) => void;
+  readonly onCreated: (account: ServiceAccount) => void;
 }
 
-function AccountForm({ account, onClose, onMade }: AccountFormProps) {
+function AccountForm({ account, onClose, onCreated }: AccountFormProps) {
   const client = useApi();
   const form = useForm({
     mode: 'controlled',
@@ -227,7 +227,7 @@ function AccountForm({ account, onClose, onMade }: AccountFormProps) {
         : client.serviceAccounts.patch(account.id, fields, { ifMatch: `"${account.version}"` }),
     done: ({ name }) => `${name} is saved.`,
     invalidates: [['service-accounts'], ['api-keys']],
-    onDone: (saved) => (account === undefined ? onMade(saved) : onClose()),
+    onDone: (saved) => (account === undefined ? onCreated(saved) : onClose()),
     showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
       return true;

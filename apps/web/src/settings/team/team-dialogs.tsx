@@ -9,7 +9,7 @@ import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { RoleChoice } from '../settings-parts.tsx';
-import { type Member, calledOf } from './team.ts';
+import { type Member, memberName } from './team.ts';
 
 export function Invite({ onClose }: { readonly onClose: () => void }) {
   const client = useApi();
@@ -28,7 +28,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
   });
   if (invite.isSuccess) {
     const { email, invitation_url: url, invitation_expires_at: until } = invite.data;
-    return <LinkShown email={email} url={url} until={until} onClose={onClose} />;
+    return <OneTimeLink email={email} url={url} until={until} onClose={onClose} />;
   }
   return (
     <form onSubmit={form.onSubmit((values) => invite.mutate(values))}>
@@ -56,15 +56,15 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
   const [known, setKnown] = useState(member);
   const change = useWrite({
     write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),
-    done: ({ role: now }) => `${calledOf(member)} is ${ROLE_LABELS[now]} now.`,
+    done: ({ role: now }) => `${memberName(member)} is ${ROLE_LABELS[now]} now.`,
     invalidates: [['users'], ['api-keys']],
     onDone: onClose,
     showsError: (error) => {
-      if (isOutdated(error)) reread.mutate();
+      if (isOutdated(error)) refresh.mutate();
       return true;
     },
   });
-  const reread = useWrite({
+  const refresh = useWrite({
     write: () => client.users.get(member.id),
     invalidates: [['users']],
     onDone: setKnown,
@@ -73,7 +73,7 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
     <Stack>
       {isOutdated(change.error) && known.version !== member.version && (
         <Alert color="yellow" role="alert" title="Changed meanwhile">
-          Somebody else changed {calledOf(known)}, who is {ROLE_LABELS[known.role]} now. Save again to have yours.
+          Somebody else changed {memberName(known)}, who is {ROLE_LABELS[known.role]} now. Save again to have yours.
         </Alert>
       )}
       {change.isError && !isOutdated(change.error) && (
@@ -81,7 +81,7 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
           {describeFailure(change.error).message}
         </Alert>
       )}
-      <Text size="sm">What {calledOf(member)} may do, with sessions and keys, within five seconds.</Text>
+      <Text size="sm">What {memberName(member)} may do, with sessions and keys, within five seconds.</Text>
       <RoleChoice value={role} onChange={setRole} />
       <Group justify="end">
         <Button variant="default" onClick={onClose}>
@@ -98,22 +98,29 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
 /** Makes a new invitation for a member who has not joined, or a link to a new password for any other. */
 export function NewLink({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
-  const make = useWrite({ write: () => client.users.resetPassword(member.id), invalidates: [['users']] });
-  if (make.isSuccess) {
-    return <LinkShown email={member.email} url={make.data.reset_url} until={make.data.expires_at} onClose={onClose} />;
+  const createLink = useWrite({ write: () => client.users.resetPassword(member.id), invalidates: [['users']] });
+  if (createLink.isSuccess) {
+    return (
+      <OneTimeLink
+        email={member.email}
+        url={createLink.data.reset_url}
+        until={createLink.data.expires_at}
+        onClose={onClose}
+      />
+    );
   }
   return (
     <Stack>
       <Text size="sm">
         {member.status === 'invited'
-          ? `The link that ${calledOf(member)} has leads nowhere any more once there is a new one.`
-          : `${calledOf(member)} sets a new password by the link. The one of now is good until then; all their sessions end with it.`}
+          ? `The link that ${memberName(member)} has leads nowhere any more once there is a new one.`
+          : `${memberName(member)} sets a new password by the link. The one of now is good until then; all their sessions end with it.`}
       </Text>
       <Group justify="end">
-        <Button variant="default" onClick={onClose} disabled={make.isPending}>
+        <Button variant="default" onClick={onClose} disabled={createLink.isPending}>
           Cancel
         </Button>
-        <Button onClick={() => make.mutate()} loading={make.isPending}>
+        <Button onClick={() => createLink.mutate()} loading={createLink.isPending}>
           Make the link
         </Button>
       </Group>
@@ -130,7 +137,7 @@ interface Props {
 }
 
 /** Shows a one-time link to be sent to the member. */
-export function LinkShown({ email, url, until, onClose }: Props) {
+export function OneTimeLink({ email, url, until, onClose }: Props) {
   return (
     <Stack>
       <OneTimeSecret

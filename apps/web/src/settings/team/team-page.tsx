@@ -26,8 +26,8 @@ import { RequirePermission } from '../../session/permissions.tsx';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
-import { ChangeRole, Invite, LinkShown, NewLink } from './team-dialogs.tsx';
-import { MEMBER_STATUS_LABELS, type Member, type TeamSearch, calledOf, membersFound, usersQuery } from './team.ts';
+import { ChangeRole, Invite, OneTimeLink, NewLink } from './team-dialogs.tsx';
+import { MEMBER_STATUS_LABELS, type Member, type TeamSearch, memberName, findMembers, usersQuery } from './team.ts';
 
 type TeamDialog =
   | { readonly kind: 'invite' }
@@ -85,9 +85,9 @@ function Team() {
       </Group>
       <QueryView query={users} what="the team">
         {(all) => {
-          const found = membersFound(all, { q, removed });
+          const found = findMembers(all, { q, removed });
           if (found.length === 0) return <Alert title="Nobody is called so">Look for something else.</Alert>;
-          return <Members members={found} onAsk={setDialog} />;
+          return <Members members={found} onOpenDialog={setDialog} />;
         }}
       </QueryView>
       <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog.kind]}>
@@ -95,7 +95,7 @@ function Team() {
         {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
         {dialog?.kind === 'link' && <NewLink member={dialog.member} onClose={close} />}
         {dialog?.kind === 'invited' && (
-          <LinkShown email={dialog.member.email} url={dialog.url} until={dialog.until} onClose={close} />
+          <OneTimeLink email={dialog.member.email} url={dialog.url} until={dialog.until} onClose={close} />
         )}
       </SecretDialog>
     </Stack>
@@ -110,10 +110,10 @@ const STATUS_COLORS: Readonly<Record<Member['status'], string>> = {
 
 interface Props {
   readonly members: readonly Member[];
-  readonly onAsk: (dialog: TeamDialog) => void;
+  readonly onOpenDialog: (dialog: TeamDialog) => void;
 }
 
-function Members({ members, onAsk }: Props) {
+function Members({ members, onOpenDialog }: Props) {
   const { user } = useSession();
   return (
     <Table.ScrollContainer minWidth={700}>
@@ -135,7 +135,7 @@ function Members({ members, onAsk }: Props) {
               <Table.Td>
                 <Stack gap={0}>
                   <Text size="sm" fw={500}>
-                    {calledOf(member)}
+                    {memberName(member)}
                   </Text>
                   {member.name !== null && (
                     <Text size="xs" c="dimmed">
@@ -154,7 +154,7 @@ function Members({ members, onAsk }: Props) {
                 <Time value={member.last_seen_at} />
               </Table.Td>
               <Table.Td ta="end" className="rowActions">
-                {member.id === user?.id ? <Oneself /> : <Actions member={member} onAsk={onAsk} />}
+                {member.id === user?.id ? <OwnRowActions /> : <Actions member={member} onOpenDialog={onOpenDialog} />}
               </Table.Td>
             </Table.Tr>
           ))}
@@ -165,7 +165,7 @@ function Members({ members, onAsk }: Props) {
 }
 
 /** Administrators cannot change or remove themselves. */
-function Oneself() {
+function OwnRowActions() {
   const why = 'That is you: another administrator changes your role or removes you.';
   return (
     <Tooltip label={why} events={{ hover: true, focus: true, touch: true }}>
@@ -176,27 +176,27 @@ function Oneself() {
   );
 }
 
-function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: Props['onAsk'] }) {
+function Actions({ member, onOpenDialog }: { readonly member: Member; readonly onOpenDialog: Props['onOpenDialog'] }) {
   const client = useApi();
   const touches = [['users'], ['api-keys']];
   const isInvited = member.status === 'invited';
-  const name = calledOf(member);
+  const name = memberName(member);
   const remove = useWrite({
     write: () => client.users.deactivate(member.id),
     done: isInvited ? 'The invitation is revoked.' : `${name} is removed.`,
     invalidates: touches,
   });
-  const bringBack = useWrite({
+  const restore = useWrite({
     write: () => client.users.reactivate(member.id),
     done: ({ status }) => (status === 'invited' ? `${name} is invited again.` : `${name} is back.`),
     invalidates: touches,
     onDone: ({ invitation_url: url, invitation_expires_at: until }) => {
-      if (url !== null && until !== null) onAsk({ kind: 'invited', member, url, until });
+      if (url !== null && until !== null) onOpenDialog({ kind: 'invited', member, url, until });
       // The link is shown once, so it is not kept here.
-      bringBack.reset();
+      restore.reset();
     },
   });
-  const askToRemove = () =>
+  const confirmRemove = () =>
     confirmAction({
       title: isInvited ? `Revoke the invitation of ${name}?` : `Remove ${name}?`,
       children: (
@@ -212,15 +212,15 @@ function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: P
     });
   return (
     <RowMenu of={name}>
-      <Menu.Item onClick={() => onAsk({ kind: 'role', member })}>Change the role…</Menu.Item>
+      <Menu.Item onClick={() => onOpenDialog({ kind: 'role', member })}>Change the role…</Menu.Item>
       {member.status === 'deactivated' ? (
-        <Menu.Item onClick={() => bringBack.mutate()}>Bring back</Menu.Item>
+        <Menu.Item onClick={() => restore.mutate()}>Bring back</Menu.Item>
       ) : (
         <>
-          <Menu.Item onClick={() => onAsk({ kind: 'link', member })}>
+          <Menu.Item onClick={() => onOpenDialog({ kind: 'link', member })}>
             {isInvited ? 'New invitation link…' : 'Link for a new password…'}
           </Menu.Item>
-          <Menu.Item color="red" onClick={askToRemove}>
+          <Menu.Item color="red" onClick={confirmRemove}>
             {isInvited ? 'Revoke the invitation…' : 'Remove…'}
           </Menu.Item>
         </>

@@ -1,4 +1,4 @@
-import { type Member, membersFound, readTeamSearch } from './team.ts';
+import { type Member, findMembers, readTeamSearch } from './team.ts';
 
 const member = (name: string | null, email: string, status: Member['status'] = 'active') =>
   ({ name, email, status }) as Member;
@@ -11,13 +11,13 @@ const ALL = [
 const emails = (found: readonly Member[]) => found.map(({ email }) => email);
 
 it('lists members by name, removed ones only when asked', () => {
-  expect(emails(membersFound(ALL, {}))).toEqual(['ann@example.com', 'bob@example.com', 'zoe@example.com']);
-  expect(emails(membersFound(ALL, { removed: true }))).toContain('old@example.com');
+  expect(emails(findMembers(ALL, {}))).toEqual(['ann@example.com', 'bob@example.com', 'zoe@example.com']);
+  expect(emails(findMembers(ALL, { removed: true }))).toContain('old@example.com');
 });
 
 it('finds members by part of a name or e-mail address, in any case', () => {
-  expect(emails(membersFound(ALL, { q: ' ZOË ' }))).toEqual(['zoe@example.com']);
-  expect(emails(membersFound(ALL, { q: 'bob@' }))).toEqual(['bob@example.com']);
+  expect(emails(findMembers(ALL, { q: ' ZOË ' }))).toEqual(['zoe@example.com']);
+  expect(emails(findMembers(ALL, { q: 'bob@' }))).toEqual(['bob@example.com']);
 });
 
 it('ignores unknown parts of an address', () => {

@@ -32,15 +32,15 @@ export const MEMBER_STATUS_LABELS: Readonly<Record<Member['status'], string>> = 
 };
 
 /** The members that match the search, ordered by name. */
-export function membersFound(members: readonly Member[], { q = '', removed = false }: TeamSearch): readonly Member[] {
+export function findMembers(members: readonly Member[], { q = '', removed = false }: TeamSearch): readonly Member[] {
   const part = q.trim().toLowerCase();
   return members
     .filter(({ status }) => removed || status !== 'deactivated')
     .filter(({ name, email }) => `${name ?? ''} ${email}`.toLowerCase().includes(part))
-    .toSorted((one, other) => calledOf(one).localeCompare(calledOf(other)));
+    .toSorted((one, other) => memberName(one).localeCompare(memberName(other)));
 }
 
 /** A member who has not joined has no name. */
-export function calledOf({ name, email }: Pick<Member, 'name' | 'email'>): string {
+export function memberName({ name, email }: Pick<Member, 'name' | 'email'>): string {
   return name ?? email;
 }

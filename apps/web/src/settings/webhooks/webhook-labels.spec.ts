@@ -1,5 +1,5 @@
 import type { WebhookReplay } from '@tracking/client';
-import { FAILED_OR_MISSED, progressOf, replayAbout, replayBody } from './webhook-labels.ts';
+import { DEFAULT_REPLAY, progressPercentages, describeReplay, replayBody } from './webhook-labels.ts';
 
 const REPLAY: WebhookReplay = {
   id: 'rpl_1',
@@ -22,12 +22,12 @@ const REPLAY: WebhookReplay = {
 
 describe('a replay', () => {
   it('covers failed and missed events of all types and times by default', () =>
-    expect(replayBody(FAILED_OR_MISSED)).toEqual({ statuses: ['dead_lettered', 'missed'] }));
+    expect(replayBody(DEFAULT_REPLAY)).toEqual({ statuses: ['dead_lettered', 'missed'] }));
 
   it('covers what the user chose', () => {
     const since = '2026-11-22T00:00:00.000Z';
     expect(
-      replayBody({ ...FAILED_OR_MISSED, since, event_types: ['shipment.created'], statuses: ['succeeded'] }),
+      replayBody({ ...DEFAULT_REPLAY, since, event_types: ['shipment.created'], statuses: ['succeeded'] }),
     ).toEqual({
       ...{ since, event_types: ['shipment.created'], statuses: ['succeeded'] },
     });
@@ -40,12 +40,12 @@ describe('a replay', () => {
       { matched: 8, done: 4, failed: 2 },
       { done: 50, failed: 25 },
     ],
-  ] as const)('has the progress of %j', (so, far) => expect(progressOf({ ...REPLAY, ...so })).toEqual(far));
+  ] as const)('has the progress of %j', (so, far) => expect(progressPercentages({ ...REPLAY, ...so })).toEqual(far));
 
   it('is described in words', () => {
-    expect(replayAbout(REPLAY)).toMatch(/^dead letters, missed; to /);
-    expect(replayAbout({ ...REPLAY, delivery_ids: ['dlv_1', 'dlv_2'] })).toBe('2 chosen');
-    const narrowed = replayAbout({ ...REPLAY, event_types: ['shipment.created'], reasons: ['timeout'] });
+    expect(describeReplay(REPLAY)).toMatch(/^dead letters, missed; to /);
+    expect(describeReplay({ ...REPLAY, delivery_ids: ['dlv_1', 'dlv_2'] })).toBe('2 chosen');
+    const narrowed = describeReplay({ ...REPLAY, event_types: ['shipment.created'], reasons: ['timeout'] });
     expect(narrowed).toMatch(/; Shipment created; Timed out$/);
   });
 });

@@ -2,12 +2,12 @@ import type { BodyOf, WebhookEndpoint, WebhookReplay } from '@tracking/client';
 import { type EventType, eventLabel } from '../../values/event-types.ts';
 import type { DeliveryStatus, FailureReason } from './webhook-search.ts';
 
-interface Words {
+interface StatusLabel {
   readonly label: string;
   readonly color: string;
 }
 
-export const ENDPOINT_STATUSES: Readonly<Record<WebhookEndpoint['status'], Words>> = {
+export const ENDPOINT_STATUSES: Readonly<Record<WebhookEndpoint['status'], StatusLabel>> = {
   pending_verification: { label: 'To be verified', color: 'yellow' },
   verified: { label: 'Verified, not enabled', color: 'blue' },
   enabled: { label: 'Enabled', color: 'green' },
@@ -19,7 +19,7 @@ export const DISABLED_REASONS: Readonly<Record<NonNullable<WebhookEndpoint['disa
   gone: 'It answered 410 Gone, which says that it wants no more events.',
 };
 
-export const DELIVERY_STATUSES: Readonly<Record<DeliveryStatus, Words>> = {
+export const DELIVERY_STATUSES: Readonly<Record<DeliveryStatus, StatusLabel>> = {
   pending: { label: 'Pending', color: 'gray' },
   retrying: { label: 'Retrying', color: 'yellow' },
   succeeded: { label: 'Succeeded', color: 'green' },
@@ -51,7 +51,7 @@ export function reasonLabel(code: string): string {
   return FAILURE_REASONS[code as FailureReason] ?? OTHER_REASONS[code] ?? code;
 }
 
-export const REPLAY_STATUSES: Readonly<Record<WebhookReplay['status'], Words>> = {
+export const REPLAY_STATUSES: Readonly<Record<WebhookReplay['status'], StatusLabel>> = {
   running: { label: 'Running', color: 'blue' },
   completed: { label: 'Completed', color: 'green' },
   canceled: { label: 'Canceled', color: 'gray' },
@@ -65,10 +65,10 @@ export const REPLAYED_STATUSES: Readonly<Record<WebhookReplay['statuses'][number
 };
 
 /** Options of a select. */
-export const optionsOf = <Value extends string>(words: Readonly<Record<Value, Words | string>>) =>
-  (Object.entries(words) as [Value, Words | string][]).map(([value, said]) => ({
+export const toOptions = <Value extends string>(words: Readonly<Record<Value, StatusLabel | string>>) =>
+  (Object.entries(words) as [Value, StatusLabel | string][]).map(([value, text]) => ({
     value,
-    label: typeof said === 'string' ? said : said.label,
+    label: typeof text === 'string' ? text : text.label,
   }));
 
 export type ReplayedStatus = WebhookReplay['statuses'][number];
@@ -81,7 +81,7 @@ export interface ReplayValues {
   statuses: ReplayedStatus[];
 }
 
-export const FAILED_OR_MISSED: ReplayValues = {
+export const DEFAULT_REPLAY: ReplayValues = {
   since: undefined,
   until: undefined,
   event_types: [],
@@ -98,13 +98,16 @@ export function replayBody({ since, until, event_types, statuses }: ReplayValues
 }
 
 /** Percentages for a progress bar. A completed replay of nothing is done. */
-export function progressOf({ status, matched, done, failed }: WebhookReplay): { done: number; failed: number } {
+export function progressPercentages({ status, matched, done, failed }: WebhookReplay): {
+  done: number;
+  failed: number;
+} {
   if (matched === 0) return { done: status === 'completed' ? 100 : 0, failed: 0 };
   return { done: (100 * done) / matched, failed: (100 * failed) / matched };
 }
 
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const ENDS: Readonly<Record<ReplayedStatus, string>> = {
+const SELECTED_STATUS_LABELS: Readonly<Record<ReplayedStatus, string>> = {
   dead_lettered: 'dead letters',
   missed: 'missed',
   discarded: 'discarded',
@@ -112,11 +115,11 @@ const ENDS: Readonly<Record<ReplayedStatus, string>> = {
 };
 
 /** Describes a replay, such as "dead letters, missed; from 1 Nov". */
-export function replayAbout(replay: WebhookReplay): string {
+export function describeReplay(replay: WebhookReplay): string {
   const { since, until, event_types, statuses, reasons, delivery_ids } = replay;
   if (delivery_ids !== null) return `${delivery_ids.length} chosen`;
   const parts = [
-    statuses.map((status) => ENDS[status]).join(', '),
+    statuses.map((status) => SELECTED_STATUS_LABELS[status]).join(', '),
     since === null ? undefined : `from ${DAY.format(new Date(since))}`,
     `to ${DAY.format(new Date(until))}`,
     event_types?.map(eventLabel).join(', '),

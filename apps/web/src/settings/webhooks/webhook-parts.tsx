@@ -9,12 +9,12 @@ import classes from './webhook-parts.module.css';
 import type { DeliveryStatus } from './webhook-search.ts';
 import { DELIVERY_STATUSES, ENDPOINT_STATUSES, reasonLabel } from './webhook-labels.ts';
 
-interface Words {
+interface StatusLabel {
   readonly label: string;
   readonly color: string;
 }
 
-export function WordsBadge({ words: { label, color } }: { readonly words: Words }) {
+export function StatusBadge({ words: { label, color } }: { readonly words: StatusLabel }) {
   return (
     <Badge color={color} variant="light" tt="none" miw="max-content" autoContrast>
       {label}
@@ -23,11 +23,11 @@ export function WordsBadge({ words: { label, color } }: { readonly words: Words 
 }
 
 export function DeliveryBadge({ status }: { readonly status: DeliveryStatus }) {
-  return <WordsBadge words={DELIVERY_STATUSES[status]} />;
+  return <StatusBadge words={DELIVERY_STATUSES[status]} />;
 }
 
 export function EndpointBadge({ status }: Pick<WebhookEndpoint, 'status'>) {
-  return <WordsBadge words={ENDPOINT_STATUSES[status]} />;
+  return <StatusBadge words={ENDPOINT_STATUSES[status]} />;
 }
 
 /** Facts side by side if there is room. */
@@ -60,7 +60,7 @@ interface Props {
 }
 
 /** The age of polled data, with a button to read it again. */
-export function Polled({ at, isFetching, everyMs, refetch }: Props) {
+export function LastUpdated({ at, isFetching, everyMs, refetch }: Props) {
   if (at === 0) return null;
   return (
     <Group gap={4} wrap="nowrap">
@@ -114,4 +114,4 @@ export function ChallengeOutcome({ verification }: { readonly verification: Webh
 }
 
 /** Makes a table without focusable content scrollable by keys. */
-export const SCROLLED_BY_KEY = { viewportProps: { tabIndex: 0 } };
+export const KEYBOARD_SCROLLABLE = { viewportProps: { tabIndex: 0 } };

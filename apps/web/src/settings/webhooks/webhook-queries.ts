@@ -3,16 +3,16 @@ import type { QueryOf, WebhookDelivery } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { statsSince } from './endpoints/stats-series.ts';
-import { type DeliverySearch, type StatsWindow, statusesOf } from './webhook-search.ts';
+import { type DeliverySearch, type StatsWindow, parseStatuses } from './webhook-search.ts';
 
 /** Polling interval of deliveries and endpoints, which have no events. Stops while the tab is hidden. */
 export const POLL_MS = 5_000;
 const STATS_POLL_MS = 30_000;
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 /** The queries that a write to an endpoint changes. */
-export const TOUCHED_BY_ENDPOINTS = [['webhook-endpoints'], ['webhook-endpoint'], ['webhook-stats']];
-export const TOUCHED_BY_DELIVERIES = [
+export const ENDPOINT_QUERY_KEYS = [['webhook-endpoints'], ['webhook-endpoint'], ['webhook-stats']];
+export const DELIVERY_QUERY_KEYS = [
   ...['webhook-deliveries', 'webhook-deliveries-newest', 'webhook-delivery', 'webhook-dead-letters'].map((kind) => [
     kind,
   ]),
@@ -53,8 +53,8 @@ export const statsQuery = (environment: Environment, id: string, window: StatsWi
 
 const deliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listWebhookDeliveries'> => ({
   ...search,
-  limit: PAGE,
-  ...(status !== undefined && { status: statusesOf(status) }),
+  limit: PAGE_SIZE,
+  ...(status !== undefined && { status: parseStatuses(status) }),
 });
 
 /** Deliveries in pages as they were read; {@link newestDeliveriesQuery} has later changes. */
@@ -98,21 +98,21 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
   queryOptions({
     queryKey: ['webhook-replays', environment, endpointId ?? 'all'],
     queryFn: async ({ signal }) => {
-      const query = { limit: PAGE, ...(endpointId !== undefined && { endpoint_id: endpointId }) };
+      const query = { limit: PAGE_SIZE, ...(endpointId !== undefined && { endpoint_id: endpointId }) };
       return (await api(environment).webhookReplays.list(query, { signal }).page()).data;
     },
     refetchInterval: ({ state: { data } }) =>
       data?.some(({ status }) => status === 'running') ? POLL_MS / 5 : POLL_MS * 2,
   });
 
-interface Shown {
+interface MergedDeliveries {
   readonly rows: readonly WebhookDelivery[];
   /** Number of deliveries that the rows lack. */
   readonly newer: number;
 }
 
 /** Updates the rows in place with the newest deliveries: no row moves under the pointer. */
-export function withNewest(read: readonly WebhookDelivery[], newest: readonly WebhookDelivery[]): Shown {
+export function mergeNewest(read: readonly WebhookDelivery[], newest: readonly WebhookDelivery[]): MergedDeliveries {
   const now = new Map(newest.map((delivery) => [delivery.id, delivery]));
   const known = new Set(read.map(({ id }) => id));
   const rows = read.map((delivery) => {

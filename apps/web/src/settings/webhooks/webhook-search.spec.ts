@@ -3,7 +3,7 @@ import {
   FAILURE_REASON_NAMES,
   readDeadLetterSearch,
   readDeliverySearch,
-  whichOf,
+  toSelection,
 } from './webhook-search.ts';
 import { DELIVERY_STATUSES, FAILURE_REASONS } from './webhook-labels.ts';
 
@@ -48,14 +48,14 @@ describe('dead letter search', () => {
       expect(readDeadLetterSearch({ ...SEARCH, status: 'succeeded', event_id: 'evt_1' })).toEqual(SEARCH));
 
     it('are all that match without a selection', () => {
-      expect(whichOf({}, new Set())).toEqual({});
-      expect(whichOf({ ...SEARCH, since: '2026-11-23T09:30:00.000Z' }, new Set())).toEqual({
+      expect(toSelection({}, new Set())).toEqual({});
+      expect(toSelection({ ...SEARCH, since: '2026-11-23T09:30:00.000Z' }, new Set())).toEqual({
         ...{ endpoint_id: 'whe_1', event_types: ['shipment.created'], reasons: ['timeout'] },
         since: '2026-11-23T09:30:00.000Z',
       });
     });
 
     it('are only the selected ones', () =>
-      expect(whichOf(SEARCH, new Set(['dlv_1', 'dlv_2']))).toEqual({ delivery_ids: ['dlv_1', 'dlv_2'] }));
+      expect(toSelection(SEARCH, new Set(['dlv_1', 'dlv_2']))).toEqual({ delivery_ids: ['dlv_1', 'dlv_2'] }));
   });
 });

@@ -15,25 +15,25 @@ export interface DeliverySearch {
   readonly until?: string | undefined;
 }
 
-const idOf = (prefix: string, value: unknown) =>
+const parseId = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
-const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
+const findValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
 
 /** The known statuses in a comma-separated text. */
-export function statusesOf(named: unknown): readonly DeliveryStatus[] {
+export function parseStatuses(named: unknown): readonly DeliveryStatus[] {
   const names = typeof named === 'string' ? named.split(',') : [];
   return DELIVERY_STATUS_NAMES.filter((known) => names.includes(known));
 }
 
 /** Reads an address; invalid parts are ignored. */
 export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch {
-  const status = statusesOf(raw['status']);
+  const status = parseStatuses(raw['status']);
   const values: DeliverySearch = {
-    endpoint_id: idOf('whe', raw['endpoint_id']),
-    event_id: idOf('evt', raw['event_id']),
-    event_type: oneOf(EVENT_TYPES, raw['event_type']),
+    endpoint_id: parseId('whe', raw['endpoint_id']),
+    event_id: parseId('evt', raw['event_id']),
+    event_type: findValue(EVENT_TYPES, raw['event_type']),
     status: status.length > 0 ? status.join(',') : undefined,
-    reason: oneOf(FAILURE_REASON_NAMES, raw['reason']),
+    reason: findValue(FAILURE_REASON_NAMES, raw['reason']),
     since: readTime(raw['since']),
     until: readTime(raw['until']),
   };
@@ -52,7 +52,7 @@ export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSe
 export const summaryQuery = (search: DeadLetterSearch): QueryOf<'summarizeWebhookDeadLetters'> => search;
 
 /** The selected deliveries, or all that match. */
-export function whichOf(search: DeadLetterSearch, chosen: ReadonlySet<string>): BodyOf<'replayWebhookDeadLetters'> {
+export function toSelection(search: DeadLetterSearch, chosen: ReadonlySet<string>): BodyOf<'replayWebhookDeadLetters'> {
   if (chosen.size > 0) return { delivery_ids: [...chosen] };
   const { event_type, reason, ...same } = search;
   return {
@@ -82,9 +82,9 @@ export function readEndpointSearch(raw: Record<string, unknown>): EndpointSearch
 
 /** The length of each window and the hours of a column. */
 export const WINDOWS = {
-  day: { label: '24 hours', hours: 24, together: 1 },
-  week: { label: '7 days', hours: 168, together: 6 },
-  month: { label: '30 days', hours: 720, together: 24 },
+  day: { label: '24 hours', hours: 24, hoursPerColumn: 1 },
+  week: { label: '7 days', hours: 168, hoursPerColumn: 6 },
+  month: { label: '30 days', hours: 720, hoursPerColumn: 24 },
 } as const;
 export type StatsWindow = keyof typeof WINDOWS;
 export const STATS_WINDOWS = (Object.keys(WINDOWS) as StatsWindow[]).map((value) => ({

@@ -11,22 +11,22 @@ import { useApi, useEnvironment } from '../../../session/session.ts';
 import { eventLabel } from '../../../values/event-types.ts';
 import { DeliveryRows, type Selection, useDeliveries } from '../deliveries/deliveries-page.tsx';
 import { DeliveryFilters } from '../deliveries/delivery-filters.tsx';
-import { Polled } from '../webhook-parts.tsx';
-import { POLL_MS, TOUCHED_BY_DELIVERIES, deadLettersQuery, useEndpointNames } from '../webhook-queries.ts';
-import { type DeadLetterSearch, summaryQuery, whichOf } from '../webhook-search.ts';
+import { LastUpdated } from '../webhook-parts.tsx';
+import { POLL_MS, DELIVERY_QUERY_KEYS, deadLettersQuery, useEndpointNames } from '../webhook-queries.ts';
+import { type DeadLetterSearch, summaryQuery, toSelection } from '../webhook-search.ts';
 import { reasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import classes from './dead-letters-page.module.css';
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_SELECTION: ReadonlySet<string> = new Set();
 
 export function DeadLettersPage() {
   const { environment: _everywhere, ...search } = useSearch({ from: '/signed-in/settings/webhooks/dead-letters' });
   const navigate = useNavigate({ from: '/settings/webhooks/dead-letters' });
   const summary = useQuery(deadLettersQuery(useEnvironment(), summaryQuery(search)));
-  const [chosen, setChosen] = useState(NONE);
-  const go = (to: DeadLetterSearch) => {
-    setChosen(NONE);
+  const [chosen, setChosen] = useState(NO_SELECTION);
+  const applySearch = (to: DeadLetterSearch) => {
+    setChosen(NO_SELECTION);
     void navigate({ search: to, replace: true });
   };
   const isNarrowed = Object.keys(search).length > 0;
@@ -37,18 +37,23 @@ export function DeadLettersPage() {
         about="Deliveries that failed for good: replay them once their endpoint answers again."
       />
       <WebhookTabs at="/settings/webhooks/dead-letters" />
-      <DeliveryFilters search={search} onChange={go} without={['status', 'event']} />
+      <DeliveryFilters search={search} onChange={applySearch} hiddenFilters={['status', 'event']} />
       <QueryView query={summary} what="the dead letters">
         {(counted) => (
           <>
-            <SettleDeadLetters search={search} chosen={chosen} summary={counted} onDone={() => setChosen(NONE)} />
-            {isNone(counted) ? (
+            <DeadLetterActions
+              search={search}
+              chosen={chosen}
+              summary={counted}
+              onDone={() => setChosen(NO_SELECTION)}
+            />
+            {isCertainlyEmpty(counted) ? (
               <Alert color="green" title={isNarrowed ? 'None fits' : 'There are none'}>
                 {isNarrowed ? 'No dead letter is like that.' : 'Every delivery arrived, or is still being tried.'}
               </Alert>
             ) : (
               <>
-                <DeadLetterSummary summary={counted} search={search} onChange={go} />
+                <DeadLetterSummary summary={counted} search={search} onChange={applySearch} />
                 <DeadLetterList search={search} selection={{ ids: chosen, onChange: setChosen }} />
               </>
             )}
@@ -65,7 +70,7 @@ interface Props {
   readonly onChange: (search: DeadLetterSearch) => void;
 }
 
-interface Kind {
+interface SummaryRow {
   readonly label: string;
   readonly count: number;
   readonly isExact: boolean;
@@ -76,7 +81,7 @@ interface Kind {
 /** The number of each kind, with a link to show that kind alone. */
 function DeadLetterSummary({ summary, search, onChange }: Props) {
   const endpointName = useEndpointNames();
-  const parts: readonly (readonly [string, readonly Kind[]])[] = [
+  const parts: readonly (readonly [string, readonly SummaryRow[]])[] = [
     [
       'By reason',
       summary.by_reason.map(({ reason, count, is_exact }) => ({
@@ -131,7 +136,7 @@ function DeadLetterSummary({ summary, search, onChange }: Props) {
 }
 
 /** Checks that there are none for certain: an incomplete count may miss some. */
-function isNone({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
+function isCertainlyEmpty({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
   return count === 0 && is_exact;
 }
 
@@ -139,12 +144,12 @@ function countLabel(count: number, isExact: boolean): string {
   return isExact ? String(count) : `${count} or more`;
 }
 
-const BegunReplays = onDemand(async () => (await import('../replays/replays-page.tsx')).BegunReplays);
+const StartedReplays = onDemand(async () => (await import('../replays/replays-page.tsx')).StartedReplays);
 
 /** Deliveries that one request may name. */
-const MAX_CHOSEN = 200;
+const MAX_SELECTED = 200;
 
-interface SettleDeadLettersProps {
+interface DeadLetterActionsProps {
   readonly search: DeadLetterSearch;
   readonly chosen: ReadonlySet<string>;
   readonly summary: WebhookDeadLetterSummary;
@@ -152,19 +157,19 @@ interface SettleDeadLettersProps {
 }
 
 /** Replays or discards the selected dead letters, or all that match. Both continue in the background and are followed here. */
-function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLettersProps) {
+function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterActionsProps) {
   const client = useApi();
-  const parts = { touches: TOUCHED_BY_DELIVERIES, onDone };
-  const replay = useWrite({ write: () => client.webhookDeadLetters.replay(whichOf(search, chosen)), ...parts });
-  const discard = useWrite({ write: () => client.webhookDeadLetters.discard(whichOf(search, chosen)), ...parts });
-  const isTooMany = chosen.size > MAX_CHOSEN;
+  const parts = { touches: DELIVERY_QUERY_KEYS, onDone };
+  const replay = useWrite({ write: () => client.webhookDeadLetters.replay(toSelection(search, chosen)), ...parts });
+  const discard = useWrite({ write: () => client.webhookDeadLetters.discard(toSelection(search, chosen)), ...parts });
+  const isTooMany = chosen.size > MAX_SELECTED;
   const isNarrowed = Object.keys(search).length > 0;
   const counted = countLabel(summary.count, summary.is_exact);
-  const fitting = isNarrowed ? `${counted} that ${summary.count === 1 ? 'fits' : 'fit'}` : `all ${counted}`;
-  const which = chosen.size > 0 ? `${chosen.size} selected` : fitting;
+  const matchingLabel = isNarrowed ? `${counted} that ${summary.count === 1 ? 'fits' : 'fit'}` : `all ${counted}`;
+  const selectionLabel = chosen.size > 0 ? `${chosen.size} selected` : matchingLabel;
   const ask = (verb: 'Replay' | 'Discard', about: string, onConfirm: () => void) =>
     confirmAction({
-      title: `${verb} ${which}?`,
+      title: `${verb} ${selectionLabel}?`,
       children: <Text size="sm">{about}</Text>,
       labels: { confirm: verb, cancel: 'Cancel' },
       confirmProps: verb === 'Discard' ? { color: 'red' } : {},
@@ -172,7 +177,7 @@ function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLetter
     });
   return (
     <Stack>
-      {!isNone(summary) && (
+      {!isCertainlyEmpty(summary) && (
         <Group>
           <Button
             disabled={isTooMany}
@@ -184,7 +189,7 @@ function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLetter
               })
             }
           >
-            Replay {which}…
+            Replay {selectionLabel}…
           </Button>
           <Button
             variant="default"
@@ -201,13 +206,13 @@ function SettleDeadLetters({ search, chosen, summary, onDone }: SettleDeadLetter
               )
             }
           >
-            Discard {which}…
+            Discard {selectionLabel}…
           </Button>
-          {isTooMany && <Text size="sm">At most {MAX_CHOSEN} can be selected; narrow the list instead.</Text>}
+          {isTooMany && <Text size="sm">At most {MAX_SELECTED} can be selected; narrow the list instead.</Text>}
         </Group>
       )}
-      {replay.data !== undefined && <BegunReplays begun={replay.data} />}
-      {discard.data !== undefined && <BegunReplays begun={discard.data} />}
+      {replay.data !== undefined && <StartedReplays started={replay.data} />}
+      {discard.data !== undefined && <StartedReplays started={discard.data} />}
     </Stack>
   );
 }
@@ -229,7 +234,7 @@ function DeadLetterList({ search, selection }: DeadLetterListProps) {
         ) : (
           <span />
         )}
-        <Polled at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={readAgain} />
+        <LastUpdated at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={readAgain} />
       </Group>
       <QueryView query={list} what="the list of dead letters">
         {() => (rows.length === 0 ? null : <DeliveryRows rows={rows} showsEndpoint selection={selection} />)}

@@ -7,13 +7,13 @@ import { RowMenu } from '../../../app/row-menu.tsx';
 import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
-import { DeliveryBadge, DeliveryLink, Polled } from '../webhook-parts.tsx';
-import { POLL_MS, deliveriesQuery, newestDeliveriesQuery, useEndpointNames, withNewest } from '../webhook-queries.ts';
+import { DeliveryBadge, DeliveryLink, LastUpdated } from '../webhook-parts.tsx';
+import { POLL_MS, deliveriesQuery, newestDeliveriesQuery, useEndpointNames, mergeNewest } from '../webhook-queries.ts';
 import type { DeliverySearch } from '../webhook-search.ts';
 import { reasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
-import { askToDiscard, mayDiscard, useDeliveryWrites } from './delivery-parts.tsx';
+import { confirmDiscard, canDiscard, useDeliveryWrites } from './delivery-parts.tsx';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/signed-in/settings/webhooks/deliveries' });
@@ -32,16 +32,16 @@ interface Props {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
   /** True if the list belongs to one endpoint. */
-  readonly ofOne?: boolean;
+  readonly isSingleEndpoint?: boolean;
 }
 
 /** The newest deliveries in pages. Changes appear in place; new deliveries wait until the user asks for them. */
-export function Deliveries({ search, onChange, ofOne = false }: Props) {
-  const isNarrowed = Object.keys(search).length > (ofOne ? 1 : 0);
+export function Deliveries({ search, onChange, isSingleEndpoint = false }: Props) {
+  const isNarrowed = Object.keys(search).length > (isSingleEndpoint ? 1 : 0);
   const { list, newest, rows, newer, readAgain: reread } = useDeliveries(search);
   return (
     <Stack>
-      <DeliveryFilters search={search} onChange={onChange} without={ofOne ? ['endpoint'] : []} />
+      <DeliveryFilters search={search} onChange={onChange} hiddenFilters={isSingleEndpoint ? ['endpoint'] : []} />
       <Group justify="space-between" mih={30}>
         {newer > 0 ? (
           <Button size="compact-xs" variant="light" onClick={() => void reread()}>
@@ -50,7 +50,7 @@ export function Deliveries({ search, onChange, ofOne = false }: Props) {
         ) : (
           <span />
         )}
-        <Polled at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={reread} />
+        <LastUpdated at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={reread} />
       </Group>
       <QueryView query={list} what="the deliveries">
         {() =>
@@ -61,7 +61,7 @@ export function Deliveries({ search, onChange, ofOne = false }: Props) {
                 : 'What is sent to endpoints is listed here, with each attempt.'}
             </Alert>
           ) : (
-            <DeliveryRows rows={rows} showsEndpoint={!ofOne} />
+            <DeliveryRows rows={rows} showsEndpoint={!isSingleEndpoint} />
           )
         }
       </QueryView>
@@ -91,7 +91,7 @@ export function useDeliveries(search: DeliverySearch) {
   // Most events are sent to an endpoint a moment later.
   useLiveRefetch(() => void newest.refetch());
   // An empty list may change by itself, since no row moves.
-  const { rows, newer } = withNewest(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
+  const { rows, newer } = mergeNewest(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
   const reread = () => Promise.all([list.refetch(), newest.refetch()]);
   return { list, newest, rows, newer, readAgain: reread };
 }
@@ -223,8 +223,8 @@ function DeliveryMenu({ delivery }: { readonly delivery: WebhookDelivery }) {
       <Menu.Item onClick={() => retry.mutate(id)}>
         {delivery.status === 'succeeded' ? 'Send it again' : 'Try it now'}
       </Menu.Item>
-      {mayDiscard(delivery) && (
-        <Menu.Item color="red" onClick={() => askToDiscard(() => discard.mutate(id))}>
+      {canDiscard(delivery) && (
+        <Menu.Item color="red" onClick={() => confirmDiscard(() => discard.mutate(id))}>
           Discard…
         </Menu.Item>
       )}

@@ -5,33 +5,33 @@ import { useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { TimeRange } from '../../../values/time-fields.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
-import { type DeliverySearch, type FailureReason, statusesOf } from '../webhook-search.ts';
-import { DELIVERY_STATUSES, FAILURE_REASONS, optionsOf } from '../webhook-labels.ts';
+import { type DeliverySearch, type FailureReason, parseStatuses } from '../webhook-search.ts';
+import { DELIVERY_STATUSES, FAILURE_REASONS, toOptions } from '../webhook-labels.ts';
 
-const STATUSES = optionsOf(DELIVERY_STATUSES);
-const REASONS = optionsOf(FAILURE_REASONS);
+const STATUSES = toOptions(DELIVERY_STATUSES);
+const REASONS = toOptions(FAILURE_REASONS);
 
 interface Props {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
   /** Filters to leave out, since all rows have the same value. */
-  readonly without?: readonly ('endpoint' | 'status' | 'event')[];
+  readonly hiddenFilters?: readonly ('endpoint' | 'status' | 'event')[];
 }
 
-export function DeliveryFilters({ search, onChange, without = [] }: Props) {
+export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Props) {
   const set = (change: DeliverySearch) => onChange({ ...search, ...change });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Narrow the deliveries">
-      {!without.includes('endpoint') && (
+      {!hiddenFilters.includes('endpoint') && (
         <EndpointSelect value={search.endpoint_id} onChange={(endpoint_id) => set({ endpoint_id })} />
       )}
-      {!without.includes('status') && (
+      {!hiddenFilters.includes('status') && (
         <LazyMultiSelect
           size="xs"
           label="Status"
           placeholder={search.status === undefined ? 'Any' : ''}
           data={STATUSES}
-          value={[...statusesOf(search.status)]}
+          value={[...parseStatuses(search.status)]}
           onChange={(values) => set({ status: values.length > 0 ? values.join(',') : undefined })}
           clearable
         />
@@ -55,7 +55,7 @@ export function DeliveryFilters({ search, onChange, without = [] }: Props) {
         onChange={(value) => set({ reason: (value as FailureReason | null) ?? undefined })}
         clearable
       />
-      {!without.includes('event') && (
+      {!hiddenFilters.includes('event') && (
         <TextInput
           // Resets the text when the address changes.
           key={search.event_id ?? ''}

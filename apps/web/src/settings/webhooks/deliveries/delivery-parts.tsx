@@ -4,8 +4,8 @@ import { confirmAction } from '../../../app/overlays.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
-import { SCROLLED_BY_KEY } from '../webhook-parts.tsx';
-import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
+import { KEYBOARD_SCROLLABLE } from '../webhook-parts.tsx';
+import { DELIVERY_QUERY_KEYS } from '../webhook-queries.ts';
 import { reasonLabel } from '../webhook-labels.ts';
 
 type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
@@ -63,7 +63,7 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
 
 export function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
   return (
-    <Table.ScrollContainer minWidth={320} scrollAreaProps={SCROLLED_BY_KEY}>
+    <Table.ScrollContainer minWidth={320} scrollAreaProps={KEYBOARD_SCROLLABLE}>
       <Table layout="auto" verticalSpacing={4}>
         <Table.Tbody>
           {Object.entries(headers).map(([name, value]) => (
@@ -87,10 +87,10 @@ export function Headers({ headers }: { readonly headers: Readonly<Record<string,
 }
 
 /** A delivered delivery can be neither retried nor discarded; one that is over cannot be discarded again. */
-export const mayDiscard = ({ status }: Pick<WebhookDelivery, 'status'>) =>
+export const canDiscard = ({ status }: Pick<WebhookDelivery, 'status'>) =>
   status !== 'succeeded' && status !== 'discarded';
 
-export function askToDiscard(onConfirm: () => void, count = 1): void {
+export function confirmDiscard(onConfirm: () => void, count = 1): void {
   confirmAction({
     title: count === 1 ? 'Discard the delivery?' : `Discard ${count} deliveries?`,
     children: <Text size="sm">The endpoint does not get it. It stays in the log, and can be replayed from there.</Text>,
@@ -105,8 +105,8 @@ export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelive
   const { id } = delivery;
   return (
     <>
-      {mayDiscard(delivery) && (
-        <Button variant="default" loading={discard.isPending} onClick={() => askToDiscard(() => discard.mutate(id))}>
+      {canDiscard(delivery) && (
+        <Button variant="default" loading={discard.isPending} onClick={() => confirmDiscard(() => discard.mutate(id))}>
           Discard…
         </Button>
       )}
@@ -123,12 +123,12 @@ export function useDeliveryWrites() {
   const retry = useWrite({
     write: (id: string) => client.webhookDeliveries.retry(id),
     done: 'It is attempted once more.',
-    invalidates: TOUCHED_BY_DELIVERIES,
+    invalidates: DELIVERY_QUERY_KEYS,
   });
   const discard = useWrite({
     write: (id: string) => client.webhookDeliveries.discard(id),
     done: 'The delivery is discarded.',
-    invalidates: TOUCHED_BY_DELIVERIES,
+    invalidates: DELIVERY_QUERY_KEYS,
   });
   return { retry, discard };
 }

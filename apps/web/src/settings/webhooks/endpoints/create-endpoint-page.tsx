@@ -4,18 +4,18 @@ import { LinkAnchor, LinkButton, PageHeader } from '../../../app/page.tsx';
 import { OneTimeSecret } from '../../../app/one-time-secret.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
-import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
-import { type EndpointValues, NEW_ENDPOINT, bodyOf } from './endpoint-fields.ts';
-import { EndpointFormFields, showRefusal, useEndpointForm } from './endpoint-form.tsx';
+import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
+import { type EndpointValues, NEW_ENDPOINT, toRequestBody } from './endpoint-fields.ts';
+import { EndpointFormFields, showFieldErrors, useEndpointForm } from './endpoint-form.tsx';
 
 export function CreateEndpointPage() {
   const client = useApi();
   const form = useEndpointForm(NEW_ENDPOINT);
   const create = useWrite({
-    write: (values: EndpointValues) => client.webhookEndpoints.create(bodyOf(values)),
-    invalidates: TOUCHED_BY_ENDPOINTS,
+    write: (values: EndpointValues) => client.webhookEndpoints.create(toRequestBody(values)),
+    invalidates: ENDPOINT_QUERY_KEYS,
     showsError: (error) => {
-      showRefusal(form, error);
+      showFieldErrors(form, error);
       return true;
     },
   });

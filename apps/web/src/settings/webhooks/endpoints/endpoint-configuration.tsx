@@ -11,9 +11,9 @@ import { eventLabel } from '../../../values/event-types.ts';
 import { Time } from '../../../values/time.tsx';
 import { RotateSecret } from '../../settings-parts.tsx';
 import { ChallengeOutcome, Fact, Facts } from '../webhook-parts.tsx';
-import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
-import { type EndpointValues, bodyOf, changesOf, valuesOf } from './endpoint-fields.ts';
-import { EndpointFormFields, showRefusal, useEndpointForm } from './endpoint-form.tsx';
+import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
+import { type EndpointValues, toRequestBody, toEndpointPatch, toFormValues } from './endpoint-fields.ts';
+import { EndpointFormFields, showFieldErrors, useEndpointForm } from './endpoint-form.tsx';
 
 export function EndpointConfiguration({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [isEditing, { open, close }] = useDisclosure(false);
@@ -101,11 +101,11 @@ function EditEndpoint({ endpoint, onClose }: Props) {
   // The endpoint when the form was opened: the page keeps reading it.
   const [base, setBase] = useState(endpoint);
   const [theirs, setTheirs] = useState<WebhookEndpoint>();
-  const form = useEndpointForm(valuesOf(base));
+  const form = useEndpointForm(toFormValues(base));
   const save = useWrite({
     write: async ({ values, over }: { readonly values: EndpointValues; readonly over: WebhookEndpoint }) => {
       try {
-        return await client.webhookEndpoints.patch(endpoint.id, changesOf(base, values), {
+        return await client.webhookEndpoints.patch(endpoint.id, toEndpointPatch(base, values), {
           ifMatch: `"${over.version}"`,
         });
       } catch (error) {
@@ -114,18 +114,18 @@ function EditEndpoint({ endpoint, onClose }: Props) {
       }
     },
     done: 'The endpoint is changed.',
-    invalidates: TOUCHED_BY_ENDPOINTS,
+    invalidates: ENDPOINT_QUERY_KEYS,
     onDone: onClose,
     showsError: (error) => {
-      showRefusal(form, error);
+      showFieldErrors(form, error);
       return true;
     },
   });
-  const takeTheirs = (now: WebhookEndpoint) => {
+  const loadTheirs = (now: WebhookEndpoint) => {
     setBase(now);
     setTheirs(undefined);
     save.reset();
-    form.setValues(valuesOf(now));
+    form.setValues(toFormValues(now));
   };
   return (
     <form noValidate onSubmit={form.onSubmit((values) => save.mutate({ values, over: theirs ?? base }))}>
@@ -135,7 +135,7 @@ function EditEndpoint({ endpoint, onClose }: Props) {
             base={base}
             theirs={theirs}
             onMine={() => save.mutate({ values: form.values, over: theirs })}
-            onTheirs={() => takeTheirs(theirs)}
+            onTheirs={() => loadTheirs(theirs)}
           />
         )}
         {save.isError && !isOutdated(save.error) && (
@@ -166,9 +166,9 @@ interface ConflictProps {
 
 /** Shows the changes that another user made to the endpoint since the form was opened, and lets the user choose. */
 function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
-  const changed = Object.keys(changesOf(base, valuesOf(theirs))) as (keyof typeof FIELDS)[];
+  const changed = Object.keys(toEndpointPatch(base, toFormValues(theirs))) as (keyof typeof FIELDS)[];
   const shown = (name: keyof typeof FIELDS) => {
-    const value = bodyOf(valuesOf(theirs))[name];
+    const value = toRequestBody(toFormValues(theirs))[name];
     if (name === 'headers') return Object.keys(theirs.headers).join(', ') || 'none';
     return Array.isArray(value) ? value.join(', ') : String(value ?? '—');
   };
@@ -249,7 +249,7 @@ function Rotate({ id, onClose }: EndpointSecretsProps) {
       rotate={async (seconds) =>
         (await client.webhookEndpoints.rotateSecret(id, { expires_in_seconds: seconds })).secret
       }
-      touches={TOUCHED_BY_ENDPOINTS}
+      touches={ENDPOINT_QUERY_KEYS}
       onClose={onClose}
     >
       A new secret signs from now on. Until the old one ends every request carries a signature of each, so that no

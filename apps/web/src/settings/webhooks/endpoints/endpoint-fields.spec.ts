@@ -1,16 +1,16 @@
 import type { WebhookEndpoint } from '@tracking/client';
 import { STANDARD_EVENT_TYPES } from '../../../values/event-types.ts';
 import {
-  MASK,
+  MASKED_VALUE,
   NEW_ENDPOINT,
-  bodyOf,
-  changesOf,
-  choose,
-  chooseStandard,
+  toRequestBody,
+  toEndpointPatch,
+  setSubscribed,
+  setStandardSubscribed,
   eventTypesLabel,
-  faultsOf,
-  isChosen,
-  valuesOf,
+  validateEndpoint,
+  isSubscribed,
+  toFormValues,
 } from './endpoint-fields.ts';
 
 describe('endpoint fields', () => {
@@ -24,38 +24,42 @@ describe('endpoint fields', () => {
     status: 'enabled',
     disabled_reason: null,
     last_verification: null,
-    headers: { Authorization: MASK },
+    headers: { Authorization: MASKED_VALUE },
     max_concurrency: 16,
     created_at: '2026-11-23T09:30:00.000Z',
     updated_at: '2026-11-23T09:30:00.000Z',
     version: 3,
   };
-  const header = (name: string, value: string, kept = false) => ({ key: 7, name, value, kept });
+  const header = (name: string, value: string, hasStoredValue = false) => ({ key: 7, name, value, hasStoredValue });
 
   describe('the endpoint form', () => {
     it('changes nothing if nothing is entered', () => {
-      const values = valuesOf(ENDPOINT);
-      expect(changesOf(ENDPOINT, values)).toEqual({});
-      expect(changesOf(ENDPOINT, { ...values, event_types: ['milestone.recorded', 'shipment.created'] })).toEqual({});
+      const values = toFormValues(ENDPOINT);
+      expect(toEndpointPatch(ENDPOINT, values)).toEqual({});
+      expect(toEndpointPatch(ENDPOINT, { ...values, event_types: ['milestone.recorded', 'shipment.created'] })).toEqual(
+        {},
+      );
     });
 
     it('sends changed fields', () => {
-      const values = { ...valuesOf(ENDPOINT), description: ' Our TMS ', max_concurrency: 4 };
-      expect(changesOf(ENDPOINT, values)).toEqual({ description: 'Our TMS', max_concurrency: 4 });
+      const values = { ...toFormValues(ENDPOINT), description: ' Our TMS ', max_concurrency: 4 };
+      expect(toEndpointPatch(ENDPOINT, values)).toEqual({ description: 'Our TMS', max_concurrency: 4 });
     });
 
     it('keeps header values that it does not know', () => {
-      const { headers } = valuesOf(ENDPOINT);
-      const more = { ...valuesOf(ENDPOINT), headers: [...headers, header('X-Site', 'RTM')] };
-      expect(changesOf(ENDPOINT, more)).toEqual({ headers: { Authorization: MASK, 'X-Site': 'RTM' } });
-      expect(changesOf(ENDPOINT, { ...valuesOf(ENDPOINT), headers: [header('Authorization', 'new', true)] })).toEqual({
+      const { headers } = toFormValues(ENDPOINT);
+      const more = { ...toFormValues(ENDPOINT), headers: [...headers, header('X-Site', 'RTM')] };
+      expect(toEndpointPatch(ENDPOINT, more)).toEqual({ headers: { Authorization: MASKED_VALUE, 'X-Site': 'RTM' } });
+      expect(
+        toEndpointPatch(ENDPOINT, { ...toFormValues(ENDPOINT), headers: [header('Authorization', 'new', true)] }),
+      ).toEqual({
         headers: { Authorization: 'new' },
       });
-      expect(changesOf(ENDPOINT, { ...valuesOf(ENDPOINT), headers: [] })).toEqual({ headers: {} });
+      expect(toEndpointPatch(ENDPOINT, { ...toFormValues(ENDPOINT), headers: [] })).toEqual({ headers: {} });
     });
 
     it('clears an empty description', () =>
-      expect(bodyOf({ ...NEW_ENDPOINT, description: '  ' }).description).toBeNull());
+      expect(toRequestBody({ ...NEW_ENDPOINT, description: '  ' }).description).toBeNull());
 
     it.each([
       [{ url: ' ' }, 'url'],
@@ -64,37 +68,39 @@ describe('endpoint fields', () => {
       [{ headers: [header('X-A', '')] }, 'headers'],
       [{ headers: [header('X-A', '1'), header('x-a ', '2')] }, 'headers'],
     ])('finds the fault of %j', (wrong, field) => {
-      expect(Object.keys(faultsOf({ ...NEW_ENDPOINT, url: 'https://a.example', ...wrong }))).toEqual([field]);
+      expect(Object.keys(validateEndpoint({ ...NEW_ENDPOINT, url: 'https://a.example', ...wrong }))).toEqual([field]);
     });
 
     it('finds no fault otherwise', () =>
-      expect(faultsOf({ ...valuesOf(ENDPOINT), headers: [header('Authorization', '', true)] })).toEqual({}));
+      expect(validateEndpoint({ ...toFormValues(ENDPOINT), headers: [header('Authorization', '', true)] })).toEqual(
+        {},
+      ));
   });
 });
 
 describe('event type choice', () => {
   describe('a subscription', () => {
     it('to a star is to the standard types', () => {
-      expect(isChosen(['*'], 'shipment.created')).toBe(true);
-      expect(isChosen(['*'], 'document.rejected')).toBe(false);
+      expect(isSubscribed(['*'], 'shipment.created')).toBe(true);
+      expect(isSubscribed(['*'], 'document.rejected')).toBe(false);
     });
 
     it('has other types beside the star', () => {
-      expect(choose(['*'], ['document.rejected', 'shipment.created'], true)).toEqual(['*', 'document.rejected']);
-      expect(choose(['*', 'document.rejected'], ['document.rejected'], false)).toEqual(['*']);
+      expect(setSubscribed(['*'], ['document.rejected', 'shipment.created'], true)).toEqual(['*', 'document.rejected']);
+      expect(setSubscribed(['*', 'document.rejected'], ['document.rejected'], false)).toEqual(['*']);
     });
 
     it('lists its types once a standard one is left out', () => {
-      const left = choose(['*', 'document.rejected'], ['shipment.created'], false);
+      const left = setSubscribed(['*', 'document.rejected'], ['shipment.created'], false);
       expect([...left].sort()).toEqual(
         [...STANDARD_EVENT_TYPES.filter((type) => type !== 'shipment.created'), 'document.rejected'].sort(),
       );
     });
 
     it('is the same with a star and without, until a release adds a type', () => {
-      const named = chooseStandard(['*', 'exception.updated'], false);
+      const named = setStandardSubscribed(['*', 'exception.updated'], false);
       expect(named).toEqual([...STANDARD_EVENT_TYPES, 'exception.updated']);
-      expect(chooseStandard(named, true)).toEqual(['*', 'exception.updated']);
+      expect(setStandardSubscribed(named, true)).toEqual(['*', 'exception.updated']);
     });
 
     it.each([

@@ -2,7 +2,7 @@ import type { BodyOf, WebhookEndpoint } from '@tracking/client';
 import { type EventType, STANDARD_EVENT_TYPES, eventLabel } from '../../../values/event-types.ts';
 
 /** The API's placeholder for a secret value. */
-export const MASK = '********';
+export const MASKED_VALUE = '********';
 
 type ApiVersion = WebhookEndpoint['api_version'];
 /** A version of the client that is missing here is a type error. */
@@ -19,7 +19,7 @@ export interface HeaderRow {
   readonly name: string;
   readonly value: string;
   /** True if the service has a value, which it never shows. */
-  readonly kept: boolean;
+  readonly hasStoredValue: boolean;
 }
 
 /** The values of the endpoint form. */
@@ -42,22 +42,22 @@ export const NEW_ENDPOINT: EndpointValues = {
   max_concurrency: 16,
 };
 
-export function valuesOf(endpoint: WebhookEndpoint): EndpointValues {
+export function toFormValues(endpoint: WebhookEndpoint): EndpointValues {
   return {
     url: endpoint.url,
     description: endpoint.description ?? '',
     event_types: endpoint.event_types,
-    headers: Object.keys(endpoint.headers).map((name, key) => ({ key, name, value: '', kept: true })),
+    headers: Object.keys(endpoint.headers).map((name, key) => ({ key, name, value: '', hasStoredValue: true })),
     api_version: endpoint.api_version,
     max_concurrency: endpoint.max_concurrency,
   };
 }
 
 /** The body of a request. A stored header without a new value is sent back as its placeholder. */
-export function bodyOf(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
+export function toRequestBody(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
   const headers = values.headers
     .filter(({ name }) => name.trim() !== '')
-    .map(({ name, value, kept }) => [name.trim(), kept && value === '' ? MASK : value]);
+    .map(({ name, value, hasStoredValue }) => [name.trim(), hasStoredValue && value === '' ? MASKED_VALUE : value]);
   return {
     url: values.url.trim(),
     description: values.description.trim() === '' ? null : values.description.trim(),
@@ -69,40 +69,42 @@ export function bodyOf(values: EndpointValues): BodyOf<'createWebhookEndpoint'> 
 }
 
 /** The fields that differ from what was read, so that other changes by other users stay. */
-export function changesOf(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
-  const [was, is] = [bodyOf(valuesOf(before)), bodyOf(values)];
+export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
+  const [was, is] = [toRequestBody(toFormValues(before)), toRequestBody(values)];
   const differs = (name: keyof typeof is) => JSON.stringify(sorted(was[name])) !== JSON.stringify(sorted(is[name]));
   return Object.fromEntries(Object.entries(is).filter(([name]) => differs(name as keyof typeof is)));
 }
 
 /** The faults that can be found without the service. */
-export function faultsOf({
+export function validateEndpoint({
   url,
   event_types,
   headers,
   max_concurrency: most,
 }: EndpointValues): Readonly<Record<string, string>> {
   const names = headers.map(({ name }) => name.trim().toLowerCase());
-  const faults = {
+  const errors = {
     url: url.trim() === '' ? 'Where events are to be sent' : undefined,
     event_types: event_types.length === 0 ? 'At least one type' : undefined,
-    headers: headersFault(headers, names),
-    max_concurrency: isConcurrency(most) ? undefined : `A whole number from 1 to ${MAX_CONCURRENCY}`,
+    headers: headersError(headers, names),
+    max_concurrency: isValidConcurrency(most) ? undefined : `A whole number from 1 to ${MAX_CONCURRENCY}`,
   };
-  return Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined)) as Record<
+  return Object.fromEntries(Object.entries(errors).filter(([, fault]) => fault !== undefined)) as Record<
     string,
     string
   >;
 }
 
-function isConcurrency(value: number | null): boolean {
+function isValidConcurrency(value: number | null): boolean {
   return Number.isInteger(value) && value !== null && value >= 1 && value <= MAX_CONCURRENCY;
 }
 
-function headersFault(headers: readonly HeaderRow[], names: readonly string[]): string | undefined {
+function headersError(headers: readonly HeaderRow[], names: readonly string[]): string | undefined {
   if (names.some((name) => name === '')) return 'Each header has a name; remove the one that has none';
   if (new Set(names).size < names.length) return 'Each header stands once';
-  return headers.some(({ value, kept }) => value === '' && !kept) ? 'Each header has a value' : undefined;
+  return headers.some(({ value, hasStoredValue }) => value === '' && !hasStoredValue)
+    ? 'Each header has a value'
+    : undefined;
 }
 
 /** The order of types is irrelevant. */
@@ -113,22 +115,22 @@ function sorted(value: unknown): unknown {
 /** The subscribed types; `*` means all standard types, also those of later releases. */
 export type Subscription = WebhookEndpoint['event_types'];
 
-export function isChosen(subscription: Subscription, type: EventType): boolean {
+export function isSubscribed(subscription: Subscription, type: EventType): boolean {
   return subscription.includes(type) || (subscription.includes('*') && STANDARD_EVENT_TYPES.includes(type));
 }
 
 /** Adds or removes types. Removing a standard type replaces `*` by the other standard types. */
-export function choose(subscription: Subscription, types: readonly EventType[], chosen: boolean): Subscription {
-  if (chosen) return [...subscription, ...types.filter((type) => !isChosen(subscription, type))];
-  const breaksStandard = subscription.includes('*') && types.some((type) => STANDARD_EVENT_TYPES.includes(type));
-  const named: Subscription = breaksStandard
+export function setSubscribed(subscription: Subscription, types: readonly EventType[], chosen: boolean): Subscription {
+  if (chosen) return [...subscription, ...types.filter((type) => !isSubscribed(subscription, type))];
+  const removesStandard = subscription.includes('*') && types.some((type) => STANDARD_EVENT_TYPES.includes(type));
+  const named: Subscription = removesStandard
     ? [...STANDARD_EVENT_TYPES, ...subscription.filter((type) => type !== '*')]
     : subscription;
   return [...new Set(named)].filter((type) => type === '*' || !types.includes(type));
 }
 
 /** Subscribes to all standard types, or to none of them. */
-export function chooseStandard(subscription: Subscription, chosen: boolean): Subscription {
+export function setStandardSubscribed(subscription: Subscription, chosen: boolean): Subscription {
   const others = subscription.filter((type) => type !== '*' && !STANDARD_EVENT_TYPES.includes(type));
   return chosen ? ['*', ...others] : [...STANDARD_EVENT_TYPES, ...others];
 }

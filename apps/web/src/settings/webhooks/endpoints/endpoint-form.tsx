@@ -24,20 +24,20 @@ import {
   type HeaderRow,
   MAX_CONCURRENCY,
   type Subscription,
-  choose,
-  chooseStandard,
-  faultsOf,
-  isChosen,
+  setSubscribed,
+  setStandardSubscribed,
+  validateEndpoint,
+  isSubscribed,
 } from './endpoint-fields.ts';
 
 type EndpointForm = UseFormReturnType<EndpointValues>;
 
 export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
-  return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: faultsOf });
+  return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: validateEndpoint });
 }
 
 /** Shows the service's errors at their fields, such as `event_types[0]` and `headers.X-Site`. */
-export function showRefusal(form: EndpointForm, error: unknown): void {
+export function showFieldErrors(form: EndpointForm, error: unknown): void {
   const faults = Object.entries(fieldErrors(error) ?? {});
   form.setErrors(Object.fromEntries(faults.map(([param, message]) => [topLevelField(param), message])));
 }
@@ -105,7 +105,7 @@ function EventTypePicker({ value, onChange, error }: Props) {
           label="All standard types"
           description="Also those that a later release adds."
           checked={all}
-          onChange={(event) => onChange(chooseStandard(value, event.currentTarget.checked))}
+          onChange={(event) => onChange(setStandardSubscribed(value, event.currentTarget.checked))}
         />
         <TextInput
           aria-label="Search event types"
@@ -140,22 +140,22 @@ interface GroupProps {
 }
 
 function TypeGroup({ group, types, value, onChange }: GroupProps) {
-  const chosen = types.filter((type) => isChosen(value, type));
+  const chosen = types.filter((type) => isSubscribed(value, type));
   return (
     <Stack gap={6}>
       <Checkbox
         label={<Text fw={600}>{group}</Text>}
         checked={chosen.length === types.length}
         indeterminate={chosen.length > 0 && chosen.length < types.length}
-        onChange={(event) => onChange(choose(value, types, event.currentTarget.checked))}
+        onChange={(event) => onChange(setSubscribed(value, types, event.currentTarget.checked))}
       />
       {types.map((type) => (
         <Group key={type} pl="lg">
           <Checkbox
             label={eventLabel(type)}
             description={`${type} — ${eventAbout(type)}`}
-            checked={isChosen(value, type)}
-            onChange={(event) => onChange(choose(value, [type], event.currentTarget.checked))}
+            checked={isSubscribed(value, type)}
+            onChange={(event) => onChange(setSubscribed(value, [type], event.currentTarget.checked))}
           />
         </Group>
       ))}
@@ -189,7 +189,7 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
               aria-label={`Name of header ${index + 1}`}
               placeholder="Authorization"
               value={row.name}
-              readOnly={row.kept}
+              readOnly={row.hasStoredValue}
               onChange={(event) => change(row.key, { name: event.currentTarget.value })}
               flex={1}
               miw={0}
@@ -197,7 +197,7 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
             <PasswordInput
               label={index === 0 ? 'Value' : undefined}
               aria-label={`Value of header ${index + 1}`}
-              placeholder={row.kept ? 'Stays as it is' : ''}
+              placeholder={row.hasStoredValue ? 'Stays as it is' : ''}
               autoComplete="off"
               value={row.value}
               onChange={(event) => change(row.key, { value: event.currentTarget.value })}
@@ -222,7 +222,7 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
               size="xs"
               variant="default"
               leftSection={<IconPlus size={14} aria-hidden />}
-              onClick={() => onChange([...value, { key: nextKey, name: '', value: '', kept: false }])}
+              onClick={() => onChange([...value, { key: nextKey, name: '', value: '', hasStoredValue: false }])}
             >
               Add a header
             </Button>

@@ -19,11 +19,19 @@ import { lazyWithRetry } from '../../../app/lazy.tsx';
 import { LinkAnchor, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
-import { Fact, Facts, SCROLLED_BY_KEY, WordsBadge } from '../webhook-parts.tsx';
+import { Fact, Facts, KEYBOARD_SCROLLABLE, StatusBadge } from '../webhook-parts.tsx';
 import { statsQuery } from '../webhook-queries.ts';
 import { STATS_WINDOWS, type StatsWindow } from '../webhook-search.ts';
 import { DISABLED_REASONS, reasonLabel } from '../webhook-labels.ts';
-import { type Column, type EndpointStats, HEALTH, columnsOf, healthOf, percent, totalsOf } from './stats-series.ts';
+import {
+  type Column,
+  type EndpointStats,
+  HEALTH,
+  toColumns,
+  endpointHealth,
+  formatPercent,
+  sumTotals,
+} from './stats-series.ts';
 
 /** Needed once per endpoint. */
 const EndpointSetup = lazyWithRetry(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));
@@ -68,7 +76,7 @@ function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) 
             <Title order={2} size="h5">
               Attempts
             </Title>
-            {stats.data !== undefined && <WordsBadge words={HEALTH[healthOf(endpoint, stats.data)]} />}
+            {stats.data !== undefined && <StatusBadge words={HEALTH[endpointHealth(endpoint, stats.data)]} />}
           </Group>
           <SegmentedControl
             size="xs"
@@ -87,15 +95,15 @@ function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) 
 }
 
 function Stats({ stats, window }: { readonly stats: EndpointStats; readonly window: StatsWindow }) {
-  const columns = columnsOf(stats, window, Date.parse(stats.until));
-  const totals = totalsOf(stats);
+  const columns = toColumns(stats, window, Date.parse(stats.until));
+  const totals = sumTotals(stats);
   const { waiting, last_error: failed } = stats;
   return (
     <>
       <Facts>
         <Fact label="Attempts">{totals.attempts}</Fact>
-        <Fact label="Answered 2xx">{totals.success === undefined ? '—' : percent(totals.success)}</Fact>
-        <Fact label="Dead letters">{totals.dead}</Fact>
+        <Fact label="Answered 2xx">{totals.success === undefined ? '—' : formatPercent(totals.success)}</Fact>
+        <Fact label="Dead letters">{totals.deadLettered}</Fact>
         <Fact label="95 of 100 within">{totals.p95 === null ? '—' : `${totals.p95} ms`}</Fact>
         <Fact label="Waiting">{waiting.is_at_least ? `${waiting.count} or more` : waiting.count}</Fact>
         <Fact label="Last success">
@@ -138,7 +146,7 @@ function Stats({ stats, window }: { readonly stats: EndpointStats; readonly wind
 /** The numbers of the chart as a table. */
 function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
-  const busy = columns.filter(({ succeeded, failed, dead }) => succeeded + failed + dead > 0);
+  const busy = columns.filter(({ succeeded, failed, deadLettered }) => succeeded + failed + deadLettered > 0);
   if (busy.length === 0) return null;
   return (
     <div>
@@ -146,7 +154,7 @@ function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
         {isOpen ? 'Hide the numbers' : 'Show the numbers'}
       </Button>
       <Collapse expanded={isOpen}>
-        <Table.ScrollContainer minWidth={520} scrollAreaProps={SCROLLED_BY_KEY}>
+        <Table.ScrollContainer minWidth={520} scrollAreaProps={KEYBOARD_SCROLLABLE}>
           <Table captionSide="top">
             <Table.Caption>Times without an attempt are left out.</Table.Caption>
             <Table.Thead>
@@ -157,14 +165,14 @@ function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {busy.map(({ at, succeeded, failed, dead, p50, p95 }) => (
+              {busy.map(({ at, succeeded, failed, deadLettered, p50, p95 }) => (
                 <Table.Tr key={at}>
                   <Table.Td>
                     <Time value={at} />
                   </Table.Td>
                   <Table.Td>{succeeded}</Table.Td>
                   <Table.Td>{failed}</Table.Td>
-                  <Table.Td>{dead}</Table.Td>
+                  <Table.Td>{deadLettered}</Table.Td>
                   <Table.Td>{p50 === null ? '—' : `${p50} ms`}</Table.Td>
                   <Table.Td>{p95 === null ? '—' : `${p95} ms`}</Table.Td>
                 </Table.Tr>

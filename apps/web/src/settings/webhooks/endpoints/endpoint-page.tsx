@@ -24,7 +24,7 @@ import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EndpointBadge } from '../webhook-parts.tsx';
-import { TOUCHED_BY_ENDPOINTS, endpointQuery } from '../webhook-queries.ts';
+import { ENDPOINT_QUERY_KEYS, endpointQuery } from '../webhook-queries.ts';
 import type { EndpointSearch, EndpointTab } from '../webhook-search.ts';
 import { EndpointOverview } from './endpoint-overview.tsx';
 
@@ -63,7 +63,7 @@ export function EndpointPage() {
 function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { tab = 'overview', window = 'day', ...narrowed } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: '/settings/webhooks/$endpointId' });
-  const go = (search: EndpointSearch) => void navigate({ search, replace: true });
+  const applySearch = (search: EndpointSearch) => void navigate({ search, replace: true });
   const { id, url, description, status } = endpoint;
   return (
     <>
@@ -84,7 +84,7 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         }
         actions={<EndpointActions endpoint={endpoint} />}
       />
-      <Tabs value={tab} onChange={(to) => go({ tab: to as EndpointTab })} keepMounted={false}>
+      <Tabs value={tab} onChange={(to) => applySearch({ tab: to as EndpointTab })} keepMounted={false}>
         <Tabs.List aria-label="Of the endpoint">
           {(Object.keys(TABS) as EndpointTab[]).map((each) => (
             <Tabs.Tab key={each} value={each}>
@@ -94,13 +94,13 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         </Tabs.List>
         <Suspense fallback={<Loading />}>
           <Tabs.Panel value="overview" pt="md">
-            <EndpointOverview endpoint={endpoint} window={window} onWindow={(to) => go({ tab, window: to })} />
+            <EndpointOverview endpoint={endpoint} window={window} onWindow={(to) => applySearch({ tab, window: to })} />
           </Tabs.Panel>
           <Tabs.Panel value="deliveries" pt="md">
             <Deliveries
               search={{ ...narrowed, endpoint_id: id }}
-              onChange={({ endpoint_id: _id, ...search }) => go({ ...search, tab: 'deliveries' })}
-              ofOne
+              onChange={({ endpoint_id: _id, ...search }) => applySearch({ ...search, tab: 'deliveries' })}
+              isSingleEndpoint
             />
           </Tabs.Panel>
           <Tabs.Panel value="replays" pt="md">
@@ -140,12 +140,12 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const enable = useWrite({
     write: () => client.webhookEndpoints.enable(id),
     done: 'The endpoint is enabled: it gets what happens from now on.',
-    invalidates: TOUCHED_BY_ENDPOINTS,
+    invalidates: ENDPOINT_QUERY_KEYS,
   });
   const disable = useWrite({
     write: () => client.webhookEndpoints.disable(id),
     done: 'The endpoint is disabled.',
-    invalidates: TOUCHED_BY_ENDPOINTS,
+    invalidates: ENDPOINT_QUERY_KEYS,
   });
   const remove = useWrite({
     write: () => client.webhookEndpoints.delete(id),
@@ -153,7 +153,7 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
     invalidates: [['webhook-endpoints']],
     onDone: () => void navigate({ to: '/settings/webhooks' }),
   });
-  const askToDisable = () =>
+  const confirmDisable = () =>
     confirmAction({
       title: 'Disable the endpoint?',
       children: (
@@ -165,7 +165,7 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       labels: { confirm: 'Disable', cancel: 'Cancel' },
       onConfirm: () => disable.mutate(),
     });
-  const askToDelete = () =>
+  const confirmDelete = () =>
     confirmAction({
       title: 'Delete the endpoint?',
       children: (
@@ -200,9 +200,9 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           <Menu.Item disabled={status !== 'enabled'} onClick={() => setDialog('replay')}>
             Replay events…
           </Menu.Item>
-          {status === 'enabled' && <Menu.Item onClick={askToDisable}>Disable…</Menu.Item>}
+          {status === 'enabled' && <Menu.Item onClick={confirmDisable}>Disable…</Menu.Item>}
           <Menu.Divider />
-          <Menu.Item color="red" onClick={askToDelete}>
+          <Menu.Item color="red" onClick={confirmDelete}>
             Delete…
           </Menu.Item>
         </Menu.Dropdown>
@@ -214,7 +214,7 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
             <CreateReplay
               endpoint={endpoint}
               onClose={close}
-              onBegun={() => {
+              onStarted={() => {
                 close();
                 void navigate({
                   to: '/settings/webhooks/$endpointId',

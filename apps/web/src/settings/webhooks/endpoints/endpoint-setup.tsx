@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { ChallengeOutcome } from '../webhook-parts.tsx';
-import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
+import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import { SendTest } from './send-test.tsx';
 
 /** The steps from a new endpoint to live events: challenge, test event, enabling. */
@@ -13,11 +13,11 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
   const client = useApi();
   const { id, status } = endpoint;
   const isVerified = status !== 'pending_verification';
-  const verify = useWrite({ write: () => client.webhookEndpoints.verify(id), invalidates: TOUCHED_BY_ENDPOINTS });
+  const verify = useWrite({ write: () => client.webhookEndpoints.verify(id), invalidates: ENDPOINT_QUERY_KEYS });
   const enable = useWrite({
     write: () => client.webhookEndpoints.enable(id),
     done: 'The endpoint is enabled: it gets what happens from now on.',
-    invalidates: TOUCHED_BY_ENDPOINTS,
+    invalidates: ENDPOINT_QUERY_KEYS,
   });
   return (
     <Paper withBorder p="md" component="section" aria-label="Setting it up">

@@ -5,11 +5,11 @@ import type { WebhookEndpoint } from '@tracking/client';
 import { LinkAnchor, LinkButton, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
-import { EndpointBadge, WordsBadge } from '../webhook-parts.tsx';
+import { EndpointBadge, StatusBadge } from '../webhook-parts.tsx';
 import { endpointsQuery, statsQuery } from '../webhook-queries.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { eventTypesLabel } from './endpoint-fields.ts';
-import { HEALTH, healthOf, percent, totalsOf } from './stats-series.ts';
+import { HEALTH, endpointHealth, formatPercent, sumTotals } from './stats-series.ts';
 
 export function EndpointsPage() {
   const endpoints = useQuery(endpointsQuery(useEnvironment()));
@@ -100,12 +100,12 @@ function HealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       </Table.Td>
     );
   }
-  const { attempts, success } = totalsOf(stats);
+  const { attempts, success } = sumTotals(stats);
   const { count, is_at_least } = stats.waiting;
   return (
     <>
       <Table.Td>
-        <WordsBadge words={HEALTH[healthOf(endpoint, stats)]} />
+        <StatusBadge words={HEALTH[endpointHealth(endpoint, stats)]} />
       </Table.Td>
       <Table.Td>
         {success === undefined ? (
@@ -114,7 +114,7 @@ function HealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           </Text>
         ) : (
           <Group gap={4}>
-            {percent(success)}
+            {formatPercent(success)}
             <Text span size="xs" c="dimmed">
               of {attempts}
             </Text>

@@ -8,7 +8,7 @@ import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.
 import { SearchSelect } from '../../../values/search-select.tsx';
 import { Attempts } from '../deliveries/delivery-parts.tsx';
 import { DeliveryBadge, DeliveryLink } from '../webhook-parts.tsx';
-import { TOUCHED_BY_DELIVERIES, deliveryQuery } from '../webhook-queries.ts';
+import { DELIVERY_QUERY_KEYS, deliveryQuery } from '../webhook-queries.ts';
 
 interface Props {
   readonly endpoint: WebhookEndpoint;
@@ -21,7 +21,7 @@ export function SendTest({ endpoint, onClose }: Props) {
   const [type, setType] = useState<EventType>('milestone.recorded');
   const send = useWrite({
     write: () => client.webhookEndpoints.test(endpoint.id, type),
-    invalidates: TOUCHED_BY_DELIVERIES,
+    invalidates: DELIVERY_QUERY_KEYS,
   });
   const id = send.data?.id;
   const delivery = useQuery({ ...deliveryQuery(environment, id ?? ''), enabled: id !== undefined });

@@ -1,4 +1,4 @@
-import { type EndpointStats, columnsOf, healthOf, percent, statsSince, totalsOf } from './stats-series.ts';
+import { type EndpointStats, toColumns, endpointHealth, formatPercent, statsSince, sumTotals } from './stats-series.ts';
 
 describe('stats series', () => {
   const NOW = Date.parse('2026-11-23T09:30:00Z');
@@ -24,7 +24,7 @@ describe('stats series', () => {
       ['week', 28, '2026-11-16T12:00:00.000Z', '2026-11-23T06:00:00.000Z'],
       ['month', 30, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
     ] as const)('for a %s are %i without a gap', (window, count, first, last) => {
-      const columns = columnsOf({ hours: [] }, window, NOW);
+      const columns = toColumns({ hours: [] }, window, NOW);
       expect([columns.length, columns[0]?.at, columns.at(-1)?.at]).toEqual([count, first, last]);
       expect(statsSince(window, NOW)).toBe(first);
       expect(columns.every(({ succeeded, p95 }) => succeeded === 0 && p95 === null)).toBe(true);
@@ -32,17 +32,17 @@ describe('stats series', () => {
 
     it('sum up their hours and keep the slowest', () => {
       const hours = [hour('2026-11-23T06:00:00.000Z', 3, 1, 40), hour('2026-11-23T08:00:00.000Z', 2, 0, 90)];
-      expect(columnsOf({ hours }, 'week', NOW).at(-1)).toEqual({
-        ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, dead: 1, p50: 90, p95: 90 },
+      expect(toColumns({ hours }, 'week', NOW).at(-1)).toEqual({
+        ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, deadLettered: 1, p50: 90, p95: 90 },
       });
-      expect(columnsOf({ hours }, 'day', NOW).at(-2)).toMatchObject({ succeeded: 2, p95: 90 });
+      expect(toColumns({ hours }, 'day', NOW).at(-2)).toMatchObject({ succeeded: 2, p95: 90 });
     });
   });
 
   describe('totals', () => {
     it('have no success rate without attempts', () =>
-      expect(totalsOf({ hours: [] })).toEqual({
-        ...{ attempts: 0, failed: 0, dead: 0, success: undefined, p95: null, isExact: true },
+      expect(sumTotals({ hours: [] })).toEqual({
+        ...{ attempts: 0, failed: 0, deadLettered: 0, success: undefined, p95: null, isExact: true },
       }));
 
     it('cover all hours', () => {
@@ -50,7 +50,14 @@ describe('stats series', () => {
         hour('2026-11-23T06:00:00.000Z', 3, 1, 40),
         { ...hour('2026-11-23T07:00:00.000Z', 4, 0), is_exact: false },
       ];
-      expect(totalsOf({ hours })).toEqual({ attempts: 8, failed: 1, dead: 1, success: 7 / 8, p95: 40, isExact: false });
+      expect(sumTotals({ hours })).toEqual({
+        attempts: 8,
+        failed: 1,
+        deadLettered: 1,
+        success: 7 / 8,
+        p95: 40,
+        isExact: false,
+      });
     });
 
     it.each([
@@ -58,7 +65,7 @@ describe('stats series', () => {
       [0.9999, '99.9 %'],
       [0.5, '50 %'],
       [0, '0 %'],
-    ])('formats %d as %s', (share, text) => expect(percent(share)).toBe(text));
+    ])('formats %d as %s', (share, text) => expect(formatPercent(share)).toBe(text));
   });
 });
 
@@ -96,6 +103,6 @@ describe('endpoint health', () => {
       ['unsteady', 'enabled', stats(LATE, EARLY, [18, 1])],
       ['failing', 'enabled', stats(EARLY, LATE, [99, 1])],
       ['failing', 'enabled', stats(null, LATE, [0, 1])],
-    ] as const)('is %s, %s', (health, status, of) => expect(healthOf({ status }, of)).toBe(health));
+    ] as const)('is %s, %s', (health, status, of) => expect(endpointHealth({ status }, of)).toBe(health));
   });
 });

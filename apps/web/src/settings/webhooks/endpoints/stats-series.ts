@@ -11,7 +11,7 @@ export interface Column {
   readonly at: string;
   readonly succeeded: number;
   readonly failed: number;
-  readonly dead: number;
+  readonly deadLettered: number;
   /** Milliseconds, of the slowest hour; null without attempts. */
   readonly p50: number | null;
   readonly p95: number | null;
@@ -23,16 +23,16 @@ export function statsSince(window: StatsWindow, now: number): string {
 }
 
 /** All columns of the window, also empty ones, the oldest first. */
-export function columnsOf(stats: Pick<EndpointStats, 'hours'>, window: StatsWindow, now: number): readonly Column[] {
+export function toColumns(stats: Pick<EndpointStats, 'hours'>, window: StatsWindow, now: number): readonly Column[] {
   const byColumn = Map.groupBy(stats.hours, ({ hour }) => columnStart(window, Date.parse(hour)));
   const first = Date.parse(statsSince(window, now));
   return Array.from({ length: columnCount(window) }, (_, index) => {
     const at = first + index * columnMs(window);
-    return columnOf(at, byColumn.get(at) ?? []);
+    return toColumn(at, byColumn.get(at) ?? []);
   });
 }
 
-function columnOf(at: number, hours: readonly Hour[]): Column {
+function toColumn(at: number, hours: readonly Hour[]): Column {
   const sum = (count: (hour: Hour) => number) => hours.reduce((total, hour) => total + count(hour), 0);
   const slowest = (latency: (hour: Hour) => number | null) => {
     const known = hours.map(latency).filter((ms) => ms !== null);
@@ -42,7 +42,7 @@ function columnOf(at: number, hours: readonly Hour[]): Column {
     at: new Date(at).toISOString(),
     succeeded: sum(({ attempts }) => attempts.succeeded),
     failed: sum(({ attempts }) => attempts.failed),
-    dead: sum(({ deliveries }) => deliveries.dead_lettered),
+    deadLettered: sum(({ deliveries }) => deliveries.dead_lettered),
     p50: slowest(({ latency_ms }) => latency_ms.p50),
     p95: slowest(({ latency_ms }) => latency_ms.p95),
   };
@@ -51,7 +51,7 @@ function columnOf(at: number, hours: readonly Hour[]): Column {
 interface Totals {
   readonly attempts: number;
   readonly failed: number;
-  readonly dead: number;
+  readonly deadLettered: number;
   /** Share of successful attempts, 0 to 1; undefined without attempts. */
   readonly success: number | undefined;
   /** Milliseconds, of the slowest hour. */
@@ -59,24 +59,24 @@ interface Totals {
   readonly isExact: boolean;
 }
 
-export function totalsOf({ hours }: Pick<EndpointStats, 'hours'>): Totals {
-  const { succeeded, failed, dead, p95 } = columnOf(0, hours);
+export function sumTotals({ hours }: Pick<EndpointStats, 'hours'>): Totals {
+  const { succeeded, failed, deadLettered, p95 } = toColumn(0, hours);
   const attempts = succeeded + failed;
   return {
-    ...{ attempts, failed, dead, p95 },
+    ...{ attempts, failed, deadLettered, p95 },
     success: attempts === 0 ? undefined : succeeded / attempts,
     isExact: hours.every(({ is_exact }) => is_exact),
   };
 }
 
 /** Formats a share such as "99.9 %". Never rounds up to 100 %. */
-export function percent(share: number): string {
+export function formatPercent(share: number): string {
   const rounded = Math.round(share * 1_000) / 10;
   return `${share < 1 && rounded === 100 ? 99.9 : rounded} %`;
 }
 
-const columnMs = (window: StatsWindow) => WINDOWS[window].together * HOUR_MS;
-const columnCount = (window: StatsWindow) => WINDOWS[window].hours / WINDOWS[window].together;
+const columnMs = (window: StatsWindow) => WINDOWS[window].hoursPerColumn * HOUR_MS;
+const columnCount = (window: StatsWindow) => WINDOWS[window].hours / WINDOWS[window].hoursPerColumn;
 const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(window));
 
 /**
@@ -94,13 +94,13 @@ export const HEALTH: Readonly<Record<Health, { readonly label: string; readonly 
 };
 
 /** An endpoint is unsteady if more than one in this number of attempts fails. */
-const UNSTEADY = 20;
+const UNSTEADY_ATTEMPTS_PER_FAILURE = 20;
 
-export function healthOf(endpoint: Pick<WebhookEndpoint, 'status'>, stats: EndpointStats): Health {
+export function endpointHealth(endpoint: Pick<WebhookEndpoint, 'status'>, stats: EndpointStats): Health {
   if (endpoint.status !== 'enabled') return 'off';
   const { last_error: failed, last_success_at: succeeded } = stats;
   if (failed === null && succeeded === null) return 'idle';
   if (failed !== null && (succeeded === null || Date.parse(failed.at) > Date.parse(succeeded))) return 'failing';
-  const totals = totalsOf(stats);
-  return totals.failed * UNSTEADY > totals.attempts ? 'unsteady' : 'healthy';
+  const totals = sumTotals(stats);
+  return totals.failed * UNSTEADY_ATTEMPTS_PER_FAILURE > totals.attempts ? 'unsteady' : 'healthy';
 }

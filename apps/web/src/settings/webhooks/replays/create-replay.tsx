@@ -7,41 +7,41 @@ import { useApi } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { SearchMultiSelect } from '../../../values/search-select.tsx';
 import { TimeRange } from '../../../values/time-fields.tsx';
-import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
+import { DELIVERY_QUERY_KEYS } from '../webhook-queries.ts';
 import {
-  FAILED_OR_MISSED,
+  DEFAULT_REPLAY,
   REPLAYED_STATUSES,
   type ReplayValues,
   type ReplayedStatus,
-  optionsOf,
+  toOptions,
   replayBody,
 } from '../webhook-labels.ts';
 
 interface Props {
   readonly endpoint: WebhookEndpoint;
   readonly onClose: () => void;
-  readonly onBegun: () => void;
+  readonly onStarted: () => void;
 }
 
-export function CreateReplay({ endpoint, onClose, onBegun }: Props) {
+export function CreateReplay({ endpoint, onClose, onStarted }: Props) {
   const client = useApi();
-  const [values, setValues] = useState<ReplayValues>(FAILED_OR_MISSED);
-  const begin = useWrite({
+  const [values, setValues] = useState<ReplayValues>(DEFAULT_REPLAY);
+  const start = useWrite({
     write: () => client.webhookReplays.create(endpoint.id, replayBody(values)),
     done: 'The replay is begun.',
-    invalidates: TOUCHED_BY_DELIVERIES,
-    onDone: onBegun,
+    invalidates: DELIVERY_QUERY_KEYS,
+    onDone: onStarted,
     showsError: () => true,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    begin.mutate();
+    start.mutate();
   };
   return (
     <Stack component="form" onSubmit={submit}>
-      {begin.isError && (
+      {start.isError && (
         <Alert color="red" role="alert" title="No replay was begun">
-          {failureText(begin.error, [])}
+          {failureText(start.error, [])}
         </Alert>
       )}
       <Text size="sm">
@@ -56,7 +56,7 @@ export function CreateReplay({ endpoint, onClose, onBegun }: Props) {
         error={values.statuses.length === 0 ? 'At least one' : undefined}
       >
         <Stack gap="xs" mt={4}>
-          {optionsOf(REPLAYED_STATUSES).map(({ value, label }) => (
+          {toOptions(REPLAYED_STATUSES).map(({ value, label }) => (
             <Checkbox key={value} value={value} label={label} />
           ))}
         </Stack>
@@ -73,7 +73,7 @@ export function CreateReplay({ endpoint, onClose, onBegun }: Props) {
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
-        <Button type="submit" disabled={values.statuses.length === 0} loading={begin.isPending}>
+        <Button type="submit" disabled={values.statuses.length === 0} loading={start.isPending}>
           Replay
         </Button>
       </Group>

@@ -6,9 +6,9 @@ import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
-import { SCROLLED_BY_KEY, WordsBadge } from '../webhook-parts.tsx';
-import { TOUCHED_BY_DELIVERIES, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
-import { REPLAY_STATUSES, progressOf, replayAbout } from '../webhook-labels.ts';
+import { KEYBOARD_SCROLLABLE, StatusBadge } from '../webhook-parts.tsx';
+import { DELIVERY_QUERY_KEYS, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
+import { REPLAY_STATUSES, progressPercentages, describeReplay } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { CreateReplay } from './create-replay.tsx';
 
@@ -24,7 +24,7 @@ export function ReplaysPage() {
 
 /** The replays of one endpoint, or of all. */
 export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
-  const [isMaking, { open, close }] = useDisclosure(false);
+  const [isCreating, { open, close }] = useDisclosure(false);
   const replays = useQuery(replaysQuery(useEnvironment(), endpoint?.id));
   const isEnabled = endpoint?.status === 'enabled';
   return (
@@ -57,8 +57,8 @@ export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
         }
       </QueryView>
       {endpoint !== undefined && (
-        <Modal opened={isMaking} onClose={close} title="Replay events">
-          <CreateReplay endpoint={endpoint} onClose={close} onBegun={close} />
+        <Modal opened={isCreating} onClose={close} title="Replay events">
+          <CreateReplay endpoint={endpoint} onClose={close} onStarted={close} />
         </Modal>
       )}
     </Stack>
@@ -73,7 +73,7 @@ interface TableProps {
 function ReplayTable({ replays, showsEndpoint }: TableProps) {
   const endpointName = useEndpointNames(showsEndpoint);
   return (
-    <Table.ScrollContainer minWidth={760} scrollAreaProps={SCROLLED_BY_KEY}>
+    <Table.ScrollContainer minWidth={760} scrollAreaProps={KEYBOARD_SCROLLABLE}>
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -91,7 +91,7 @@ function ReplayTable({ replays, showsEndpoint }: TableProps) {
                 <Table.Td>
                   {replay.action === 'discard' ? 'Discard' : 'Replay'}
                   <Text size="xs" c="dimmed">
-                    {replayAbout(replay)}
+                    {describeReplay(replay)}
                   </Text>
                 </Table.Td>
                 {showsEndpoint && (
@@ -132,19 +132,19 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   const cancel = useWrite({
     write: () => client.webhookReplays.cancel(id),
     done: 'It is canceled: what was begun goes on.',
-    invalidates: TOUCHED_BY_DELIVERIES,
+    invalidates: DELIVERY_QUERY_KEYS,
   });
   const resume = useWrite({
     write: () => client.webhookReplays.resume(id),
     done: 'It goes on.',
-    invalidates: TOUCHED_BY_DELIVERIES,
+    invalidates: DELIVERY_QUERY_KEYS,
   });
-  const share = progressOf(replay);
-  const wasDone = action === 'discard' ? 'discarded' : 'delivered';
+  const share = progressPercentages(replay);
+  const doneLabel = action === 'discard' ? 'discarded' : 'delivered';
   return (
     <Stack gap={4}>
       <Group justify="space-between" gap="xs">
-        <WordsBadge words={REPLAY_STATUSES[status]} />
+        <StatusBadge words={REPLAY_STATUSES[status]} />
         {status === 'running' && (
           <Button size="compact-xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
             Cancel
@@ -160,13 +160,13 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
         <Progress.Section
           value={share.done}
           color="green.7"
-          aria-label={`${done} of ${matched} ${wasDone}`}
+          aria-label={`${done} of ${matched} ${doneLabel}`}
           animated={status === 'running'}
         />
         <Progress.Section value={share.failed} color="red.7" aria-label={`${failed} of ${matched} failed`} />
       </Progress.Root>
       <Text size="xs" c="dimmed">
-        {matched} found{status === 'running' && ' so far'} · {done} {wasDone}
+        {matched} found{status === 'running' && ' so far'} · {done} {doneLabel}
         {failed > 0 && ` · ${failed} failed at first, and go on by their schedule`}
       </Text>
     </Stack>
@@ -174,17 +174,17 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
 }
 
 /** The progress of replays that were just begun, and the endpoints for which none was. */
-export function BegunReplays({ begun }: { readonly begun: AnswerOf<'replayWebhookDeadLetters'> }) {
+export function StartedReplays({ started }: { readonly started: AnswerOf<'replayWebhookDeadLetters'> }) {
   const endpointName = useEndpointNames();
   const { data: latest = [] } = useQuery(replaysQuery(useEnvironment(), undefined));
-  const replays = begun.data.map((replay) => latest.find(({ id }) => id === replay.id) ?? replay);
+  const replays = started.data.map((replay) => latest.find(({ id }) => id === replay.id) ?? replay);
   return (
     <Stack gap="xs" role="status">
       {replays.length > 0 && <ReplayTable replays={replays} showsEndpoint />}
-      {begun.refused.length > 0 && (
+      {started.refused.length > 0 && (
         <Alert color="yellow" title="Not for these endpoints">
           <List size="sm">
-            {begun.refused.map(({ endpoint_id, message }) => (
+            {started.refused.map(({ endpoint_id, message }) => (
               <List.Item key={endpoint_id}>
                 {endpointName(endpoint_id) ?? endpoint_id}: {message}
               </List.Item>
