@@ -62,7 +62,7 @@ describeInBrowser('the queue of exceptions', () => {
     await dialog.getByText('Bulk shortage: It is away.').waitFor();
     expect(await get(broken)).toMatchObject({ status: 'acknowledged' });
     await page.unroute(`**/v1/exceptions/${broken}/resolve`);
-    await dialog.getByRole('button', { name: 'Try these again' }).click();
+    await dialog.getByRole('button', { name: 'Retry failed items' }).click();
     await dialog.waitFor({ state: 'detached' });
     const note = 'All is found again';
     expect(await get(broken)).toMatchObject({ status: 'resolved', resolution: { code: 'fixed', note } });

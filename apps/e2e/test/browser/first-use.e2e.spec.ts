@@ -24,16 +24,16 @@ describeInBrowser('a new user', () => {
     await window.goto(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
     await page.getByLabel('Your name').fill('Ann Visser');
     await page.locator('input[type=password]').fill('a sentence that nobody guesses');
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('No shipments yet').waitFor();
 
     await page.getByRole('link', { name: 'Settings' }).click();
     // An empty list has such a button, too, and stands until the page of the keys is there.
     await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Nightly import');
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue();
     expect(key).toMatch(/^sk_live_/);
     await dialog.getByRole('button', { name: 'Done' }).click();

@@ -27,7 +27,7 @@ const WHO: readonly { readonly role: Role; readonly environment: 'live' | 'test'
 
 /** What pages offer, and the permission that it needs; the rest is offered to everybody. */
 const OFFERED: readonly { readonly path: string; readonly control: string; readonly needs?: string }[] = [
-  { path: '/start', control: 'Go on with the endpoint', needs: 'webhooks:manage' },
+  { path: '/start', control: 'Continue setup', needs: 'webhooks:manage' },
   { path: '/shipments', control: 'New shipment', needs: 'shipments:write' },
   { path: '/shipments', control: 'Import', needs: 'shipments:write' },
   { path: '/shipments/new', control: 'Create the shipment', needs: 'shipments:write' },
@@ -38,13 +38,13 @@ const OFFERED: readonly { readonly path: string; readonly control: string; reado
   { path: '/shipments/ID/edit', control: 'Save', needs: 'shipments:write' },
   { path: '/shipments/ID/documents', control: 'Files of documents', needs: 'documents:write' },
   { path: '/shipments/ID/exceptions', control: 'Open an exception', needs: 'exceptions:write' },
-  { path: '/settings/api-keys', control: 'Make a key' },
-  { path: '/settings/webhooks', control: 'Add an endpoint', needs: 'webhooks:manage' },
-  { path: '/settings/service-accounts', control: 'Make an account', needs: 'workspace:admin' },
+  { path: '/settings/api-keys', control: 'Create key' },
+  { path: '/settings/webhooks', control: 'Add endpoint', needs: 'webhooks:manage' },
+  { path: '/settings/service-accounts', control: 'Create account', needs: 'workspace:admin' },
   { path: '/settings/team', control: 'Invite', needs: 'workspace:admin' },
-  { path: '/settings/exceptions', control: 'Change', needs: 'workspace:admin' },
+  { path: '/settings/exceptions', control: 'Edit', needs: 'workspace:admin' },
   { path: '/settings/required-documents', control: 'Ocean', needs: 'workspace:admin' },
-  { path: '/settings/account', control: 'Change the password' },
+  { path: '/settings/account', control: 'Change password' },
 ];
 /** Sections of the settings, and who finds them there. */
 const SECTIONS: Readonly<Record<string, string | undefined>> = {

@@ -20,16 +20,16 @@ describeInBrowser('an empty workspace', () => {
     const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
     const { page } = window;
     await window.goto('/start?environment=test');
-    await page.getByRole('listitem', { name: 'Make a key: to do' }).waitFor();
+    await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
     expect(await page.getByLabel('Command').innerText()).toContain(`curl ${subject.urls[0]}/v1/shipments`);
     expect(await window.flaws()).toEqual([]);
 
     const { api } = await newKey(subject, workspace, 'operator', 'test');
-    await page.getByRole('listitem', { name: 'Make a key: done' }).waitFor();
+    await page.getByRole('listitem', { name: 'Create key: done' }).waitFor();
     await api.post('/v1/shipments', { external_id: 'PO-1001', mode: 'ocean' });
     const sent = page.getByRole('listitem', { name: 'Send the first shipment: done' });
     await sent.getByRole('link', { name: 'PO-1001' }).waitFor();
-    await page.getByRole('listitem', { name: 'Hear of what happens: to do' }).waitFor();
+    await page.getByRole('listitem', { name: 'Get webhooks: to do' }).waitFor();
     expect(window.complaints).toEqual([]);
     await window.close();
   });
@@ -39,14 +39,14 @@ describeInBrowser('an empty workspace', () => {
     const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
     const { page } = window;
     const { api } = await newKey(subject, workspace, 'viewer', 'test');
-    const fill = page.getByRole('button', { name: 'Fill with sample journeys' });
+    const fill = page.getByRole('button', { name: 'Add sample journeys' });
     await window.goto('/start');
-    await page.getByRole('listitem', { name: 'Make a key: to do' }).waitFor();
+    await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
     expect(await fill.count()).toBe(0);
 
     await window.goto('/start?environment=test');
     await fill.click();
-    await page.getByText('7 sample journeys are there now.').waitFor();
+    await page.getByText('7 sample journeys added.').waitFor();
     const found = async () => {
       const shipments = await all<{ id: string; status: string; version: number }>(api, '/v1/shipments');
       const counts = shipments.map(async ({ id, status, version }) => {
@@ -58,7 +58,7 @@ describeInBrowser('an empty workspace', () => {
     const once = await found();
     expect(new Set(once.map(([, status]) => status)).size).toBeGreaterThan(4);
     await fill.click();
-    await page.getByText('The sample journeys are there already.').waitFor();
+    await page.getByText('The sample journeys already exist.').waitFor();
     expect(await found()).toEqual(once);
 
     await window.goto('/shipments?environment=test');

@@ -32,16 +32,16 @@ describeInBrowser('a page that is left open', () => {
       await page.getByRole('link', { name: 'PO-1' }).waitFor();
       const [server] = subject.processes;
       await server?.kill();
-      await page.getByText('The connection is lost').waitFor();
+      await page.getByText('Connection lost').waitFor();
       expect(await page.getByRole('link', { name: 'PO-1' }).count()).toBe(1);
 
       await page.getByRole('link', { name: 'Settings' }).click();
-      const failed = page.getByRole('alert').filter({ hasText: 'A part of this page could not be loaded' });
+      const failed = page.getByRole('alert').filter({ hasText: 'Part of this page could not be loaded' });
       await failed.waitFor();
       expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(1);
 
       await server?.run();
-      await page.getByText('The connection is lost').waitFor({ state: 'detached' });
+      await page.getByText('Connection lost').waitFor({ state: 'detached' });
       await failed.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
       await page.getByRole('link', { name: 'Shipments', exact: true }).click();
@@ -59,14 +59,14 @@ describeInBrowser('a page that is left open', () => {
     const { page } = window;
     await window.goto(`/shipments/${data.id}/documents`);
     await page.route('**/v1/documents/*/download', (route) => route.fulfill(notFound('It is gone.')));
-    await page.getByRole('button', { name: 'What to do with bill.pdf' }).click();
+    await page.getByRole('button', { name: 'Actions for bill.pdf' }).click();
     await page.getByRole('menuitem', { name: 'Download' }).click();
     await page.getByRole('alert').filter({ hasText: 'It is gone.' }).waitFor();
 
     await window.goto('/shipments/import');
     await page.route('**/papaparse*.js', (route) => route.abort());
     await page.getByRole('button', { name: 'Download an example' }).click();
-    await page.getByRole('alert').filter({ hasText: 'A part of this page could not be loaded' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Part of this page could not be loaded' }).waitFor();
     await window.close();
   });
 

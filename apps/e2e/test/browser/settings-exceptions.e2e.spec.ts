@@ -39,21 +39,21 @@ describeInBrowser('settings of exceptions', () => {
     const { page } = window;
     await window.goto('/settings/exceptions');
     const dialog = page.getByRole('dialog');
-    const change = () => page.getByRole('button', { name: 'Change ETA slipped' }).click();
+    const change = () => page.getByRole('button', { name: 'Edit ETA slipped' }).click();
     await change();
     await dialog.getByText('Default: 24 h').waitFor();
-    await dialog.getByLabel('Hours past the original ETA').fill('36');
+    await dialog.getByLabel('Hours after the original ETA').fill('36');
     await dialog.getByLabel('Rail').fill('12');
     await admin.api.patch('/v1/settings', { exceptions: { eta_slip: { after_hours: 30 } } });
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByText('The settings were changed meanwhile').waitFor();
+    await dialog.getByText('The settings have changed').waitFor();
     await dialog.getByRole('row').filter({ hasText: '30 h' }).filter({ hasText: '36 h' }).waitFor();
     expect((await settings()).exceptions['eta_slip']).toMatchObject({ after_hours: 30, by_mode: { air: 4, road: 4 } });
     await refusing(page, async () => {
-      await dialog.getByRole('button', { name: 'Keep mine' }).click();
+      await dialog.getByRole('button', { name: 'Save my values' }).click();
       await dialog.getByText('It is refused.').waitFor();
     });
-    await dialog.getByRole('button', { name: 'Keep mine' }).click();
+    await dialog.getByRole('button', { name: 'Save my values' }).click();
     await dialog.waitFor({ state: 'detached' });
     const by_mode = { air: 4, road: 4, rail: 12 };
     expect((await settings()).exceptions['eta_slip']).toMatchObject({ after_hours: 36, by_mode });
@@ -75,7 +75,7 @@ describeInBrowser('settings of exceptions', () => {
     await page.getByRole('option', { name: 'Bill of lading' }).click();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Required documents are changed.').waitFor();
+    await page.getByText('Required documents saved.').waitFor();
     expect((await settings()).required_documents).toMatchObject({ ocean: ['bill_of_lading'], air: [] });
 
     await page.getByLabel('Air', { exact: true }).and(page.locator('input')).click();
@@ -83,12 +83,12 @@ describeInBrowser('settings of exceptions', () => {
     await page.keyboard.press('Escape');
     await admin.api.patch('/v1/settings', { required_documents: { rail: ['photo'] } });
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The settings were changed meanwhile').waitFor();
+    await page.getByText('The settings have changed').waitFor();
     await refusing(page, async () => {
-      await page.getByRole('button', { name: 'Keep mine' }).click();
+      await page.getByRole('button', { name: 'Save my values' }).click();
       await page.getByText('It is refused.').waitFor();
     });
-    await page.getByRole('button', { name: 'Keep theirs' }).click();
+    await page.getByRole('button', { name: 'Keep current values' }).click();
     await page.getByRole('button', { name: 'Save' }).waitFor();
     expect(await page.getByText('It is refused.').count()).toBe(0);
     expect(window.complaints).toEqual([]);
@@ -104,9 +104,9 @@ describeInBrowser('settings of exceptions', () => {
     await page.getByRole('region', { name: 'the event' }).getByText(data.id).first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await admin.api.post(`/v1/shipments/${data.id}/exceptions`, { type: 'lost' });
-    await page.getByText('1 waiting').waitFor();
+    await page.getByText('1 new').waitFor();
     expect(await page.getByRole('button', { name: /Exception opened/ }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: /Exception opened PO-EVENTS/ }).waitFor();
     await window.goto('/settings/events?type=exception.opened');
     await page.getByRole('button', { name: /Exception opened PO-EVENTS/ }).waitFor();

@@ -106,7 +106,7 @@ describeInBrowser('the papers of a shipment', () => {
     await window.picture('shipment-exceptions');
 
     await sectionLink(page, 'Documents').click();
-    await page.getByRole('button', { name: 'What to do with scan 1.pdf' }).click();
+    await page.getByRole('button', { name: 'Actions for scan 1.pdf' }).click();
     const [again] = await Promise.all([
       page.waitForEvent('filechooser'),
       page.getByRole('menuitem', { name: 'Replace…' }).click(),

@@ -231,11 +231,11 @@ describeInBrowser('the list of shipments', () => {
     await dialog.getByRole('button', { name: 'Cancel 6 shipments' }).click();
     await dialog.getByText('0 of 6').waitFor();
     await page.keyboard.press('Escape');
-    await dialog.getByText('Stop it?').waitFor();
+    await dialog.getByText('Stop the operation?').waitFor();
     await window.picture('list-several-stop');
     await dialog.getByRole('button', { name: 'Stop' }).click();
     gate.resolve();
-    await dialog.getByText('3 of 6 cancelled, 1 not, 2 not begun').waitFor();
+    await dialog.getByText('3 of 6 cancelled, 1 failed, 2 not started').waitFor();
     await dialog.getByText('It was delivered.').waitFor();
     expect(begun).toBe(4);
     await window.picture('list-several-stopped');

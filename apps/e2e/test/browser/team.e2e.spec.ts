@@ -29,7 +29,7 @@ describeInBrowser('people', () => {
 
   /** Opens the menu of somebody in the list of the team. */
   async function choose(name: string, item: string): Promise<void> {
-    await window.page.getByRole('button', { name: `What to do with ${name}` }).click();
+    await window.page.getByRole('button', { name: `Actions for ${name}` }).click();
     await window.page.getByRole('menuitem', { name: item }).click();
   }
 
@@ -41,7 +41,7 @@ describeInBrowser('people', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('E-mail').fill(email);
     await dialog.getByLabel(role).check();
-    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    await dialog.getByRole('button', { name: 'Create link' }).click();
     await dialog.getByLabel('Link', { exact: true }).waitFor();
     // What is shown once does not go by a key.
     await page.keyboard.press('Escape');
@@ -57,7 +57,7 @@ describeInBrowser('people', () => {
     await theirs.goto(`/invitation${new URL(link).hash}`);
     await theirs.page.getByLabel('Your name').fill(name);
     await theirs.page.locator('input[type=password]').fill(PASSWORD);
-    await theirs.page.getByRole('button', { name: 'Go on' }).click();
+    await theirs.page.getByRole('button', { name: 'Continue' }).click();
     await theirs.page.getByText('No shipments yet').waitFor();
     return theirs;
   }
@@ -79,7 +79,7 @@ describeInBrowser('people', () => {
     await bob.page.getByText('Your role, Viewer, does not include administering the workspace').waitFor();
 
     await window.goto('/settings/team');
-    await choose('Bob Boer', 'Change the role…');
+    await choose('Bob Boer', 'Change role…');
     await page.getByRole('dialog').getByLabel('Administrator').check();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Bob Boer is Administrator now.').waitFor();
@@ -96,7 +96,7 @@ describeInBrowser('people', () => {
     await bob.page.getByLabel('E-mail').fill(email);
     await bob.page.locator('input[type=password]').fill(PASSWORD);
     await bob.page.getByRole('button', { name: 'Sign in' }).click();
-    await bob.page.getByRole('alert').getByText('Not signed in').waitFor();
+    await bob.page.getByRole('alert').getByText('Sign-in failed').waitFor();
     await bob.close();
 
     await window.goto('/settings/audit-log');
@@ -109,16 +109,16 @@ describeInBrowser('people', () => {
     const email = emailOf('carla');
     const link = await invited(email, 'Operator');
     const { page } = window;
-    await choose(email, 'Revoke the invitation…');
+    await choose(email, 'Revoke invitation…');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('The invitation is revoked.').waitFor();
+    await page.getByText('Invitation revoked.').waitFor();
     const carla = await Window.open(browser, subject);
     await carla.goto(`/invitation${new URL(link).hash}`);
-    await carla.page.getByRole('heading', { name: 'This link leads nowhere any more' }).waitFor();
+    await carla.page.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor();
     await carla.close();
 
-    await page.getByLabel('Removed ones too').check();
-    await choose(email, 'Bring back');
+    await page.getByLabel('Show removed members').check();
+    await choose(email, 'Restore');
     await page.getByText(`${email} is invited again.`).waitFor();
     const shown = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
     const there = await Window.open(browser, subject);
@@ -127,13 +127,13 @@ describeInBrowser('people', () => {
     await there.close();
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
     await choose(email, 'New invitation link…');
-    await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
     const again = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
     await (await accepted(again, 'Carla')).close();
     expect(window.complaints).toEqual([]);
   });
 
-  it('set another password, which signs them out everywhere else, and come back to where they were', async () => {
+  it('change their password, which signs them out everywhere else, and come back to where they were', async () => {
     const email = emailOf('dan');
     const dan = await accepted(await invited(email, 'Operator'), 'Dan');
     const elsewhere = await signIn(subject, email, PASSWORD);
@@ -143,15 +143,15 @@ describeInBrowser('people', () => {
     await other.page.getByText('Nothing matches').waitFor();
 
     await dan.goto('/settings/account');
-    await dan.page.getByRole('cell', { name: 'This one' }).waitFor();
+    await dan.page.getByRole('cell', { name: 'This session' }).waitFor();
     const section = dan.page.getByRole('region', { name: 'Password' });
     await section.getByLabel('Current password').fill('not the one at all');
     await section.getByLabel('New password').fill('another sentence of mine');
-    await section.getByRole('button', { name: 'Change the password' }).click();
+    await section.getByRole('button', { name: 'Change password' }).click();
     await section.getByText('Is not your password.').waitFor();
     await section.getByLabel('Current password').fill(PASSWORD);
-    await section.getByRole('button', { name: 'Change the password' }).click();
-    await dan.page.getByText('Your password is changed.').waitFor();
+    await section.getByRole('button', { name: 'Change password' }).click();
+    await dan.page.getByText('Password changed.').waitFor();
 
     // The page asks nothing; its stream ends with the session, and is refused when it comes again.
     await other.page.getByText('Your session has ended').waitFor();
@@ -176,8 +176,8 @@ describeInBrowser('people', () => {
     const email = emailOf('gus');
     await (await accepted(await invited(email, 'Viewer'), 'Gus')).close();
     await window.goto('/settings/team');
-    await choose('Gus', 'Link for a new password…');
-    await window.page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+    await choose('Gus', 'Create password reset link…');
+    await window.page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
     const link = await window.page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
     const gus = await Window.open(browser, subject);
     await gus.goto(`/invitation${new URL(link).hash}`);
@@ -187,7 +187,7 @@ describeInBrowser('people', () => {
       return route.request().method() === 'POST' ? route.fulfill({ status: 400, json: { error } }) : route.continue();
     });
     await gus.page.locator('input[type=password]').fill(PASSWORD);
-    await gus.page.getByRole('button', { name: 'Go on' }).click();
+    await gus.page.getByRole('button', { name: 'Continue' }).click();
     await gus.page.getByRole('alert').getByText('name: Must not be empty.').waitFor();
     expect(gus.complaints).toEqual([]);
     await gus.close();
@@ -199,7 +199,7 @@ describeInBrowser('people', () => {
     const elsewhere = await signIn(subject, email, PASSWORD);
     await eve.goto('/settings/account');
     await eve.page.getByRole('button', { name: /^Sign out .*127\.0\.0\.1/ }).click();
-    await eve.page.getByText('Signed out there.').waitFor();
+    await eve.page.getByText('Signed out on other devices.').waitFor();
     expect((await elsewhere.api.get('/v1/session')).status).toBe(401);
     expect(eve.complaints).toEqual([]);
     await eve.close();
@@ -222,8 +222,8 @@ describeInBrowser('people', () => {
       if (deletions === 1) return route.fulfill({ status: 404, json });
       return deletions === 2 ? route.fulfill({ status: 400, json }) : route.continue();
     });
-    await page.getByRole('button', { name: 'Sign out everywhere else…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Sign out there' }).click();
+    await page.getByRole('button', { name: 'Sign out of all other sessions…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('Not now.').waitFor();
     await eventually(async () => expect(await ends.count()).toBe(2));
     expect(deletions).toBe(4);
@@ -244,7 +244,7 @@ describeInBrowser('people', () => {
       await answered;
     }
     await stranger.page.getByText('Too many tries within a minute').waitFor();
-    expect(await stranger.page.getByRole('button', { name: /^Wait \d+ s$/ }).isDisabled()).toBe(true);
+    expect(await stranger.page.getByRole('button', { name: /^Try again in \d+ s$/ }).isDisabled()).toBe(true);
     expect(stranger.complaints).toEqual([]);
     await stranger.close();
   });
@@ -253,14 +253,14 @@ describeInBrowser('people', () => {
     const { page } = window;
     await window.goto('/settings/service-accounts');
     await page.getByText('No service accounts yet').waitFor();
-    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('TMS');
-    await page.getByRole('dialog').getByRole('button', { name: 'Make the account' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create account' }).click();
     const keys = page.getByRole('dialog', { name: 'Keys of TMS' });
-    await keys.getByRole('button', { name: 'Make a key' }).click();
-    const making = page.getByRole('dialog', { name: 'Make a key of TMS' });
+    await keys.getByRole('button', { name: 'Create key' }).click();
+    const making = page.getByRole('dialog', { name: 'Create key for TMS' });
     await making.getByLabel('Name').fill('Nightly import');
-    await making.getByRole('button', { name: 'Make the key' }).click();
+    await making.getByRole('button', { name: 'Create key' }).click();
     const key = await making.getByLabel('Key', { exact: true }).inputValue();
     await making.getByRole('button', { name: 'Done' }).click();
     await keys.getByRole('cell', { name: 'Nightly import', exact: true }).waitFor();

@@ -32,7 +32,7 @@ export const webhooksJourney: BrowserJourney = {
         if (await email.isEditable()) await email.fill(emailOf('first'));
         await page.getByLabel('Your name').fill('Ann Visser');
         await page.locator('input[type=password]').fill('a sentence that nobody guesses');
-        await page.getByRole('button', { name: 'Go on' }).click();
+        await page.getByRole('button', { name: 'Continue' }).click();
         await page.getByRole('link', { name: 'Settings' }).click();
         // What leads through first use, where they come from, has a button of the same name.
         await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
@@ -41,26 +41,26 @@ export const webhooksJourney: BrowserJourney = {
         expect((await system.post('/v1/shipments', { external_id: 'PO-1' })).status).toBe(201);
 
         const secret = await addEndpoint(page, receiver.url);
-        await page.getByRole('link', { name: 'Go on to the challenge' }).click();
+        await page.getByRole('link', { name: 'Continue to verification' }).click();
         receiver.answer = { status: 200, body: 'good morning' };
-        await page.getByRole('button', { name: 'Send the challenge' }).click();
+        await page.getByRole('button', { name: 'Send challenge' }).click();
         await page.getByText('good morning', { exact: false }).waitFor();
-        expect(await page.getByText('Answered without the token').count()).toBe(1);
+        expect(await page.getByText('Response without the token').count()).toBe(1);
         receiver.answer = 'token';
-        await page.getByRole('button', { name: 'Send it again' }).click();
-        await page.getByText('It answered with the token').waitFor();
+        await page.getByRole('button', { name: 'Send again' }).click();
+        await page.getByText('The endpoint responded with the token').waitFor();
         await window.picture('webhook-setup');
 
         receiver.answer = { status: 200, body: 'thank you' };
         await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Exception opened');
-        await page.getByRole('button', { name: 'Send it', exact: true }).click();
+        await page.getByRole('button', { name: 'Send', exact: true }).click();
         const outcome = page.getByRole('status').filter({ hasText: 'Exception opened' });
         await outcome.getByText('Succeeded').waitFor();
         expect(receiver.signed(secret).map(({ type, sandbox }) => [type, sandbox])).toContainEqual([
           'exception.opened',
           true,
         ]);
-        await page.getByRole('button', { name: 'Enable the endpoint' }).click();
+        await page.getByRole('button', { name: 'Enable endpoint' }).click();
         await page.getByText('Enabled', { exact: true }).waitFor();
 
         await page.getByRole('tab', { name: 'Deliveries' }).click();
@@ -76,23 +76,23 @@ export const webhooksJourney: BrowserJourney = {
         await page.getByRole('button', { name: 'Show 1 more delivery' }).click();
         const lost = page.getByRole('row').filter({ hasText: 'Dead letter' });
         await lost.getByRole('link', { name: 'Shipment created' }).click({ timeout: 60_000 });
-        await page.getByText('Failed for good').waitFor();
-        await page.getByRole('listitem').first().getByText('What it answered').click();
+        await page.getByText('Failed permanently').waitFor();
+        await page.getByRole('listitem').first().getByText('Response', { exact: true }).click();
         await page.getByText('the database is away').first().waitFor();
         await page.getByRole('region', { name: 'Payload' }).getByText('PO-3').waitFor();
         await window.picture('webhook-dead-letter');
 
         await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
         await page.getByRole('tab', { name: 'Dead letters' }).click();
-        await page.getByRole('button', { name: /Answered other than 2xx\s*1/ }).click();
+        await page.getByRole('button', { name: /Non-2xx response\s*1/ }).click();
         await page.getByRole('link', { name: 'Shipment created' }).waitFor();
         await window.picture('webhook-dead-letters');
         receiver.answer = { status: 204, body: '' };
-        await page.getByRole('button', { name: 'Replay 1 that fits…' }).click();
+        await page.getByRole('button', { name: 'Replay 1 matching…' }).click();
         await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
         await page.getByText('Completed').waitFor();
-        await page.getByText('1 found · 1 delivered').waitFor();
-        await page.getByText('None fits').waitFor();
+        await page.getByText('1 matched · 1 delivered').waitFor();
+        await page.getByText('No matching dead letters').waitFor();
         await eventually(
           () =>
             expect(receiver.signed(secret).filter(({ data }) => data['external_id'] === 'PO-3').length).toBeGreaterThan(
@@ -101,7 +101,7 @@ export const webhooksJourney: BrowserJourney = {
           { deadlineMs: 30_000 },
         );
         await page.getByRole('tab', { name: 'Replays' }).click();
-        await page.getByText('1 found · 1 delivered').waitFor();
+        await page.getByText('1 matched · 1 delivered').waitFor();
 
         await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Events' }).click();
         await page.getByText('PO-2').first().waitFor();
@@ -126,10 +126,10 @@ async function firstAdminLink(subject: Subject): Promise<string> {
 }
 
 async function makeKey(page: Page): Promise<string> {
-  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('TMS');
-  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
   const key = await dialog.getByLabel('Key', { exact: true }).inputValue();
   await dialog.getByRole('button', { name: 'Done' }).click();
   return key;
@@ -138,18 +138,18 @@ async function makeKey(page: Page): Promise<string> {
 /** Answers its secret. */
 async function addEndpoint(page: Page, url: string): Promise<string> {
   await page.getByRole('link', { name: 'Webhooks' }).click();
-  await page.getByRole('link', { name: 'Add an endpoint' }).click();
+  await page.getByRole('link', { name: 'Add endpoint' }).click();
   await page.getByLabel('URL').fill('ftp://nowhere.example');
-  await page.getByRole('button', { name: 'Add the endpoint' }).click();
-  await page.getByText('No endpoint was made').waitFor();
+  await page.getByRole('button', { name: 'Add endpoint' }).click();
+  await page.getByText('Endpoint not added').waitFor();
   await page.getByLabel('URL').fill(url);
   await page.getByLabel('Description').fill('Our TMS');
   await page.getByLabel('Search event types').fill('rejected');
   await page.getByRole('checkbox', { name: 'Document rejected' }).check();
-  await page.getByRole('button', { name: 'Add a header' }).click();
+  await page.getByRole('button', { name: 'Add header' }).click();
   await page.getByLabel('Name of header 1').fill('X-Site');
   await page.getByLabel('Value of header 1').fill('RTM');
-  await page.getByRole('button', { name: 'Add the endpoint' }).click();
+  await page.getByRole('button', { name: 'Add endpoint' }).click();
   const secret = await page.getByLabel('Signing secret', { exact: true }).inputValue();
   expect(secret).toMatch(/^whsec_/);
   return secret;

@@ -48,7 +48,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
     };
   }, []);
   useBlocker({
-    shouldBlockFn: () => !globalThis.confirm('This is not finished. Leave, and stop it?'),
+    shouldBlockFn: () => !globalThis.confirm('The operation is still running. Leave the page and stop it?'),
     enableBeforeUnload: true,
     disabled: !isRunning,
   });
@@ -125,7 +125,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
             <Group justify="end">
               {state.tally.failed.length > 0 && (
                 <Button variant="default" onClick={() => void begin(state.tally.failed.map(({ item }) => item))}>
-                  Try these again
+                  Retry failed items
                 </Button>
               )}
               <Button onClick={onClose} autoFocus>
@@ -155,13 +155,13 @@ function Running({ isAsked, onContinue, onStop }: RunningProps) {
     <>
       {isAsked && !isStopping && (
         <Text size="sm" role="alert">
-          Stop it? What is done stays done; the rest is left as it is.
+          Stop the operation? Completed items stay completed. The remaining items are not changed.
         </Text>
       )}
       <Group justify="end">
         {isAsked && !isStopping && (
           <Button variant="default" onClick={onContinue} autoFocus>
-            Go on
+            Continue
           </Button>
         )}
         <Button variant={isAsked ? 'filled' : 'default'} loading={isStopping} onClick={stop} autoFocus>
@@ -172,12 +172,12 @@ function Running({ isAsked, onContinue, onStop }: RunningProps) {
   );
 }
 
-/** "3 of 6 cancelled, 1 not, 2 not begun" */
+/** "3 of 6 cancelled, 1 failed, 2 not started" */
 function outcomeText({ done: { length: count }, failed, left }: Tally<unknown>, of: number, done: string): string {
   const parts = [
     `${count} of ${of} ${done}`,
-    ...(failed.length > 0 ? [`${failed.length} not`] : []),
-    ...(left > 0 ? [`${left} not begun`] : []),
+    ...(failed.length > 0 ? [`${failed.length} failed`] : []),
+    ...(left > 0 ? [`${left} not started`] : []),
   ];
   return parts.join(', ');
 }

@@ -9,22 +9,22 @@ export interface Failure {
 
 export function describeFailure(error: unknown): Failure {
   if (error instanceof ConnectionError) {
-    return { title: 'The service cannot be reached', message: 'Check the connection; nothing you entered is lost.' };
+    return { title: 'The service cannot be reached', message: 'Check your connection. Nothing you entered is lost.' };
   }
   if (isSignedOut(error)) {
-    const message = 'Sign in in another tab, then go on here: nothing you entered is lost.';
+    const message = 'Sign in in another tab, then continue here. Nothing you entered is lost.';
     return { title: 'Your session has ended', message };
   }
   if (error instanceof ApiError) {
     const { message, request_id: requestId } = error;
-    return { title: 'That did not work', message, ...(requestId !== undefined && { requestId }) };
+    return { title: 'Request failed', message, ...(requestId !== undefined && { requestId }) };
   }
   if (isFailedImport(error)) {
-    const message = 'Check the connection. If the service was updated meanwhile, reload the page.';
-    return { title: 'A part of this page could not be loaded', message };
+    const message = 'Check your connection. If the service was just updated, reload the page.';
+    return { title: 'Part of this page could not be loaded', message };
   }
   return {
-    title: 'Something is wrong with this page',
+    title: 'Something went wrong on this page',
     message: error instanceof Error ? error.message : String(error),
   };
 }

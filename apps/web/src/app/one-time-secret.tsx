@@ -15,7 +15,7 @@ interface Props {
 /** Lets the secret report to the dialog around it that it is shown. */
 const ShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 
-const SECRET_ADVICE = 'Whoever has it can act with it: keep it in a secret store.';
+const SECRET_ADVICE = 'Anyone who has it can use it. Store it in a secret manager.';
 
 /** A secret at the only moment when it is visible. The page does not keep it. */
 export function OneTimeSecret({ label, secret, about = SECRET_ADVICE }: Props) {
@@ -27,7 +27,7 @@ export function OneTimeSecret({ label, secret, about = SECRET_ADVICE }: Props) {
   return (
     <Stack>
       <Alert color="yellow" title="Copy it now">
-        <Text size="sm">It is shown this once. {about}</Text>
+        <Text size="sm">It is shown only once. {about}</Text>
       </Alert>
       <Group align="end" wrap="nowrap" gap="xs">
         <TextInput

@@ -138,11 +138,11 @@ export function NotFound() {
     <NarrowLayout>
       <Stack align="start">
         <Title order={1} size="h3">
-          There is no such page
+          Page not found
         </Title>
-        <Text>The address may have been cut off, or be of another service.</Text>
+        <Text>The address may be incomplete, or it may belong to another service.</Text>
         <LinkButton to="/shipments" search={{}} variant="default">
-          Go to the shipments
+          Go to shipments
         </LinkButton>
       </Stack>
     </NarrowLayout>

@@ -14,7 +14,7 @@ export function RowMenu({ of, children }: Props) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${of}`}>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${of}`}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>

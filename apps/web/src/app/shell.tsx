@@ -38,7 +38,7 @@ const PAGES = [
 export const COLOR_SCHEMES: readonly { readonly value: MantineColorScheme; readonly label: string }[] = [
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
-  { value: 'auto', label: 'As the system' },
+  { value: 'auto', label: 'System' },
 ];
 
 /** The layout around every page: navigation, environment and account. */
@@ -50,7 +50,7 @@ export function Shell() {
   return (
     <div className={classes['shell']} data-environment={environment}>
       <a className={classes['skip']} href="#content">
-        To the content
+        Skip to content
       </a>
       <header className={classes['header']}>
         <Group gap="sm" wrap="nowrap">
@@ -182,10 +182,10 @@ function Offline() {
       role="status"
       color="orange"
       icon={<IconPlugConnectedX aria-hidden />}
-      title={online ? 'The connection is lost' : 'You are offline'}
+      title={online ? 'Connection lost' : 'You are offline'}
       className={classes['offline']}
     >
-      What you see may be old. It is brought up to date once the connection is back.
+      The data shown may be out of date. It updates when the connection is back.
     </Alert>
   );
 }

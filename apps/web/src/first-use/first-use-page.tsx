@@ -21,7 +21,7 @@ export function FirstUsePage() {
     <Stack maw={760}>
       <PageHeader
         title="Get started"
-        about={`From nothing to the first event, in the ${environment} environment. Live and test share no data.`}
+        about={`Create a key, send a shipment and receive your first event in the ${environment} environment. Live and test share no data.`}
       />
       <FirstSteps />
     </Stack>
@@ -49,16 +49,16 @@ export function FirstSteps() {
   return (
     <Stack>
       <List listStyleType="none" spacing="md" classNames={{ itemWrapper: classes['step'], itemLabel: classes['text'] }}>
-        <Step title="Make a key" isDone={Boolean(key)}>
+        <Step title="Create key" isDone={Boolean(key)}>
           {key ? (
             <Text size="sm">
               “{key.name}”, <Code>{`${key.prefix}…${key.last_four}`}</Code>
             </Text>
           ) : (
             <>
-              <Text size="sm">A system of yours signs in with it. It is shown once.</Text>
+              <Text size="sm">Your system authenticates with the key. It is shown once.</Text>
               <Button size="xs" onClick={() => setMakesKey(true)}>
-                Make a key
+                Create key
               </Button>
             </>
           )}
@@ -73,7 +73,7 @@ export function FirstSteps() {
           )}
         </Step>
         {mayWebhooks && (
-          <Step title="Hear of what happens" isDone={Boolean(webhook?.delivery)}>
+          <Step title="Get webhooks" isDone={Boolean(webhook?.delivery)}>
             {webhook?.delivery ? (
               <Text size="sm">
                 <Code>{webhook.delivery.event_type}</Code> arrived at your endpoint.
@@ -85,7 +85,7 @@ export function FirstSteps() {
         )}
       </List>
       {environment === 'test' && <Samples />}
-      <SecretDialog opened={makesKey} onClose={() => setMakesKey(false)} title="Make a key">
+      <SecretDialog opened={makesKey} onClose={() => setMakesKey(false)} title="Create key">
         <Suspense fallback={null}>
           <CreateKey onClose={() => setMakesKey(false)} />
         </Suspense>
@@ -117,11 +117,11 @@ function AddEndpoint({ url }: { readonly url: string | undefined }) {
     <>
       <Text size="sm">
         {url === undefined
-          ? 'A webhook endpoint is an https address of yours that is called with every event.'
-          : `${url} is waiting: prove that it is yours, and send it a test event.`}
+          ? 'A webhook endpoint is an HTTPS URL of your server that receives every event.'
+          : `${url} is not ready yet. Verify it and send it a test event.`}
       </Text>
       <Button component={Link} to="/settings/webhooks" size="xs" variant="default">
-        {url === undefined ? 'Add an endpoint' : 'Go on with the endpoint'}
+        {url === undefined ? 'Add endpoint' : 'Continue setup'}
       </Button>
     </>
   );
@@ -131,7 +131,7 @@ function Samples() {
   return (
     <Alert color="gray" title="Nothing to send yet?">
       <Stack align="start" gap="xs">
-        <Text size="sm">Invented journeys by sea, air and road show what the pages look like in use.</Text>
+        <Text size="sm">Sample journeys by sea, air and road show the pages with data.</Text>
         <FillSamples />
       </Stack>
     </Alert>
@@ -149,7 +149,7 @@ function SendShipment() {
   const mayWrite = useHasPermission('shipments:write');
   return (
     <>
-      <Text size="sm">From a terminal, with the key as $KEY. It appears here as it arrives.</Text>
+      <Text size="sm">Run this in a terminal with your key in $KEY. The shipment appears here when it arrives.</Text>
       <Code block tabIndex={0} aria-label="Command" className={classes['command']}>
         {curl}
       </Code>
@@ -157,13 +157,13 @@ function SendShipment() {
         <Copy value={curl}>
           {({ copied, copy }) => (
             <Button size="xs" variant="default" onClick={copy}>
-              {copied ? 'Copied' : 'Copy the command'}
+              {copied ? 'Copied' : 'Copy command'}
             </Button>
           )}
         </Copy>
         {mayWrite && (
           <Button component={Link} to="/shipments/new" size="xs" variant="default">
-            Enter it in a form
+            Use the form
           </Button>
         )}
       </Group>
@@ -182,7 +182,7 @@ function FillSamples() {
       if (refused?.error !== undefined) throw new Error(refused.error.message);
       return made.data.filter(({ status }) => status === 201).length;
     },
-    done: (made) => (made === 0 ? 'The sample journeys are there already.' : `${made} sample journeys are there now.`),
+    done: (made) => (made === 0 ? 'The sample journeys already exist.' : `${made} sample journeys added.`),
     invalidates: [
       ['shipments', 'test'],
       ['first-shipment', 'test'],
@@ -196,7 +196,7 @@ function FillSamples() {
         loading={fill.isPending}
         onClick={() => fill.mutate()}
       >
-        Fill with sample journeys
+        Add sample journeys
       </Button>
     </PermissionGate>
   );

@@ -29,12 +29,13 @@ export function InvitationPage() {
     staleTime: Infinity,
   });
   if (token === '')
-    return <InvalidLink title="This link is not complete">Copy it whole, with what is behind the #.</InvalidLink>;
+    return (
+      <InvalidLink title="This link is incomplete">Copy the whole link, including the part after the #.</InvalidLink>
+    );
   if (link.error instanceof NotFoundError) {
     return (
-      <InvalidLink title="This link leads nowhere any more">
-        Links are good once, and for seven days; a newer one takes the place of the one before. Ask an administrator for
-        another.
+      <InvalidLink title="This link has expired or was already used">
+        A link works once and for seven days. A newer link replaces older ones. Ask an administrator for a new link.
       </InvalidLink>
     );
   }
@@ -104,7 +105,7 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
         <FormErrorAlert
           error={accept.error}
           fields={['email', 'password', ...(asksName ? ['name'] : [])]}
-          title="Not accepted"
+          title="Not saved"
         />
         <TextInput
           {...form.getInputProps('email')}
@@ -133,7 +134,7 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
           required
         />
         <Button type="submit" loading={accept.isPending}>
-          Go on
+          Continue
         </Button>
       </Stack>
     </form>

@@ -48,5 +48,5 @@ export function RequirePermission({
 }) {
   const why = useMissingPermission(permission);
   if (why === undefined) return children;
-  return <Alert title="This page is not for your role">{why}</Alert>;
+  return <Alert title="You do not have permission to view this page">{why}</Alert>;
 }

@@ -15,9 +15,9 @@ export const ROLE_LABELS: Readonly<Record<Role, string>> = {
 export const ROLE_DESCRIPTIONS: Readonly<Record<Role, string>> = {
   viewer: 'Reads shipments and documents.',
   operator: 'Works on shipments, milestones, documents and exceptions.',
-  feed: 'Sends shipments and milestones of any source: for systems.',
-  developer: 'Manages webhooks and keys of systems; in test also works as an operator does.',
-  admin: 'Everything, with the team, settings and the audit log.',
+  feed: 'For systems: sends shipments and milestones of any source.',
+  developer: 'Manages webhooks and keys of systems. In test, also has the permissions of an operator.',
+  admin: 'Full access, including the team, settings and the audit log.',
 };
 
 /** Completes the sentence "your role does not include …". */

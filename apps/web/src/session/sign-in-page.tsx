@@ -40,11 +40,11 @@ export function SignInPage() {
           </Title>
           {ended === true && !signIn.isError && (
             <Alert role="status" title="Your session has ended">
-              Sign in to go on where you were.
+              Sign in to continue where you left off.
             </Alert>
           )}
           {signIn.isError && (
-            <Alert color="red" role="alert" title="Not signed in">
+            <Alert color="red" role="alert" title="Sign-in failed">
               {describeFailure(signIn.error).message}
             </Alert>
           )}
@@ -69,21 +69,21 @@ export function SignInPage() {
               {...form.getInputProps('workspace')}
               key={form.key('workspace')}
               label="Workspace"
-              description="Its name; leave it empty for your oldest one"
+              description="Name of the workspace. Leave empty for your oldest workspace."
               autoComplete="organization"
               autoFocus
             />
           ) : (
             <Anchor component="button" type="button" size="sm" ta="start" onClick={askWorkspace}>
-              I am in several workspaces
+              I belong to several workspaces
             </Anchor>
           )}
           <Button type="submit" loading={signIn.isPending} disabled={wait > 0}>
-            {wait > 0 ? `Wait ${wait} s` : 'Sign in'}
+            {wait > 0 ? `Try again in ${wait} s` : 'Sign in'}
           </Button>
           <Text size="sm" c="dimmed">
-            New here, or forgotten your password? An administrator of your workspace makes you a link. After the first
-            start of a system the server tells the link of its first administrator.
+            New here, or forgot your password? Ask an administrator of your workspace for a link. At its first start,
+            the server prints a link for the first administrator.
           </Text>
         </Stack>
       </form>

@@ -18,7 +18,7 @@ export function isOwnPath(path: string | undefined): path is string {
 }
 
 const MIN_PASSWORD_LENGTH = 10;
-export const PASSWORD_HINT = `${MIN_PASSWORD_LENGTH} characters or more; a sentence is good`;
+export const PASSWORD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters. A sentence works well.`;
 
 /** The fault of a password that is known before it is sent; null if there is none. */
 export function passwordError(password: string): string | null {

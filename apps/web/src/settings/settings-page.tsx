@@ -33,7 +33,7 @@ const SECTIONS: readonly Section[] = [
       { to: '/settings/audit-log', label: 'Audit log', needs: 'workspace:admin' },
     ],
   },
-  { title: 'You', pages: [{ to: '/settings/account', label: 'My account' }] },
+  { title: 'Account', pages: [{ to: '/settings/account', label: 'My account' }] },
 ];
 
 export function SettingsPage() {

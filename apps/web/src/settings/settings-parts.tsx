@@ -24,7 +24,7 @@ export function RoleChoice({ value, onChange }: RoleChoiceProps) {
 }
 
 const GRACE_PERIODS = [
-  { value: '0', label: 'At once' },
+  { value: '0', label: 'Immediately' },
   { value: '3600', label: 'In an hour' },
   { value: '86400', label: 'In a day' },
   { value: '604800', label: 'In a week' },
@@ -59,7 +59,7 @@ export function RotateSecret({ what, label, children, rotate, touches, onClose }
     <Stack>
       <Text size="sm">{children}</Text>
       <Select
-        label={`The old ${what} ends`}
+        label={`Old ${what} expires`}
         data={GRACE_PERIODS}
         value={grace}
         onChange={(value) => setGrace(value ?? grace)}

@@ -33,7 +33,7 @@ export function AccountPage() {
   return (
     <Stack gap="xl">
       <PageHeader title="My account" about={user?.email} />
-      <Section title="You">
+      <Section title="Profile">
         <ChangeName />
         <Text size="sm">
           {ROLE_LABELS[role]} in {workspace.name}. {ROLE_DESCRIPTIONS[role]}
@@ -74,11 +74,11 @@ function ChangeName() {
   const form = useForm({
     mode: 'controlled',
     initialValues: { name: user?.name ?? '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Say what you are called' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter your name' : null) },
   });
   const change = useWrite({
     write: (values: typeof form.values) => client.session.patch(values),
-    done: 'Your name is changed.',
+    done: 'Name saved.',
     invalidates: [['session'], ['users']],
     onDone: (_, values) => form.resetDirty(values),
     showsError: (error) => {
@@ -88,7 +88,7 @@ function ChangeName() {
   });
   return (
     <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
-      <FormErrorAlert error={change.error} fields={['name']} title="Not changed" />
+      <FormErrorAlert error={change.error} fields={['name']} title="Not saved" />
       <Group align="end" gap="xs">
         <TextInput {...form.getInputProps('name')} label="Name" autoComplete="name" maxLength={100} w={280} />
         <Button type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
@@ -110,7 +110,7 @@ function ChangePassword() {
   const change = useWrite({
     // A rate limit is shown at once, instead of a silent retry.
     write: (passwords: typeof form.values) => client.session.changePassword(passwords, { retries: 0 }),
-    done: 'Your password is changed. You are signed out everywhere else.',
+    done: 'Password changed. All your other sessions were signed out.',
     invalidates: [['sessions']],
     onDone: () => form.reset(),
     showsError: (error) => {
@@ -123,12 +123,12 @@ function ChangePassword() {
     <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
       <Stack maw={420}>
         <Text size="sm" c="dimmed">
-          Another password ends every other session of yours. Keys stay valid.
+          Changing your password signs out all your other sessions. Your API keys stay valid.
         </Text>
         {(wait > 0 || !(change.error instanceof RateLimitError)) && (
-          <FormErrorAlert error={change.error} fields={['current_password', 'new_password']} title="Not changed" />
+          <FormErrorAlert error={change.error} fields={['current_password', 'new_password']} title="Not saved" />
         )}
-        {/* Tells password managers whose password it is. */}
+        {/* Password managers read the account from this field. */}
         <input type="email" autoComplete="username" value={user?.email ?? ''} readOnly hidden />
         <PasswordInput
           {...form.getInputProps('current_password')}
@@ -146,7 +146,7 @@ function ChangePassword() {
           required
         />
         <Button type="submit" variant="default" w="fit-content" loading={change.isPending} disabled={wait > 0}>
-          {wait > 0 ? `Wait ${wait} s` : 'Change the password'}
+          {wait > 0 ? `Try again in ${wait} s` : 'Change password'}
         </Button>
       </Stack>
     </form>
@@ -174,14 +174,14 @@ function Sessions() {
       });
       if (failed[0] !== undefined) throw failed[0].error;
     },
-    done: 'Signed out there.',
+    done: 'Signed out on other devices.',
     invalidates: [['sessions']],
   });
   const endOthers = (others: readonly OwnSession[]) =>
     confirmAction({
-      title: 'Sign out everywhere else?',
-      children: <Text size="sm">{others.length} other sessions of yours end within five seconds.</Text>,
-      labels: { confirm: 'Sign out there', cancel: 'Cancel' },
+      title: 'Sign out of all other sessions?',
+      children: <Text size="sm">{others.length} other sessions will end within five seconds.</Text>,
+      labels: { confirm: 'Sign out', cancel: 'Cancel' },
       confirmProps: { color: 'red' },
       onConfirm: () => end.mutate(others),
     });
@@ -196,9 +196,9 @@ function Sessions() {
                 <Table.Thead>
                   <Table.Tr>
                     <Table.Th>Device</Table.Th>
-                    <Table.Th>Address</Table.Th>
+                    <Table.Th>IP address</Table.Th>
                     <Table.Th>Last used</Table.Th>
-                    <Table.Th>Since</Table.Th>
+                    <Table.Th>Signed in</Table.Th>
                     <Table.Th>
                       <VisuallyHidden>Actions</VisuallyHidden>
                     </Table.Th>
@@ -211,7 +211,7 @@ function Sessions() {
                         {session.device}{' '}
                         {session.current && (
                           <Badge color="green" variant="light" tt="none" miw="max-content">
-                            This one
+                            This session
                           </Badge>
                         )}
                       </Table.Td>
@@ -241,7 +241,7 @@ function Sessions() {
             </Table.ScrollContainer>
             {others.length > 1 && (
               <Button variant="default" onClick={() => endOthers(others)}>
-                Sign out everywhere else…
+                Sign out of all other sessions…
               </Button>
             )}
           </Stack>

@@ -52,10 +52,10 @@ export function ApiKeysPage() {
     <Stack>
       <PageHeader
         title="API keys"
-        about="What systems, and you at the command line, sign in with."
+        about="Keys that authenticate your systems and the command line."
         actions={
           <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog({ kind: 'create' })}>
-            Make a key
+            Create key
           </Button>
         }
       />
@@ -65,12 +65,12 @@ export function ApiKeysPage() {
           return (
             <>
               <Switch
-                label="Ended ones too"
+                label="Show revoked and expired keys"
                 checked={showsEnded}
                 onChange={(event) => setShowsEnded(event.currentTarget.checked)}
               />
               {shown.length === 0 ? (
-                <Alert title="No keys yet">A key lets a system of yours send shipments and milestones.</Alert>
+                <Alert title="No keys yet">A key lets one of your systems send shipments and milestones.</Alert>
               ) : (
                 <Keys keys={shown} onRotate={(key) => setDialog({ kind: 'rotate', key })} />
               )}
@@ -81,7 +81,7 @@ export function ApiKeysPage() {
       <SecretDialog
         opened={dialog !== undefined}
         onClose={close}
-        title={dialog?.kind === 'rotate' ? 'Rotate the key' : 'Make a key'}
+        title={dialog?.kind === 'rotate' ? 'Rotate key' : 'Create key'}
       >
         {dialog?.kind === 'create' && <CreateKey onClose={close} />}
         {dialog?.kind === 'rotate' && <RotateKey apiKey={dialog.key} onClose={close} />}
@@ -99,13 +99,13 @@ export function Keys({ keys, onRotate }: Props) {
   const [client, { user }, ownerOf] = [useApi(), useSession(), useOwnerNames()];
   const revoke = useWrite({
     write: ({ id }: ApiKey) => client.keys.revoke(id),
-    done: 'The key is revoked.',
+    done: 'Key revoked.',
     invalidates: [['api-keys']],
   });
   const confirmRevoke = (key: ApiKey) =>
     confirmAction({
       title: `Revoke “${key.name}”?`,
-      children: <Text size="sm">Whatever uses it is refused within five seconds. This cannot be undone.</Text>,
+      children: <Text size="sm">Requests with this key are rejected within five seconds. This cannot be undone.</Text>,
       labels: { confirm: 'Revoke', cancel: 'Cancel' },
       confirmProps: { color: 'red' },
       onConfirm: () => revoke.mutate(key),
@@ -117,9 +117,9 @@ export function Keys({ keys, onRotate }: Props) {
           <Table.Tr>
             <Table.Th>Name</Table.Th>
             <Table.Th>Key</Table.Th>
-            <Table.Th>Acts as</Table.Th>
+            <Table.Th>Owner</Table.Th>
             <Table.Th>Last used</Table.Th>
-            <Table.Th>Ends</Table.Th>
+            <Table.Th>Expires</Table.Th>
             <Table.Th>
               <VisuallyHidden>Actions</VisuallyHidden>
             </Table.Th>
@@ -171,10 +171,10 @@ function useOwnerNames(): (owner: ApiKey['owner']) => string {
   const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useHasPermission('keys:manage') });
   const users = useQuery({ ...usersQuery(environment), enabled: useHasPermission('workspace:admin') });
   return ({ type, id }) => {
-    if (id === user?.id) return 'Myself';
-    if (type === 'service_account') return accounts.data?.find((each) => each.id === id)?.name ?? 'A service account';
+    if (id === user?.id) return 'Me';
+    if (type === 'service_account') return accounts.data?.find((each) => each.id === id)?.name ?? 'Service account';
     const found = users.data?.find((each) => each.id === id);
-    return found === undefined ? 'A person' : memberName(found);
+    return found === undefined ? 'Another user' : memberName(found);
   };
 }
 
@@ -195,7 +195,7 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
   const form = useForm({
     mode: 'controlled',
     initialValues: { name: '', environment, owner: account?.id ?? OWN_ACCOUNT },
-    validate: { name: (name) => (name.trim() === '' ? 'Say what it is for' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
   });
   const create = useWrite({
     write: ({ owner, ...key }: typeof form.values) =>
@@ -218,7 +218,7 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
     <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
       <Stack>
         {create.isError && (
-          <Alert color="red" role="alert" title="No key was made">
+          <Alert color="red" role="alert" title="Key not created">
             {failureText(create.error, ['name'])}
           </Alert>
         )}
@@ -240,11 +240,11 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
         {managesKeys && account === undefined && (
           <Select
             {...form.getInputProps('owner')}
-            label="Acts as"
-            description="A system’s key belongs to a service account: it goes on when a person leaves."
+            label="Owner"
+            description="Keys of a service account keep working when a user leaves."
             allowDeselect={false}
             data={[
-              { value: OWN_ACCOUNT, label: 'Myself' },
+              { value: OWN_ACCOUNT, label: 'Me' },
               ...(accounts.data ?? [])
                 .filter((each) => canHaveKeys(each, isAdmin))
                 .map(({ id, name, role }) => ({ value: id, label: `${name} (${ROLE_LABELS[role]})` })),
@@ -256,7 +256,7 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
             Cancel
           </Button>
           <Button type="submit" loading={create.isPending}>
-            Make the key
+            Create key
           </Button>
         </Group>
       </Stack>
@@ -274,7 +274,7 @@ export function RotateKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readon
       touches={[['api-keys']]}
       onClose={onClose}
     >
-      A new key takes the place of “{apiKey.name}”. Until the old one ends both are valid.
+      A new key replaces “{apiKey.name}”. Both keys are valid until the old key expires.
     </RotateSecret>
   );
 }

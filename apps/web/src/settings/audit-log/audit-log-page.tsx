@@ -52,7 +52,7 @@ function AuditLog() {
     <Stack>
       <PageHeader
         title="Audit log"
-        about="Who changed what about people, keys, endpoints and settings. Kept 400 days."
+        about="Changes to users, keys, endpoints and settings. Entries are kept for 400 days."
       />
       <AuditFilters search={search} />
       {log.isPending && (
@@ -62,16 +62,16 @@ function AuditLog() {
       )}
       {log.isError && <ErrorAlert error={log.error} reset={() => void log.refetch()} />}
       {log.isSuccess && entries.length === 0 && (
-        <Alert title={isFiltered ? 'Nothing matches' : 'Nothing has been changed yet'}>
+        <Alert title={isFiltered ? 'No matching entries' : 'No entries yet'}>
           {isFiltered
-            ? 'Widen the days, or clear the filters.'
-            : 'Every change of people, keys and endpoints is told here.'}
+            ? 'Choose a longer period or clear the filters.'
+            : 'Changes to users, keys, endpoints and settings appear here.'}
         </Alert>
       )}
       {entries.length > 0 && <Entries entries={entries} />}
       {log.hasNextPage && (
         <Button variant="default" mx="auto" onClick={() => void log.fetchNextPage()} loading={log.isFetchingNextPage}>
-          Show earlier ones
+          Show older entries
         </Button>
       )}
     </Stack>
@@ -87,8 +87,8 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
   return (
     <Group gap="xs" align="end" role="search" aria-label="Audit log">
       <SearchSelect
-        label="By"
-        placeholder="Anybody"
+        label="Actor"
+        placeholder="Anyone"
         data={useActors(search.actor)}
         value={search.actor ?? null}
         onChange={(actor) => change({ actor: actor ?? undefined })}
@@ -96,8 +96,8 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
         w={220}
       />
       <SearchSelect
-        label="What"
-        placeholder="Anything"
+        label="Action"
+        placeholder="Any action"
         data={TYPES}
         value={search.type ?? null}
         onChange={(type) => change({ type: (type as AuditType | null) ?? undefined })}
@@ -120,7 +120,7 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
       />
       {Object.keys(search).length > 0 && (
         <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
-          Clear
+          Clear filters
         </Button>
       )}
     </Group>
@@ -135,12 +135,12 @@ function useActors(chosen: string | undefined) {
   const people = (users.data ?? []).map((user) => ({ value: user.id, label: memberName(user) }));
   const systems = [
     ...(accounts.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-    { value: COMMAND_LINE_ACTOR, label: 'The command line' },
+    { value: COMMAND_LINE_ACTOR, label: 'Command line' },
   ];
   const isKnown = chosen === undefined || [...people, ...systems].some(({ value }) => value === chosen);
   return [
-    ...(isKnown ? [] : [{ group: 'Chosen', items: [{ value: chosen, label: chosen }] }]),
-    { group: 'People', items: people },
+    ...(isKnown ? [] : [{ group: 'Selected', items: [{ value: chosen, label: chosen }] }]),
+    { group: 'Users', items: people },
     { group: 'Systems', items: systems },
   ];
 }
@@ -153,9 +153,9 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
       <Table verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={190}>When</Table.Th>
-            <Table.Th>What</Table.Th>
-            <Table.Th w={140}>From</Table.Th>
+            <Table.Th w={190}>Time</Table.Th>
+            <Table.Th>Action</Table.Th>
+            <Table.Th w={140}>IP address</Table.Th>
             <Table.Th w={100}>
               <VisuallyHidden>Details</VisuallyHidden>
             </Table.Th>
@@ -220,7 +220,7 @@ function Summary({ entry }: { readonly entry: AuditEntry }) {
 
 function UnknownOutcome() {
   return (
-    <Tooltip label="The process ended before it knew whether the change was made." multiline maw={280}>
+    <Tooltip label="The server stopped before it could confirm the change." multiline maw={280}>
       <Badge color="yellow" variant="light" tt="none" tabIndex={0}>
         Outcome unknown
       </Badge>
@@ -257,7 +257,7 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
           Request <Code>{entry.request_id}</Code>
         </Text>
       </Group>
-      <Code block tabIndex={0} aria-label="The entry as the API answers it">
+      <Code block tabIndex={0} aria-label="Audit log entry as JSON">
         {JSON.stringify(entry, null, 2)}
       </Code>
     </Stack>

@@ -35,7 +35,7 @@ describe('the sentence of an entry', () => {
 
   it('names the command line, and unnamed actors by id', () => {
     expect(actorName(entry({ actor: { type: 'system', id: 'administration', name: null } }), nameOf)).toBe(
-      'The command line',
+      'Command line',
     );
     expect(actorName(entry({ actor: { type: 'user', id: 'usr_x', name: null } }), nameOf)).toBe('usr_x');
   });

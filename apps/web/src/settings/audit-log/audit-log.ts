@@ -35,13 +35,13 @@ export type NameLookup = (id: string) => string | undefined;
 const NAMING_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
 export const COMMAND_LINE_ACTOR = 'administration';
 const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
-  [COMMAND_LINE_ACTOR]: 'The command line',
-  first_admin: 'The first start',
+  [COMMAND_LINE_ACTOR]: 'Command line',
+  first_admin: 'First start',
 };
 
 /** The current name of the actor. */
 export function actorName({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameLookup): string {
-  if (actor.type === 'system') return SYSTEM_ACTOR_LABELS[actor.id] ?? 'The system';
+  if (actor.type === 'system') return SYSTEM_ACTOR_LABELS[actor.id] ?? 'System';
   return actor.name ?? nameOf(actor.id) ?? actor.id;
 }
 
@@ -60,7 +60,7 @@ function targetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>,
     (name) => typeof name === 'string',
   );
   const name = (target.id === null ? undefined : nameOf(target.id)) ?? named;
-  return typeof name === 'string' ? `“${name}”` : (target.id ?? 'that has no id yet');
+  return typeof name === 'string' ? `“${name}”` : (target.id ?? '(no id yet)');
 }
 
 interface FieldChange {
@@ -94,11 +94,11 @@ function formatValue(field: string, value: unknown): string | undefined {
 
 /** Sentences with an ellipsis in place of the target. */
 export const AUDIT_SENTENCE_TEMPLATES: Readonly<Record<AuditType, string>> = {
-  'api_key.created': 'made the key …',
+  'api_key.created': 'created the key …',
   'api_key.rotated': 'rotated the key …',
   'api_key.revoked': 'revoked the key …',
   'document.deleted': 'deleted the document …',
-  'service_account.created': 'made the service account …',
+  'service_account.created': 'created the service account …',
   'service_account.changed': 'changed the service account …',
   'service_account.deactivated': 'disabled the service account …',
   'service_account.reactivated': 'enabled the service account …',
@@ -109,21 +109,21 @@ export const AUDIT_SENTENCE_TEMPLATES: Readonly<Record<AuditType, string>> = {
   'user.joined': 'accepted the invitation',
   'user.changed': 'changed …',
   'user.deactivated': 'removed …',
-  'user.reactivated': 'brought back …',
-  'user.password_reset_requested': 'made a link for a password of …',
-  'user.password_changed': 'set another password',
+  'user.reactivated': 'restored …',
+  'user.password_reset_requested': 'created a password reset link for …',
+  'user.password_changed': 'changed their password',
   'webhook_dead_letters.discarded': 'discarded dead letters',
-  'webhook_dead_letters.replayed': 'had dead letters sent again',
+  'webhook_dead_letters.replayed': 'replayed dead letters',
   'webhook_delivery.discarded': 'discarded the delivery …',
-  'webhook_endpoint.created': 'made the endpoint …',
+  'webhook_endpoint.created': 'created the endpoint …',
   'webhook_endpoint.changed': 'changed the endpoint …',
   'webhook_endpoint.deleted': 'deleted the endpoint …',
   'webhook_endpoint.enabled': 'enabled the endpoint …',
   'webhook_endpoint.disabled': 'disabled the endpoint …',
-  'webhook_endpoint.replayed': 'had events sent again to the endpoint …',
+  'webhook_endpoint.replayed': 'replayed events to the endpoint …',
   'webhook_endpoint.secret_rotated': 'rotated the signing secret of the endpoint …',
-  'webhook_endpoint.secret_revealed': 'looked at the signing secret of the endpoint …',
+  'webhook_endpoint.secret_revealed': 'revealed the signing secret of the endpoint …',
   'webhook_endpoint.verified': 'verified the endpoint …',
-  'webhook_replay.canceled': 'stopped the replay …',
-  'webhook_replay.resumed': 'went on with the replay …',
+  'webhook_replay.canceled': 'canceled the replay …',
+  'webhook_replay.resumed': 'resumed the replay …',
 };

@@ -29,7 +29,7 @@ export function EventsPage() {
     <Stack>
       <PageHeader
         title="Events"
-        about="What webhooks and the stream tell, as it happens; kept for 30 days."
+        about="Events as webhooks and the event stream deliver them. Events are kept for 30 days."
         beside={<ConnectionBadge />}
       />
       <EventFilters search={search} />
@@ -93,11 +93,11 @@ function EventLog({ search }: { readonly search: EventSearch }) {
               }
               onClick={() => setIsPaused(!isPaused)}
             >
-              {isPaused ? 'Go on' : 'Pause'}
+              {isPaused ? 'Resume' : 'Pause'}
             </Button>
             {isPaused && (
               <Badge variant="light" tt="none" role="status">
-                {live.waiting} waiting
+                {live.waiting} new
               </Badge>
             )}
           </Group>
@@ -109,7 +109,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
           />
           {log.hasNextPage && (
             <Button variant="default" onClick={() => void log.fetchNextPage()} loading={log.isFetchingNextPage}>
-              Older events
+              Show older events
             </Button>
           )}
           <Curl method="GET" path={`/v1/events/stream${query === '' ? '' : `?${query}`}`} />
@@ -124,7 +124,7 @@ function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
   const [opened, setOpened] = useState<string | null>(null);
   if (events.length === 0)
     return (
-      <Alert title="Nothing happened">Events appear here as soon as a shipment, milestone or document changes.</Alert>
+      <Alert title="No events yet">Events appear here as soon as a shipment, milestone or document changes.</Alert>
     );
   return (
     <Accordion value={opened} onChange={setOpened} variant="contained" order={2}>
@@ -157,7 +157,7 @@ function EventDetails({ event }: { readonly event: TrackingEvent }) {
     <Stack gap="xs">
       <Group gap="md">
         <Link to="/shipments/$id" params={{ id: shipment_id }} search={{}} className="link">
-          To the shipment
+          Open shipment
         </Link>
         <Code>{event.type}</Code>
         <Code>{event.id}</Code>

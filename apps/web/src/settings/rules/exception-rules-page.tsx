@@ -28,7 +28,7 @@ function ExceptionRules() {
     <Stack>
       <PageHeader
         title="Exception rules"
-        about="When exceptions open by themselves, and how grave they are: for live and test shipments alike."
+        about="When exceptions open automatically and how severe they are. The rules apply to live and test shipments."
       />
       <QueryView query={settings} what="the settings">
         {(known) => (
@@ -65,7 +65,7 @@ function Rules({ settings, onEdit }: RulesProps) {
           <Table.Tr>
             <Table.Th>Exception</Table.Th>
             <Table.Th>Severity</Table.Th>
-            <Table.Th>When</Table.Th>
+            <Table.Th>Opens</Table.Th>
             <Table.Th>Settings</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -97,16 +97,16 @@ function Rules({ settings, onEdit }: RulesProps) {
                     size="xs"
                     variant="default"
                     onClick={() => onEdit(type)}
-                    aria-label={`Change ${EXCEPTION_LABELS[type]}`}
+                    aria-label={`Edit ${EXCEPTION_LABELS[type]}`}
                     rightSection={
                       !isDefault && (
                         <Badge size="sm" variant="light" tt="none">
-                          Changed
+                          Customized
                         </Badge>
                       )
                     }
                   >
-                    Change
+                    Edit
                   </Button>
                 </Table.Td>
               </Table.Tr>
@@ -124,7 +124,7 @@ function Times({ type, rule }: { readonly type: RuleType; readonly rule: Rule })
   const modes = Object.entries(rule.by_mode).map(([mode, hours]) => `${MODE_LABELS[mode as Mode]} ${hours} h`);
   return (
     <>
-      {isAtOnce && <Text size="sm">At once</Text>}
+      {isAtOnce && <Text size="sm">Immediately</Text>}
       {rule.before_hours !== null && (
         <Text size="sm">
           {rule.before_hours} h {before}

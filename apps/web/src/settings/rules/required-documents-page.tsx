@@ -26,7 +26,7 @@ function RequiredDocuments() {
     <Stack maw={720}>
       <PageHeader
         title="Required documents"
-        about="What a shipment of each mode needs. Where one is absent as the arrival comes near, “Missing document” opens."
+        about="Documents that each shipment needs, by mode. If one is missing shortly before arrival, a “Missing document” exception opens."
       />
       <QueryView query={settings} what="the settings">
         {(known) => (
@@ -51,7 +51,7 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
     setKnown(now);
     setRequired(now.required_documents);
   };
-  const write = useSettingsWrite(known, 'Required documents are changed.', begin);
+  const write = useSettingsWrite(known, 'Required documents saved.', begin);
   const isChanged = changedModes(known.required_documents, required).length > 0;
   // Takes over changes of others while nothing is entered.
   if (!isChanged && settings.version > known.version) begin(settings);
@@ -76,7 +76,7 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
           theirs: names(concurrentSettings.required_documents[mode]),
           mine: names(required[mode]),
         }))}
-        unrelatedNote="Required documents are as they were: the change is about exceptions."
+        unrelatedNote="Required documents are unchanged. Only exception rules were changed."
         isPending={write.isPending}
         error={write.error}
         onKeepMine={() => save(concurrentSettings)}
@@ -113,7 +113,7 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
           </Button>
           <Group gap="xs">
             <Button variant="default" disabled={!isChanged} onClick={() => setRequired(known.required_documents)}>
-              Take back
+              Undo changes
             </Button>
             <Button type="submit" disabled={!isChanged} loading={write.isPending}>
               Save

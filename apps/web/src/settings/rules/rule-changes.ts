@@ -76,51 +76,51 @@ interface RuleText {
 
 export const RULE_TEXTS: Readonly<Record<RuleType, RuleText>> = {
   eta_slip: {
-    description: 'The ETA is later than the original one, before the arrival.',
-    after: 'past the original ETA',
+    description: 'The ETA is later than the original ETA, and the shipment has not arrived.',
+    after: 'after the original ETA',
   },
-  departure_overdue: { description: 'No departure is known after the ETD.', after: 'past the ETD' },
-  arrival_overdue: { description: 'No arrival is known after the ETA.', after: 'past the ETA' },
-  no_update: { description: 'Nothing was heard of the shipment.', after: 'without any news' },
+  departure_overdue: { description: 'The ETD has passed and no departure is recorded.', after: 'past the ETD' },
+  arrival_overdue: { description: 'The ETA has passed and no arrival is recorded.', after: 'past the ETA' },
+  no_update: { description: 'No update was received for the shipment.', after: 'without an update' },
   missed_connection: {
-    description: 'A container waits on the way after its next leg was to leave.',
-    after: 'past the ETD of the next leg',
+    description: 'A container is still waiting after the planned departure of its next leg.',
+    after: 'after the ETD of the next leg',
   },
-  customs_hold: { description: 'Customs holds or inspects, and no clearance is known.' },
+  customs_hold: { description: 'Customs placed a hold or an inspection, and no clearance is recorded.' },
   demurrage_risk: {
-    description: 'A container is still at the terminal when its free days run out.',
-    after: 'past the discharge, where no last free day is known',
+    description: 'A container is still at the terminal near the end of its free days.',
+    after: 'after discharge, if the last free day is unknown',
     before: 'before the last free day',
   },
   detention_risk: {
-    description: 'A container is not returned when its free days run out.',
-    after: 'since it left, where no day of return is known',
-    before: 'before it is to be returned',
+    description: 'A container has not been returned near the end of its free days.',
+    after: 'after gate-out, if the return date is unknown',
+    before: 'before the return date',
   },
   missing_document: {
-    description: 'A required document is absent as the arrival comes near.',
+    description: 'A required document is missing shortly before arrival.',
     before: 'before the ETA',
   },
-  document_rejected: { description: 'A document was rejected, and none came instead.' },
-  delivery_failed: { description: 'A delivery was attempted in vain.' },
+  document_rejected: { description: 'A document was rejected and has not been replaced.' },
+  delivery_failed: { description: 'A delivery attempt failed.' },
   milestone_conflict: { description: 'Milestones contradict each other.' },
-  movement_after_cancel: { description: 'Something moved after the cancellation.' },
+  movement_after_cancel: { description: 'A movement was recorded after the cancellation.' },
   invalid_container_number: { description: 'The check digit of a container number is wrong.' },
 };
 
 /** The label of a setting of a rule. */
 export function settingLabel(name: string): string {
   const labels: Readonly<Record<string, string>> = {
-    enabled: 'Opens by itself',
+    enabled: 'Opens automatically',
     severity: 'Severity',
     after_hours: 'Hours after',
     before_hours: 'Hours before',
   };
-  return labels[name] ?? `Hours by ${name.slice('by_mode.'.length)}`;
+  return labels[name] ?? `Hours for ${name.slice('by_mode.'.length)}`;
 }
 
 export function settingValue(value: unknown): string {
-  if (value === undefined) return 'as other modes';
+  if (value === undefined) return 'same as other modes';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'number' ? `${value} h` : String(value);
 }

@@ -31,7 +31,7 @@ const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 /** The form of one rule. Empty fields mean the default. */
 export function RuleForm({ type, settings, onClose }: Props) {
   const [rule, defaultRule] = [settings.exceptions[type], settings.defaults.exceptions[type]];
-  const write = useSettingsWrite(settings, `“${EXCEPTION_LABELS[type]}” is changed.`, onClose);
+  const write = useSettingsWrite(settings, `Rule “${EXCEPTION_LABELS[type]}” saved.`, onClose);
   const form = useForm<RuleValues>({
     initialValues: toFormValues(rule),
     validate: {
@@ -75,7 +75,7 @@ export function RuleForm({ type, settings, onClose }: Props) {
       <Stack>
         <Text size="sm">{words.description}</Text>
         <SaveError error={write.error} />
-        <Switch {...form.getInputProps('enabled', { type: 'checkbox' })} label="Opens by itself" />
+        <Switch {...form.getInputProps('enabled', { type: 'checkbox' })} label="Opens automatically" />
         <Select
           {...form.getInputProps('severity')}
           label="Severity"
@@ -89,9 +89,9 @@ export function RuleForm({ type, settings, onClose }: Props) {
         {defaultRule.after_hours !== null && (
           <>
             <Hours form={form.getInputProps('after_hours')} label={words.after} standard={defaultRule.after_hours} />
-            <Fieldset legend="Otherwise by mode" variant="unstyled">
+            <Fieldset legend="Different hours by mode" variant="unstyled">
               <Text size="xs" c="dimmed" mb="xs">
-                Left empty, a mode has its default.
+                Empty fields use the default.
               </Text>
               {form.errors['by_mode'] !== undefined && (
                 <Text size="xs" c="red" role="alert">
@@ -192,7 +192,7 @@ function RuleConflict({ type, known, concurrentSettings, mine, ...rest }: RuleCo
       concurrentSettings={concurrentSettings}
       of="Setting"
       differences={differing}
-      unrelatedNote="This rule is as it was: the change is about another one."
+      unrelatedNote="This rule is unchanged. Only other rules were changed."
     />
   );
 }

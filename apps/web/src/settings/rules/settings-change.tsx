@@ -94,9 +94,9 @@ export function SettingsConflict({
   const by = useLastEditor(concurrentSettings);
   return (
     <Stack>
-      <Alert color="orange" role="alert" title="The settings were changed meanwhile">
+      <Alert color="orange" role="alert" title="The settings have changed">
         <Text size="sm">
-          By {by}, <Time value={concurrentSettings.updated_at} />. Nothing of yours is written yet.
+          Changed by {by}, <Time value={concurrentSettings.updated_at} />. Your changes are not saved yet.
         </Text>
       </Alert>
       {differences.length === 0 ? (
@@ -106,8 +106,8 @@ export function SettingsConflict({
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{of}</Table.Th>
-              <Table.Th>Theirs</Table.Th>
-              <Table.Th>Yours</Table.Th>
+              <Table.Th>Current value</Table.Th>
+              <Table.Th>Your value</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -124,10 +124,10 @@ export function SettingsConflict({
       <SaveError error={error} />
       <Group justify="end">
         <Button variant="default" onClick={onKeepTheirs}>
-          Keep theirs
+          Keep current values
         </Button>
         <Button onClick={onKeepMine} loading={isPending}>
-          Keep mine
+          Save my values
         </Button>
       </Group>
     </Stack>
@@ -138,7 +138,7 @@ export function SettingsConflict({
 export function SaveError({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
-    <Alert color="red" role="alert" title="Not changed">
+    <Alert color="red" role="alert" title="Not saved">
       {describeFailure(error).message}
     </Alert>
   );
@@ -151,7 +151,7 @@ export function LastChange({ settings }: { readonly settings: WorkspaceSettings 
   if (updated_at === null)
     return (
       <Text size="sm" c="dimmed">
-        Nothing was changed yet: the defaults hold.
+        The default settings are in use.
       </Text>
     );
   return (
@@ -164,14 +164,14 @@ export function LastChange({ settings }: { readonly settings: WorkspaceSettings 
           <Loader size="xs" aria-hidden role="presentation" />
           <Text size="sm">
             {recheck.state === 'pending'
-              ? 'Open shipments are checked by it in a moment.'
-              : `Open shipments are being checked by it: ${recheck.checked.toLocaleString()} so far.`}
+              ? 'Open shipments will be checked against the new settings shortly.'
+              : `Checking open shipments against the new settings: ${recheck.checked.toLocaleString()} so far.`}
           </Text>
         </>
       )}
       {recheck?.state === 'done' && (
         <Text size="sm" c="dimmed">
-          {recheck.checked.toLocaleString()} open shipments were checked by it.
+          {recheck.checked.toLocaleString()} open shipments were checked against the new settings.
         </Text>
       )}
     </Group>
@@ -185,5 +185,5 @@ function useLastEditor({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): s
   if (updated_by?.id === user?.id) return 'you';
   const found = users.data?.find(({ id }) => id === updated_by?.id);
   if (found !== undefined) return memberName(found);
-  return updated_by?.type === 'user' ? 'somebody' : 'a system';
+  return updated_by?.type === 'user' ? 'another user' : 'a system';
 }

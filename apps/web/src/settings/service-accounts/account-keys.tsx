@@ -34,7 +34,7 @@ export function AccountKeys({ account, onClose }: Props) {
       <SecretDialog
         opened={dialog !== undefined}
         onClose={close}
-        title={dialog?.kind === 'rotate' ? 'Rotate the key' : `Make a key of ${account?.name ?? ''}`}
+        title={dialog?.kind === 'rotate' ? 'Rotate key' : `Create key for ${account?.name ?? ''}`}
       >
         {dialog?.kind === 'create' && <CreateKey account={account} onClose={close} />}
         {dialog?.kind === 'rotate' && <RotateKey apiKey={dialog.key} onClose={close} />}
@@ -52,7 +52,7 @@ function KeyList({
 }) {
   const [keys, isAdmin] = [useQuery(keysQuery(useEnvironment())), useHasPermission('workspace:admin')];
   if (account.role === 'admin' && !isAdmin) {
-    return <Alert title="Not for your role">Keys of administrators are managed by administrators alone.</Alert>;
+    return <Alert title="Permission required">Only administrators can manage keys of administrator accounts.</Alert>;
   }
   return (
     <Stack>
@@ -60,17 +60,22 @@ function KeyList({
         <Text size="sm" c="dimmed">
           {ROLE_LABELS[account.role]}. {ROLE_DESCRIPTIONS[account.role]}
         </Text>
-        {canHaveKeys(account, isAdmin) && <Button onClick={() => onOpenDialog({ kind: 'create' })}>Make a key</Button>}
+        {canHaveKeys(account, isAdmin) && <Button onClick={() => onOpenDialog({ kind: 'create' })}>Create key</Button>}
       </Group>
       {account.status === 'deactivated' && (
         <Alert color="yellow" title="Disabled">
-          Its keys are refused until it is enabled again.
+          Keys of this account are rejected until it is enabled again.
         </Alert>
       )}
       <QueryView query={keys} what="its keys">
         {(all) => {
           const active = all.filter((key) => key.owner.id === account.id && keyState(key, Date.now()) === 'active');
-          if (active.length === 0) return <Alert title="No keys yet">It signs in with a key, shown once.</Alert>;
+          if (active.length === 0)
+            return (
+              <Alert title="No keys yet">
+                Create a key so that the system can authenticate. The key is shown once.
+              </Alert>
+            );
           return <Keys keys={active} onRotate={(key) => onOpenDialog({ kind: 'rotate', key })} />;
         }}
       </QueryView>

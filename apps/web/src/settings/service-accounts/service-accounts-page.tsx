@@ -50,11 +50,11 @@ function ServiceAccounts() {
     <Stack>
       <PageHeader
         title="Service accounts"
-        about="What systems act as, each with one role: their keys go on when a person leaves."
+        about="Accounts for your systems, each with one role. Their keys keep working when a user leaves."
         actions={
           <PermissionGate permission="workspace:admin">
             <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setForm({})}>
-              Make an account
+              Create account
             </Button>
           </PermissionGate>
         }
@@ -64,7 +64,8 @@ function ServiceAccounts() {
           <>
             {all.length === 0 ? (
               <Alert title="No service accounts yet">
-                One for each system that sends or reads shipments: a transport management system, a carrier’s feed.
+                Create one account for each system that sends or reads shipments, such as a transport management system
+                or a carrier feed.
               </Alert>
             ) : (
               <Accounts accounts={all} onKeys={({ id }) => show(id)} onChange={(account) => setForm({ account })} />
@@ -76,7 +77,7 @@ function ServiceAccounts() {
       <Modal
         opened={form !== undefined}
         onClose={closeForm}
-        title={form?.account === undefined ? 'Make a service account' : `Change ${form.account.name}`}
+        title={form?.account === undefined ? 'Create service account' : `Edit ${form.account.name}`}
       >
         {form !== undefined && (
           <AccountForm
@@ -121,7 +122,7 @@ function Accounts({ accounts, onKeys, onChange }: Props) {
             <Table.Th>Role</Table.Th>
             <Table.Th>Status</Table.Th>
             <Table.Th ta="end">Keys</Table.Th>
-            <Table.Th>Made</Table.Th>
+            <Table.Th>Created</Table.Th>
             <Table.Th>
               <VisuallyHidden>Actions</VisuallyHidden>
             </Table.Th>
@@ -185,7 +186,8 @@ function Actions({ account, onChange }: ActionsProps) {
       title: `Disable ${name}?`,
       children: (
         <Text size="sm">
-          All its keys are refused within five seconds, until it is enabled again. What is to end for good is revoked.
+          All its keys are rejected within five seconds until the account is enabled again. To end a key permanently,
+          revoke it.
         </Text>
       ),
       labels: { confirm: 'Disable', cancel: 'Cancel' },
@@ -194,7 +196,7 @@ function Actions({ account, onChange }: ActionsProps) {
     });
   return (
     <RowMenu of={name}>
-      <Menu.Item onClick={() => onChange(account)}>Change…</Menu.Item>
+      <Menu.Item onClick={() => onChange(account)}>Edit…</Menu.Item>
       {status === 'active' ? (
         <Menu.Item color="red" onClick={confirmDisable}>
           Disable…
@@ -218,7 +220,7 @@ function AccountForm({ account, onClose, onCreated }: AccountFormProps) {
   const form = useForm({
     mode: 'controlled',
     initialValues: { name: account?.name ?? '', role: account?.role ?? ('operator' as Role) },
-    validate: { name: (name) => (name.trim() === '' ? 'Say which system it is' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter the name of the system' : null) },
   });
   const save = useWrite<typeof form.values, ServiceAccount>({
     write: (fields) =>
@@ -238,7 +240,8 @@ function AccountForm({ account, onClose, onCreated }: AccountFormProps) {
       <Stack>
         {isOutdated(save.error) ? (
           <Alert color="red" role="alert" title="Not saved">
-            Somebody else changed it since you opened this. Close it, and look at what it is now.
+            Another user changed this account after you opened it. Close this dialog and open it again to see the
+            current values.
           </Alert>
         ) : (
           <FormErrorAlert error={save.error} fields={['name']} title="Not saved" />
@@ -250,7 +253,7 @@ function AccountForm({ account, onClose, onCreated }: AccountFormProps) {
             Cancel
           </Button>
           <Button type="submit" loading={save.isPending}>
-            {account === undefined ? 'Make the account' : 'Save'}
+            {account === undefined ? 'Create account' : 'Save'}
           </Button>
         </Group>
       </Stack>

@@ -16,7 +16,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
   const form = useForm({
     mode: 'controlled',
     initialValues: { email: '', role: 'operator' as Role },
-    validate: { email: (email) => (email.includes('@') ? null : 'An e-mail, as jo@example.com') },
+    validate: { email: (email) => (email.includes('@') ? null : 'Enter an e-mail address such as jo@example.com') },
   });
   const invite = useWrite({
     write: (user: typeof form.values) => client.users.invite(user),
@@ -33,7 +33,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
   return (
     <form onSubmit={form.onSubmit((values) => invite.mutate(values))}>
       <Stack>
-        <FormErrorAlert error={invite.error} fields={['email']} title="Not invited" />
+        <FormErrorAlert error={invite.error} fields={['email']} title="Invitation not created" />
         <TextInput {...form.getInputProps('email')} label="E-mail" type="email" required data-autofocus />
         <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
         <Group justify="end">
@@ -41,7 +41,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
             Cancel
           </Button>
           <Button type="submit" loading={invite.isPending}>
-            Make the link
+            Create link
           </Button>
         </Group>
       </Stack>
@@ -72,16 +72,17 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
   return (
     <Stack>
       {isOutdated(change.error) && known.version !== member.version && (
-        <Alert color="yellow" role="alert" title="Changed meanwhile">
-          Somebody else changed {memberName(known)}, who is {ROLE_LABELS[known.role]} now. Save again to have yours.
+        <Alert color="yellow" role="alert" title="Member changed">
+          Another administrator changed {memberName(known)}. The current role is {ROLE_LABELS[known.role]}. Save again
+          to overwrite it.
         </Alert>
       )}
       {change.isError && !isOutdated(change.error) && (
-        <Alert color="red" role="alert" title="Not changed">
+        <Alert color="red" role="alert" title="Not saved">
           {describeFailure(change.error).message}
         </Alert>
       )}
-      <Text size="sm">What {memberName(member)} may do, with sessions and keys, within five seconds.</Text>
+      <Text size="sm">The role applies to all sessions and keys of {memberName(member)} within five seconds.</Text>
       <RoleChoice value={role} onChange={setRole} />
       <Group justify="end">
         <Button variant="default" onClick={onClose}>
@@ -113,15 +114,15 @@ export function NewLink({ member, onClose }: { readonly member: Member; readonly
     <Stack>
       <Text size="sm">
         {member.status === 'invited'
-          ? `The link that ${memberName(member)} has leads nowhere any more once there is a new one.`
-          : `${memberName(member)} sets a new password by the link. The one of now is good until then; all their sessions end with it.`}
+          ? `A new link replaces the current invitation link of ${memberName(member)}.`
+          : `${memberName(member)} can set a new password with the link. The current password works until then. Setting a new password ends all their sessions.`}
       </Text>
       <Group justify="end">
         <Button variant="default" onClick={onClose} disabled={createLink.isPending}>
           Cancel
         </Button>
         <Button onClick={() => createLink.mutate()} loading={createLink.isPending}>
-          Make the link
+          Create link
         </Button>
       </Group>
     </Stack>
@@ -145,8 +146,8 @@ export function OneTimeLink({ email, url, until, onClose }: Props) {
         secret={url}
         about={
           <>
-            Send it to {email}, in a way that you trust: whoever has it sets the password. It is good once, until{' '}
-            <Time value={until} />.
+            Send the link to {email} over a channel you trust: anyone who has it can set the password. It works once,
+            until <Time value={until} />.
           </>
         }
       />

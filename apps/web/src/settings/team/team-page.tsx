@@ -36,9 +36,9 @@ type TeamDialog =
   | { readonly kind: 'invited'; readonly member: Member; readonly url: string; readonly until: string };
 
 const TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
-  invite: 'Invite somebody',
-  role: 'Change the role',
-  link: 'Make a new link',
+  invite: 'Invite member',
+  role: 'Change role',
+  link: 'Create link',
   invited: 'New invitation link',
 };
 
@@ -61,7 +61,7 @@ function Team() {
     <Stack>
       <PageHeader
         title="Team"
-        about="Who signs in to this workspace, in live and in test."
+        about="Users who can sign in to this workspace, in live and in test."
         actions={
           <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog({ kind: 'invite' })}>
             Invite
@@ -78,7 +78,7 @@ function Team() {
           w={260}
         />
         <Switch
-          label="Removed ones too"
+          label="Show removed members"
           checked={removed ?? false}
           onChange={(event) => change({ removed: event.currentTarget.checked || undefined })}
         />
@@ -86,7 +86,7 @@ function Team() {
       <QueryView query={users} what="the team">
         {(all) => {
           const found = findMembers(all, { q, removed });
-          if (found.length === 0) return <Alert title="Nobody is called so">Look for something else.</Alert>;
+          if (found.length === 0) return <Alert title="No members found">Try another name or e-mail.</Alert>;
           return <Members members={found} onOpenDialog={setDialog} />;
         }}
       </QueryView>
@@ -123,7 +123,7 @@ function Members({ members, onOpenDialog }: Props) {
             <Table.Th>Name</Table.Th>
             <Table.Th>Role</Table.Th>
             <Table.Th>Status</Table.Th>
-            <Table.Th>Last here</Table.Th>
+            <Table.Th>Last active</Table.Th>
             <Table.Th>
               <VisuallyHidden>Actions</VisuallyHidden>
             </Table.Th>
@@ -166,7 +166,7 @@ function Members({ members, onOpenDialog }: Props) {
 
 /** Administrators cannot change or remove themselves. */
 function OwnRowActions() {
-  const why = 'That is you: another administrator changes your role or removes you.';
+  const why = 'You cannot change or remove yourself. Ask another administrator.';
   return (
     <Tooltip label={why} events={{ hover: true, focus: true, touch: true }}>
       <ActionIcon variant="subtle" color="gray" data-disabled aria-disabled aria-label={why}>
@@ -183,12 +183,12 @@ function Actions({ member, onOpenDialog }: { readonly member: Member; readonly o
   const name = memberName(member);
   const remove = useWrite({
     write: () => client.users.deactivate(member.id),
-    done: isInvited ? 'The invitation is revoked.' : `${name} is removed.`,
+    done: isInvited ? 'Invitation revoked.' : `${name} is removed.`,
     invalidates: touches,
   });
   const restore = useWrite({
     write: () => client.users.reactivate(member.id),
-    done: ({ status }) => (status === 'invited' ? `${name} is invited again.` : `${name} is back.`),
+    done: ({ status }) => (status === 'invited' ? `${name} is invited again.` : `${name} is restored.`),
     invalidates: touches,
     onDone: ({ invitation_url: url, invitation_expires_at: until }) => {
       if (url !== null && until !== null) onOpenDialog({ kind: 'invited', member, url, until });
@@ -198,12 +198,12 @@ function Actions({ member, onOpenDialog }: { readonly member: Member; readonly o
   });
   const confirmRemove = () =>
     confirmAction({
-      title: isInvited ? `Revoke the invitation of ${name}?` : `Remove ${name}?`,
+      title: isInvited ? `Revoke the invitation for ${name}?` : `Remove ${name}?`,
       children: (
         <Text size="sm">
           {isInvited
-            ? 'Their link leads nowhere any more.'
-            : 'Their sessions and keys end within five seconds. What they did stays in the history, and they can be brought back.'}
+            ? 'The invitation link stops working.'
+            : 'Their sessions and keys end within five seconds. Their changes stay in the history. You can restore them later.'}
         </Text>
       ),
       labels: { confirm: isInvited ? 'Revoke' : 'Remove', cancel: 'Cancel' },
@@ -212,16 +212,16 @@ function Actions({ member, onOpenDialog }: { readonly member: Member; readonly o
     });
   return (
     <RowMenu of={name}>
-      <Menu.Item onClick={() => onOpenDialog({ kind: 'role', member })}>Change the role…</Menu.Item>
+      <Menu.Item onClick={() => onOpenDialog({ kind: 'role', member })}>Change role…</Menu.Item>
       {member.status === 'deactivated' ? (
-        <Menu.Item onClick={() => restore.mutate()}>Bring back</Menu.Item>
+        <Menu.Item onClick={() => restore.mutate()}>Restore</Menu.Item>
       ) : (
         <>
           <Menu.Item onClick={() => onOpenDialog({ kind: 'link', member })}>
-            {isInvited ? 'New invitation link…' : 'Link for a new password…'}
+            {isInvited ? 'New invitation link…' : 'Create password reset link…'}
           </Menu.Item>
           <Menu.Item color="red" onClick={confirmRemove}>
-            {isInvited ? 'Revoke the invitation…' : 'Remove…'}
+            {isInvited ? 'Revoke invitation…' : 'Remove…'}
           </Menu.Item>
         </>
       )}

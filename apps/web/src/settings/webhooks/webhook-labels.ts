@@ -8,15 +8,15 @@ interface StatusLabel {
 }
 
 export const ENDPOINT_STATUSES: Readonly<Record<WebhookEndpoint['status'], StatusLabel>> = {
-  pending_verification: { label: 'To be verified', color: 'yellow' },
+  pending_verification: { label: 'Pending verification', color: 'yellow' },
   verified: { label: 'Verified, not enabled', color: 'blue' },
   enabled: { label: 'Enabled', color: 'green' },
   disabled: { label: 'Disabled', color: 'gray' },
 };
 
 export const DISABLED_REASONS: Readonly<Record<NonNullable<WebhookEndpoint['disabled_reason']>, string>> = {
-  manual: 'Somebody disabled it.',
-  gone: 'It answered 410 Gone, which says that it wants no more events.',
+  manual: 'Disabled by a user.',
+  gone: 'The endpoint responded with 410 Gone: it accepts no more events.',
 };
 
 export const DELIVERY_STATUSES: Readonly<Record<DeliveryStatus, StatusLabel>> = {
@@ -28,23 +28,23 @@ export const DELIVERY_STATUSES: Readonly<Record<DeliveryStatus, StatusLabel>> = 
 };
 
 export const FAILURE_REASONS: Readonly<Record<FailureReason, string>> = {
-  unexpected_status: 'Answered other than 2xx',
-  redirect_not_followed: 'Answered a redirect',
+  unexpected_status: 'Non-2xx response',
+  redirect_not_followed: 'Redirect response',
   timeout: 'Timed out',
-  dns_failed: 'Name not found',
+  dns_failed: 'DNS lookup failed',
   connection_refused: 'Connection refused',
   connection_failed: 'Connection failed',
   connection_reset: 'Connection reset',
   tls_failed: 'TLS failed',
   address_not_allowed: 'Address not allowed',
   url_not_allowed: 'URL not allowed',
-  invalid_response: 'Answer not understood',
+  invalid_response: 'Invalid response',
 };
 
 /** Reasons of challenges, and of dead letters whose reason is unknown. */
 const OTHER_REASONS: Readonly<Record<string, string>> = {
-  challenge_mismatch: 'Answered without the token',
-  unknown: 'Not known',
+  challenge_mismatch: 'Response without the token',
+  unknown: 'Unknown reason',
 };
 
 export function reasonLabel(code: string): string {
@@ -59,9 +59,9 @@ export const REPLAY_STATUSES: Readonly<Record<WebhookReplay['status'], StatusLab
 
 export const REPLAYED_STATUSES: Readonly<Record<WebhookReplay['statuses'][number], string>> = {
   dead_lettered: 'Dead letters',
-  missed: 'Missed: never sent there, from before it was made too',
+  missed: 'Missed: never sent to this endpoint, including events from before it was created',
   discarded: 'Discarded',
-  succeeded: 'Succeeded: sent there once more',
+  succeeded: 'Succeeded: sent again',
 };
 
 /** Options of a select. */
@@ -117,7 +117,7 @@ const SELECTED_STATUS_LABELS: Readonly<Record<ReplayedStatus, string>> = {
 /** Describes a replay, such as "dead letters, missed; from 1 Nov". */
 export function describeReplay(replay: WebhookReplay): string {
   const { since, until, event_types, statuses, reasons, delivery_ids } = replay;
-  if (delivery_ids !== null) return `${delivery_ids.length} chosen`;
+  if (delivery_ids !== null) return `${delivery_ids.length} selected`;
   const parts = [
     statuses.map((status) => SELECTED_STATUS_LABELS[status]).join(', '),
     since === null ? undefined : `from ${DAY.format(new Date(since))}`,

@@ -65,16 +65,16 @@ export function LastUpdated({ at, isFetching, everyMs, refetch }: Props) {
   return (
     <Group gap={4} wrap="nowrap">
       <Text size="xs" c="dimmed">
-        As of {TIME.format(at)}, every {everyMs / 1_000} s
+        Updated {TIME.format(at)}, refreshed every {everyMs / 1_000} s
       </Text>
-      <Tooltip label="Read again">
+      <Tooltip label="Refresh">
         <ActionIcon
           size="sm"
           variant="subtle"
           color="gray"
           loading={isFetching}
           onClick={() => void refetch()}
-          aria-label="Read again"
+          aria-label="Refresh"
         >
           <IconRefresh size={14} />
         </ActionIcon>
@@ -101,7 +101,7 @@ export function ChallengeOutcome({ verification }: { readonly verification: Webh
       color={ok ? 'green' : 'red'}
       title={
         <Group gap="xs">
-          {ok ? 'It answered with the token' : reasonLabel(error?.code ?? '')}
+          {ok ? 'The endpoint responded with the token' : reasonLabel(error?.code ?? '')}
           <Text span size="xs">
             <Time value={at} />
           </Text>

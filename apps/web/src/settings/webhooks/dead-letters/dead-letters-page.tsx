@@ -34,7 +34,7 @@ export function DeadLettersPage() {
     <Stack>
       <PageHeader
         title="Dead letters"
-        about="Deliveries that failed for good: replay them once their endpoint answers again."
+        about="Deliveries that failed permanently. Replay them when their endpoint responds again."
       />
       <WebhookTabs at="/settings/webhooks/dead-letters" />
       <DeliveryFilters search={search} onChange={applySearch} hiddenFilters={['status', 'event']} />
@@ -48,8 +48,8 @@ export function DeadLettersPage() {
               onDone={() => setChosen(NO_SELECTION)}
             />
             {isCertainlyEmpty(counted) ? (
-              <Alert color="green" title={isNarrowed ? 'None fits' : 'There are none'}>
-                {isNarrowed ? 'No dead letter is like that.' : 'Every delivery arrived, or is still being tried.'}
+              <Alert color="green" title={isNarrowed ? 'No matching dead letters' : 'No dead letters'}>
+                {isNarrowed ? 'Change or clear the filters.' : 'Every delivery succeeded or is still being retried.'}
               </Alert>
             ) : (
               <>
@@ -165,7 +165,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
   const isTooMany = chosen.size > MAX_SELECTED;
   const isNarrowed = Object.keys(search).length > 0;
   const counted = countLabel(summary.count, summary.is_exact);
-  const matchingLabel = isNarrowed ? `${counted} that ${summary.count === 1 ? 'fits' : 'fit'}` : `all ${counted}`;
+  const matchingLabel = isNarrowed ? `${counted} matching` : `all ${counted}`;
   const selectionLabel = chosen.size > 0 ? `${chosen.size} selected` : matchingLabel;
   const ask = (verb: 'Replay' | 'Discard', about: string, onConfirm: () => void) =>
     confirmAction({
@@ -183,7 +183,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
             disabled={isTooMany}
             loading={replay.isPending}
             onClick={() =>
-              ask('Replay', 'Each gets a new schedule, the oldest first, under the same event id.', () => {
+              ask('Replay', 'Each delivery gets a new retry schedule, oldest first, with the same event id.', () => {
                 discard.reset();
                 replay.mutate();
               })
@@ -198,7 +198,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
             onClick={() =>
               ask(
                 'Discard',
-                'Their endpoints do not get them. They stay in the log, and can be replayed from there.',
+                'The deliveries are not sent to their endpoints. They stay in the log, where you can replay them.',
                 () => {
                   replay.reset();
                   discard.mutate();
@@ -208,7 +208,9 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
           >
             Discard {selectionLabel}…
           </Button>
-          {isTooMany && <Text size="sm">At most {MAX_SELECTED} can be selected; narrow the list instead.</Text>}
+          {isTooMany && (
+            <Text size="sm">You can select at most {MAX_SELECTED}. To include more, filter the list instead.</Text>
+          )}
         </Group>
       )}
       {replay.data !== undefined && <StartedReplays started={replay.data} />}
@@ -242,7 +244,7 @@ function DeadLetterList({ search, selection }: DeadLetterListProps) {
       {list.hasNextPage && (
         <Group>
           <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Show older ones
+            Show older dead letters
           </Button>
         </Group>
       )}

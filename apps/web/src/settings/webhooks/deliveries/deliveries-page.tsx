@@ -21,7 +21,7 @@ export function DeliveriesPage() {
   const { environment: _everywhere, ...narrowed } = search;
   return (
     <Stack>
-      <PageHeader title="Deliveries" about="What was sent to your endpoints, and what they answered." />
+      <PageHeader title="Deliveries" about="Events sent to your endpoints, and the responses." />
       <WebhookTabs at="/settings/webhooks/deliveries" />
       <Deliveries search={narrowed} onChange={(to) => void navigate({ search: to, replace: true })} />
     </Stack>
@@ -55,10 +55,10 @@ export function Deliveries({ search, onChange, isSingleEndpoint = false }: Props
       <QueryView query={list} what="the deliveries">
         {() =>
           rows.length === 0 ? (
-            <Alert title={isNarrowed ? 'None fits' : 'Nothing was sent yet'}>
+            <Alert title={isNarrowed ? 'No matching deliveries' : 'No deliveries yet'}>
               {isNarrowed
-                ? 'No delivery is like that.'
-                : 'What is sent to endpoints is listed here, with each attempt.'}
+                ? 'Change or clear the filters.'
+                : 'Each delivery to an endpoint is listed here with its attempts.'}
             </Alert>
           ) : (
             <DeliveryRows rows={rows} showsEndpoint={!isSingleEndpoint} />
@@ -69,13 +69,13 @@ export function Deliveries({ search, onChange, isSingleEndpoint = false }: Props
       {list.hasNextPage ? (
         <Group>
           <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Show older ones
+            Show older deliveries
           </Button>
         </Group>
       ) : (
         rows.length > 0 && (
           <Text size="xs" c="dimmed">
-            That is all.
+            No more deliveries.
           </Text>
         )
       )}
@@ -119,7 +119,7 @@ export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsPro
             {selection !== undefined && (
               <Table.Th w={40}>
                 <Checkbox
-                  aria-label="Select all that are shown"
+                  aria-label="Select all deliveries shown"
                   checked={chosen === rows.length}
                   indeterminate={chosen > 0 && chosen < rows.length}
                   onChange={(event) =>
@@ -132,7 +132,7 @@ export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsPro
             <Table.Th>Status</Table.Th>
             {showsEndpoint && <Table.Th>Endpoint</Table.Th>}
             <Table.Th>Attempts</Table.Th>
-            <Table.Th>Recorded</Table.Th>
+            <Table.Th>Created</Table.Th>
             <Table.Th>Next attempt</Table.Th>
             <Table.Th>
               <VisuallyHidden>Actions</VisuallyHidden>
@@ -221,7 +221,7 @@ function DeliveryMenu({ delivery }: { readonly delivery: WebhookDelivery }) {
   return (
     <RowMenu of={`${event_type} ${event_id}`}>
       <Menu.Item onClick={() => retry.mutate(id)}>
-        {delivery.status === 'succeeded' ? 'Send it again' : 'Try it now'}
+        {delivery.status === 'succeeded' ? 'Send again' : 'Retry now'}
       </Menu.Item>
       {canDiscard(delivery) && (
         <Menu.Item color="red" onClick={() => confirmDiscard(() => discard.mutate(id))}>

@@ -21,7 +21,7 @@ interface Props {
 export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Props) {
   const set = (change: DeliverySearch) => onChange({ ...search, ...change });
   return (
-    <Group gap="xs" align="end" role="search" aria-label="Narrow the deliveries">
+    <Group gap="xs" align="end" role="search" aria-label="Filter deliveries">
       {!hiddenFilters.includes('endpoint') && (
         <EndpointSelect value={search.endpoint_id} onChange={(endpoint_id) => set({ endpoint_id })} />
       )}
@@ -48,7 +48,7 @@ export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Props)
       />
       <LazySelect
         size="xs"
-        label="Failed because"
+        label="Failure reason"
         placeholder="Any"
         data={REASONS}
         value={search.reason ?? null}

@@ -41,10 +41,10 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
         actions={<DeliveryActions delivery={delivery} />}
       />
       {status === 'dead_lettered' && (
-        <Alert color="red" title="Failed for good">
+        <Alert color="red" title="Failed permanently">
           {last_error !== null && `${reasonLabel(last_error.code)}: ${last_error.message} `}
-          Nothing more is attempted by itself. Once the endpoint answers again, try it now, or replay all its dead
-          letters.
+          No more attempts are scheduled. When the endpoint responds again, retry the delivery or replay all dead
+          letters of the endpoint.
         </Alert>
       )}
       <Paper withBorder p="md">
@@ -58,13 +58,13 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
               </LinkAnchor>
             )}
           </Fact>
-          <Fact label="Recorded">
+          <Fact label="Created">
             <Time value={delivery.created_at} />
           </Fact>
           <Fact label="Next attempt">
             <Time value={delivery.next_attempt_at} />
           </Fact>
-          <Fact label="Ended">
+          <Fact label="Completed">
             <Time value={delivery.completed_at} />
           </Fact>
           <Fact label="Event">{event_id}</Fact>
@@ -77,7 +77,7 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
           </Title>
           {attempts.length === 0 ? (
             <Text size="sm" c="dimmed">
-              None yet.
+              No attempts yet.
             </Text>
           ) : (
             <Attempts attempts={attempts} />
@@ -86,7 +86,7 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
       </Paper>
       <Paper withBorder p="md" component="section" aria-label="Request">
         <Tabs defaultValue="payload">
-          <Tabs.List aria-label="What is sent">
+          <Tabs.List aria-label="Request contents">
             <Tabs.Tab value="payload">Payload</Tabs.Tab>
             <Tabs.Tab value="headers">Headers</Tabs.Tab>
           </Tabs.List>
@@ -109,15 +109,15 @@ function requestHeaders(
   { event_id, event_type }: Pick<WebhookDelivery, 'event_id' | 'event_type'>,
   endpoint: Pick<WebhookEndpoint, 'headers'> | undefined,
 ): Readonly<Record<string, string>> {
-  const own = Object.keys(endpoint?.headers ?? {}).map((name) => [name, '(yours, kept secret)']);
+  const own = Object.keys(endpoint?.headers ?? {}).map((name) => [name, '(your value, hidden)']);
   return {
     'Content-Type': 'application/json',
     'Service-Event-Id': event_id,
     'Service-Event-Type': event_type,
-    'Service-Signature': 't=…,v1=… (anew for each attempt)',
+    'Service-Signature': 't=…,v1=… (new for each attempt)',
     'webhook-id': event_id,
-    'webhook-timestamp': '(when it was attempted)',
-    'webhook-signature': 'v1,… (anew for each attempt)',
+    'webhook-timestamp': '(time of the attempt)',
+    'webhook-signature': 'v1,… (new for each attempt)',
     traceparent: '(of the request that caused the event)',
     ...(Object.fromEntries(own) as Record<string, string>),
   };

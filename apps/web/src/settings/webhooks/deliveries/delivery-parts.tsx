@@ -33,8 +33,8 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
           {status_code ?? reasonLabel(error?.code ?? '')}
         </Badge>
         <Text size="xs" c="dimmed">
-          <Time value={at} seconds /> · {duration_ms} ms{manual && ' · asked for by a person'}
-          {resent && ' · sent once more on a new connection'}
+          <Time value={at} seconds /> · {duration_ms} ms{manual && ' · manual'}
+          {resent && ' · resent on a new connection'}
         </Text>
       </Group>
       {error !== null && <Text size="sm">{error.message}</Text>}
@@ -42,16 +42,16 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
         <details>
           <summary>
             <Text span size="sm">
-              What it answered
+              Response
             </Text>
           </summary>
           <Headers headers={response.headers} />
           {response.body === '' ? (
             <Text size="sm" c="dimmed">
-              Without a body.
+              The response has no body.
             </Text>
           ) : (
-            <Code block tabIndex={0} role="region" aria-label={`Body of the answer to attempt ${number}`} mah={320}>
+            <Code block tabIndex={0} role="region" aria-label={`Response body of attempt ${number}`} mah={320}>
               {response.body}
             </Code>
           )}
@@ -93,7 +93,11 @@ export const canDiscard = ({ status }: Pick<WebhookDelivery, 'status'>) =>
 export function confirmDiscard(onConfirm: () => void, count = 1): void {
   confirmAction({
     title: count === 1 ? 'Discard the delivery?' : `Discard ${count} deliveries?`,
-    children: <Text size="sm">The endpoint does not get it. It stays in the log, and can be replayed from there.</Text>,
+    children: (
+      <Text size="sm">
+        The event is not sent to the endpoint. The delivery stays in the log, where you can replay it.
+      </Text>
+    ),
     labels: { confirm: 'Discard', cancel: 'Cancel' },
     confirmProps: { color: 'red' },
     onConfirm,
@@ -111,7 +115,7 @@ export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelive
         </Button>
       )}
       <Button loading={retry.isPending} onClick={() => retry.mutate(id)}>
-        {delivery.status === 'succeeded' ? 'Send it again' : 'Try it now'}
+        {delivery.status === 'succeeded' ? 'Send again' : 'Retry now'}
       </Button>
     </>
   );
@@ -122,12 +126,12 @@ export function useDeliveryWrites() {
   const client = useApi();
   const retry = useWrite({
     write: (id: string) => client.webhookDeliveries.retry(id),
-    done: 'It is attempted once more.',
+    done: 'Delivery scheduled for another attempt.',
     invalidates: DELIVERY_QUERY_KEYS,
   });
   const discard = useWrite({
     write: (id: string) => client.webhookDeliveries.discard(id),
-    done: 'The delivery is discarded.',
+    done: 'Delivery discarded.',
     invalidates: DELIVERY_QUERY_KEYS,
   });
   return { retry, discard };

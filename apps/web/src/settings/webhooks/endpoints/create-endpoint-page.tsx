@@ -26,13 +26,16 @@ export function CreateEndpointPage() {
       </LinkAnchor>
       {create.isSuccess ? (
         <>
-          <PageHeader title="The endpoint is made" about="It gets nothing yet: it is to answer a challenge first." />
+          <PageHeader
+            title="Endpoint created"
+            about="The endpoint receives no events until you verify and enable it."
+          />
           <Paper withBorder p="md">
             <Stack>
               <OneTimeSecret label="Signing secret" secret={create.data.secret} />
               <Group justify="end">
                 <LinkButton to="/settings/webhooks/$endpointId" params={{ endpointId: create.data.id }}>
-                  Go on to the challenge
+                  Continue to verification
                 </LinkButton>
               </Group>
             </Stack>
@@ -40,11 +43,11 @@ export function CreateEndpointPage() {
         </>
       ) : (
         <>
-          <PageHeader title="Add an endpoint" />
+          <PageHeader title="Add endpoint" />
           <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
             <Stack>
               {create.isError && (
-                <Alert color="red" role="alert" title="No endpoint was made">
+                <Alert color="red" role="alert" title="Endpoint not added">
                   {failureText(create.error, Object.keys(form.values))}
                 </Alert>
               )}
@@ -54,7 +57,7 @@ export function CreateEndpointPage() {
                   Cancel
                 </LinkButton>
                 <Button type="submit" loading={create.isPending}>
-                  Add the endpoint
+                  Add endpoint
                 </Button>
               </Group>
             </Stack>

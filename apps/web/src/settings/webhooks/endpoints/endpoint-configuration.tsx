@@ -25,7 +25,7 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
         <Stack>
           <Group justify="space-between">
             <Title order={2} size="h5">
-              What it is sent, and how
+              Delivery settings
             </Title>
             <Button size="xs" variant="default" onClick={open}>
               Edit
@@ -42,20 +42,20 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
           </Fact>
           <Fact label="Headers">
             {names.length === 0
-              ? 'None of its own'
+              ? 'No custom headers'
               : names.map((name) => (
                   <Text key={name} size="sm">
-                    <Code>{name}</Code> with a value that is shown to nobody
+                    <Code>{name}</Code> (value hidden)
                   </Text>
                 ))}
           </Fact>
           <Facts>
             <Fact label="Payload version">{api_version}</Fact>
-            <Fact label="Most requests at once">{max_concurrency}</Fact>
-            <Fact label="Made">
+            <Fact label="Max concurrency">{max_concurrency}</Fact>
+            <Fact label="Created">
               <Time value={endpoint.created_at} />
             </Fact>
-            <Fact label="Changed">
+            <Fact label="Updated">
               <Time value={endpoint.updated_at} />
             </Fact>
           </Facts>
@@ -63,18 +63,18 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
       </Paper>
       <EndpointSecrets endpoint={endpoint} />
       {endpoint.last_verification !== null && (
-        <Paper withBorder p="md" component="section" aria-label="The last challenge">
+        <Paper withBorder p="md" component="section" aria-label="Last verification">
           <Stack>
             <Title order={2} size="h5">
-              The last challenge
+              Last verification
             </Title>
             <ChallengeOutcome verification={endpoint.last_verification} />
           </Stack>
         </Paper>
       )}
-      <Modal opened={isEditing} onClose={close} title="Edit the endpoint" size="lg" closeOnClickOutside={false}>
+      <Modal opened={isEditing} onClose={close} title="Edit endpoint" size="lg" closeOnClickOutside={false}>
         <Stack>
-          <Alert color="blue">Another URL is to answer a challenge before anything is sent to it.</Alert>
+          <Alert color="blue">A new URL must be verified before events are sent to it.</Alert>
           <EditEndpoint endpoint={endpoint} onClose={close} />
         </Stack>
       </Modal>
@@ -88,7 +88,7 @@ const FIELDS = {
   event_types: 'Events',
   headers: 'Headers',
   api_version: 'Payload version',
-  max_concurrency: 'Most requests at once',
+  max_concurrency: 'Max concurrency',
 } as const;
 
 interface Props {
@@ -113,7 +113,7 @@ function EditEndpoint({ endpoint, onClose }: Props) {
         throw error;
       }
     },
-    done: 'The endpoint is changed.',
+    done: 'Endpoint saved.',
     invalidates: ENDPOINT_QUERY_KEYS,
     onDone: onClose,
     showsError: (error) => {
@@ -139,7 +139,7 @@ function EditEndpoint({ endpoint, onClose }: Props) {
           />
         )}
         {save.isError && !isOutdated(save.error) && (
-          <Alert color="red" role="alert" title="Nothing was changed">
+          <Alert color="red" role="alert" title="Not saved">
             {failureText(save.error, Object.keys(form.values))}
           </Alert>
         )}
@@ -173,10 +173,10 @@ function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
     return Array.isArray(value) ? value.join(', ') : String(value ?? '—');
   };
   return (
-    <Alert color="yellow" role="alert" title="It was changed meanwhile">
+    <Alert color="yellow" role="alert" title="The endpoint has changed">
       <Stack gap="xs">
         {changed.length === 0 ? (
-          <Text size="sm">None of these fields: its status, or the outcome of a challenge.</Text>
+          <Text size="sm">None of these fields changed, only the status or the verification.</Text>
         ) : (
           <List size="sm">
             {changed.map((name) => (
@@ -188,10 +188,10 @@ function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
         )}
         <Group>
           <Button size="xs" onClick={onMine}>
-            Save what I changed
+            Save my changes
           </Button>
           <Button size="xs" variant="default" onClick={onTheirs}>
-            Take theirs
+            Use current values
           </Button>
         </Group>
       </Stack>
@@ -200,7 +200,7 @@ function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
 }
 
 type Dialog = 'rotate' | 'reveal';
-const TITLES: Readonly<Record<Dialog, string>> = { rotate: 'Rotate the secret', reveal: 'Reveal the secret' };
+const TITLES: Readonly<Record<Dialog, string>> = { rotate: 'Rotate secret', reveal: 'Reveal secret' };
 
 /** The signing secrets. A secret is in the page only while its dialog is open. */
 function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
@@ -213,8 +213,8 @@ function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           Signing secret
         </Title>
         <Text size="sm" c="dimmed">
-          Every request is signed with it, so that the endpoint can tell it from others. Both below stand in the audit
-          log.
+          The secret signs every request so that your endpoint can verify the sender. The audit log records when you
+          rotate or reveal it.
         </Text>
         <Group>
           <Button size="xs" variant="default" onClick={() => setDialog('rotate')}>
@@ -252,8 +252,8 @@ function Rotate({ id, onClose }: EndpointSecretsProps) {
       touches={ENDPOINT_QUERY_KEYS}
       onClose={onClose}
     >
-      A new secret signs from now on. Until the old one ends every request carries a signature of each, so that no
-      delivery is refused while you change it.
+      The new secret signs from now on. Until the old secret expires, every request carries both signatures, so no
+      delivery is rejected while you switch.
     </RotateSecret>
   );
 }
@@ -268,9 +268,9 @@ function Reveal({ id, onClose }: EndpointSecretsProps) {
         <OneTimeSecret label="Signing secret" secret={secret} />
         {previous_secrets.map((previous) => (
           <Stack key={previous.secret} gap={2}>
-            <OneTimeSecret label="Earlier secret" secret={previous.secret} />
+            <OneTimeSecret label="Previous secret" secret={previous.secret} />
             <Text size="xs" c="dimmed">
-              It signs until <Time value={previous.expires_at} />.
+              Valid until <Time value={previous.expires_at} />.
             </Text>
           </Stack>
         ))}
@@ -280,7 +280,7 @@ function Reveal({ id, onClose }: EndpointSecretsProps) {
   }
   return (
     <Stack>
-      <Text size="sm">The secrets that are valid now are shown to you. The audit log says that you saw them.</Text>
+      <Text size="sm">You see the secrets that are currently valid. The audit log records that you viewed them.</Text>
       <Group justify="end">
         <Button variant="default" onClick={onClose} disabled={reveal.isPending}>
           Cancel

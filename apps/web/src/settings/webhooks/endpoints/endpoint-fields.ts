@@ -84,10 +84,10 @@ export function validateEndpoint({
 }: EndpointValues): Readonly<Record<string, string>> {
   const names = headers.map(({ name }) => name.trim().toLowerCase());
   const errors = {
-    url: url.trim() === '' ? 'Where events are to be sent' : undefined,
-    event_types: event_types.length === 0 ? 'At least one type' : undefined,
+    url: url.trim() === '' ? 'Enter the URL that receives events' : undefined,
+    event_types: event_types.length === 0 ? 'Select at least one event type' : undefined,
     headers: headersError(headers, names),
-    max_concurrency: isValidConcurrency(most) ? undefined : `A whole number from 1 to ${MAX_CONCURRENCY}`,
+    max_concurrency: isValidConcurrency(most) ? undefined : `Enter a whole number from 1 to ${MAX_CONCURRENCY}`,
   };
   return Object.fromEntries(Object.entries(errors).filter(([, fault]) => fault !== undefined)) as Record<
     string,
@@ -100,10 +100,10 @@ function isValidConcurrency(value: number | null): boolean {
 }
 
 function headersError(headers: readonly HeaderRow[], names: readonly string[]): string | undefined {
-  if (names.some((name) => name === '')) return 'Each header has a name; remove the one that has none';
-  if (new Set(names).size < names.length) return 'Each header stands once';
+  if (names.some((name) => name === '')) return 'Enter a name for each header, or remove the header';
+  if (new Set(names).size < names.length) return 'Use each header name only once';
   return headers.some(({ value, hasStoredValue }) => value === '' && !hasStoredValue)
-    ? 'Each header has a value'
+    ? 'Enter a value for each header'
     : undefined;
 }
 

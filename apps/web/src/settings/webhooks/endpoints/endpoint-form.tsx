@@ -48,7 +48,7 @@ export function EndpointFormFields({ form }: { readonly form: EndpointForm }) {
       <TextInput
         {...form.getInputProps('url')}
         label="URL"
-        description="An https address that answers POST"
+        description="HTTPS URL that accepts POST requests"
         placeholder="https://tms.example.com/webhooks"
         type="url"
         inputMode="url"
@@ -69,11 +69,11 @@ export function EndpointFormFields({ form }: { readonly form: EndpointForm }) {
       <NativeSelect
         {...form.getInputProps('api_version')}
         label="Payload version"
-        description="How events look there; the newest unless you need another."
+        description="Format of the events. Use the newest unless you need an older one."
         data={[...API_VERSIONS]}
       />
       <TextInput
-        label="Most requests at once"
+        label="Max concurrency"
         type="number"
         min={1}
         max={MAX_CONCURRENCY}
@@ -103,7 +103,7 @@ function EventTypePicker({ value, onChange, error }: Props) {
       <Stack gap="sm">
         <Switch
           label="All standard types"
-          description="Also those that a later release adds."
+          description="Includes types that later releases add."
           checked={all}
           onChange={(event) => onChange(setStandardSubscribed(value, event.currentTarget.checked))}
         />
@@ -121,7 +121,7 @@ function EventTypePicker({ value, onChange, error }: Props) {
             ))}
             {groups.length === 0 && (
               <Text size="sm" c="dimmed">
-                No type is called so.
+                No matching event types.
               </Text>
             )}
           </Stack>
@@ -180,7 +180,7 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
     <Fieldset legend="Headers">
       <Stack gap="xs">
         <Text size="sm" c="dimmed">
-          They go with every delivery. Values are encrypted, and shown to nobody again.
+          Sent with every delivery. Values are encrypted and never shown again.
         </Text>
         {value.map((row, index) => (
           <Group key={row.key} gap="xs" align="end" wrap="nowrap">
@@ -197,7 +197,7 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
             <PasswordInput
               label={index === 0 ? 'Value' : undefined}
               aria-label={`Value of header ${index + 1}`}
-              placeholder={row.hasStoredValue ? 'Stays as it is' : ''}
+              placeholder={row.hasStoredValue ? 'Unchanged' : ''}
               autoComplete="off"
               value={row.value}
               onChange={(event) => change(row.key, { value: event.currentTarget.value })}
@@ -224,7 +224,7 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
               leftSection={<IconPlus size={14} aria-hidden />}
               onClick={() => onChange([...value, { key: nextKey, name: '', value: '', hasStoredValue: false }])}
             >
-              Add a header
+              Add header
             </Button>
           </Group>
         )}

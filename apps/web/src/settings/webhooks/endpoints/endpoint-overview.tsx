@@ -47,8 +47,9 @@ export function EndpointOverview({ endpoint, window, onWindow }: Props) {
   return (
     <Stack>
       {status === 'disabled' && (
-        <Alert color="yellow" title="It gets nothing">
-          {disabled_reason !== null && DISABLED_REASONS[disabled_reason]} What waits for it is held until it is enabled.
+        <Alert color="yellow" title="The endpoint receives no events">
+          {disabled_reason !== null && DISABLED_REASONS[disabled_reason]} Pending deliveries are held until the endpoint
+          is enabled.
         </Alert>
       )}
       {(status === 'pending_verification' || status === 'verified') && <EndpointSetup endpoint={endpoint} />}
@@ -78,13 +79,7 @@ function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) 
             </Title>
             {stats.data !== undefined && <StatusBadge words={HEALTH[endpointHealth(endpoint, stats.data)]} />}
           </Group>
-          <SegmentedControl
-            size="xs"
-            aria-label="How far back"
-            data={STATS_WINDOWS}
-            value={window}
-            onChange={onWindow}
-          />
+          <SegmentedControl size="xs" aria-label="Time range" data={STATS_WINDOWS} value={window} onChange={onWindow} />
         </Group>
         <QueryView query={stats} what="the statistics">
           {(read) => <Stats stats={read} window={window} />}
@@ -102,10 +97,10 @@ function Stats({ stats, window }: { readonly stats: EndpointStats; readonly wind
     <>
       <Facts>
         <Fact label="Attempts">{totals.attempts}</Fact>
-        <Fact label="Answered 2xx">{totals.success === undefined ? '—' : formatPercent(totals.success)}</Fact>
+        <Fact label="Success rate">{totals.success === undefined ? '—' : formatPercent(totals.success)}</Fact>
         <Fact label="Dead letters">{totals.deadLettered}</Fact>
-        <Fact label="95 of 100 within">{totals.p95 === null ? '—' : `${totals.p95} ms`}</Fact>
-        <Fact label="Waiting">{waiting.is_at_least ? `${waiting.count} or more` : waiting.count}</Fact>
+        <Fact label="p95 latency">{totals.p95 === null ? '—' : `${totals.p95} ms`}</Fact>
+        <Fact label="Pending deliveries">{waiting.is_at_least ? `${waiting.count} or more` : waiting.count}</Fact>
         <Fact label="Last success">
           <Time value={stats.last_success_at} />
         </Fact>
@@ -121,7 +116,7 @@ function Stats({ stats, window }: { readonly stats: EndpointStats; readonly wind
       </Facts>
       {totals.attempts === 0 ? (
         <Text size="sm" c="dimmed">
-          Nothing was sent in this time.
+          No attempts in this period.
         </Text>
       ) : (
         <Suspense fallback={<Skeleton height={220} role="status" aria-label="Loading the chart" />}>
@@ -130,13 +125,13 @@ function Stats({ stats, window }: { readonly stats: EndpointStats; readonly wind
       )}
       {!totals.isExact && (
         <Text size="xs" c="dimmed">
-          Some of it is being counted anew from the log.
+          Some counts are being recomputed.
         </Text>
       )}
       <StatsTable columns={columns} />
       <Text size="sm">
         <LinkAnchor to="/settings/webhooks/dead-letters" search={{ endpoint_id: stats.endpoint_id }} inherit>
-          Its dead letters
+          View dead letters
         </LinkAnchor>
       </Text>
     </>
@@ -151,15 +146,15 @@ function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
   return (
     <div>
       <Button size="compact-xs" variant="subtle" onClick={toggle} aria-expanded={isOpen}>
-        {isOpen ? 'Hide the numbers' : 'Show the numbers'}
+        {isOpen ? 'Hide table' : 'Show as table'}
       </Button>
       <Collapse expanded={isOpen}>
         <Table.ScrollContainer minWidth={520} scrollAreaProps={KEYBOARD_SCROLLABLE}>
           <Table captionSide="top">
-            <Table.Caption>Times without an attempt are left out.</Table.Caption>
+            <Table.Caption>Periods without attempts are omitted.</Table.Caption>
             <Table.Thead>
               <Table.Tr>
-                {['From', 'Succeeded', 'Failed', 'Dead letters', 'Half within', '95 of 100 within'].map((head) => (
+                {['From', 'Succeeded', 'Failed', 'Dead letters', 'p50 latency', 'p95 latency'].map((head) => (
                   <Table.Th key={head}>{head}</Table.Th>
                 ))}
               </Table.Tr>

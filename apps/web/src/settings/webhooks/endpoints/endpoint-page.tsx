@@ -75,7 +75,7 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
             {description !== null && <Text size="sm">{url}</Text>}
             <Copy value={id}>
               {({ copied, copy }) => (
-                <UnstyledButton onClick={copy} aria-label={copied ? 'Copied' : `Copy the id ${id}`}>
+                <UnstyledButton onClick={copy} aria-label={copied ? 'Copied' : `Copy id ${id}`}>
                   <Code>{copied ? 'Copied' : id}</Code>
                 </UnstyledButton>
               )}
@@ -85,7 +85,7 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         actions={<EndpointActions endpoint={endpoint} />}
       />
       <Tabs value={tab} onChange={(to) => applySearch({ tab: to as EndpointTab })} keepMounted={false}>
-        <Tabs.List aria-label="Of the endpoint">
+        <Tabs.List aria-label="Endpoint sections">
           {(Object.keys(TABS) as EndpointTab[]).map((each) => (
             <Tabs.Tab key={each} value={each}>
               {TABS[each]}
@@ -118,7 +118,7 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
 function Loading() {
   return (
     <Center p="xl">
-      <Loader role="status" aria-label="Loading this part" />
+      <Loader role="status" aria-label="Loading this section" />
     </Center>
   );
 }
@@ -129,7 +129,7 @@ const CreateReplay = lazyWithRetry(async () => ({
 }));
 
 type Dialog = 'test' | 'replay';
-const TITLES: Readonly<Record<Dialog, string>> = { test: 'Send a test event', replay: 'Replay events' };
+const TITLES: Readonly<Record<Dialog, string>> = { test: 'Send test event', replay: 'Replay events' };
 
 /** The actions on an endpoint. A disabled one explains why. */
 function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
@@ -139,17 +139,17 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const close = () => setDialog(undefined);
   const enable = useWrite({
     write: () => client.webhookEndpoints.enable(id),
-    done: 'The endpoint is enabled: it gets what happens from now on.',
+    done: 'Endpoint enabled. It receives new events from now on.',
     invalidates: ENDPOINT_QUERY_KEYS,
   });
   const disable = useWrite({
     write: () => client.webhookEndpoints.disable(id),
-    done: 'The endpoint is disabled.',
+    done: 'Endpoint disabled.',
     invalidates: ENDPOINT_QUERY_KEYS,
   });
   const remove = useWrite({
     write: () => client.webhookEndpoints.delete(id),
-    done: 'The endpoint is deleted.',
+    done: 'Endpoint deleted.',
     invalidates: [['webhook-endpoints']],
     onDone: () => void navigate({ to: '/settings/webhooks' }),
   });
@@ -158,8 +158,8 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       title: 'Disable the endpoint?',
       children: (
         <Text size="sm">
-          It gets nothing until it is enabled again. What waits for it is held; what happens meanwhile is missed, and
-          can be replayed.
+          The endpoint receives nothing until you enable it again. Pending deliveries are held. New events are missed
+          and can be replayed later.
         </Text>
       ),
       labels: { confirm: 'Disable', cancel: 'Cancel' },
@@ -169,7 +169,7 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
     confirmAction({
       title: 'Delete the endpoint?',
       children: (
-        <Text size="sm">What waits for it is discarded. Its deliveries stay in the log. This cannot be undone.</Text>
+        <Text size="sm">Pending deliveries are discarded. Past deliveries stay in the log. This cannot be undone.</Text>
       ),
       labels: { confirm: 'Delete', cancel: 'Cancel' },
       confirmProps: { color: 'red' },
@@ -179,7 +179,7 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
     <>
       {status === 'enabled' && (
         <Button variant="default" onClick={() => setDialog('test')}>
-          Send a test event
+          Send test event
         </Button>
       )}
       {status === 'disabled' && (
@@ -189,13 +189,13 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       )}
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon size={36} variant="default" aria-label="More to do with the endpoint">
+          <ActionIcon size={36} variant="default" aria-label="More endpoint actions">
             <IconDots size={18} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item disabled={status === 'pending_verification'} onClick={() => setDialog('test')}>
-            Send a test event…
+            Send test event…
           </Menu.Item>
           <Menu.Item disabled={status !== 'enabled'} onClick={() => setDialog('replay')}>
             Replay events…

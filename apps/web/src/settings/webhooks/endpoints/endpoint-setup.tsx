@@ -16,16 +16,16 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
   const verify = useWrite({ write: () => client.webhookEndpoints.verify(id), invalidates: ENDPOINT_QUERY_KEYS });
   const enable = useWrite({
     write: () => client.webhookEndpoints.enable(id),
-    done: 'The endpoint is enabled: it gets what happens from now on.',
+    done: 'Endpoint enabled. It receives new events from now on.',
     invalidates: ENDPOINT_QUERY_KEYS,
   });
   return (
-    <Paper withBorder p="md" component="section" aria-label="Setting it up">
+    <Paper withBorder p="md" component="section" aria-label="Endpoint setup">
       <Stack gap="lg">
-        <Step number={1} title="Answer the challenge" isDone={isVerified}>
+        <Step number={1} title="Verify the endpoint" isDone={isVerified}>
           <Text size="sm">
-            The endpoint is sent a signed request of type <code>endpoint.verification</code>, and answers 2xx with the
-            token in <code>data.challenge</code>. So it is known to be yours.
+            The endpoint receives a signed request of type <code>endpoint.verification</code>. To prove that the
+            endpoint is yours, it must respond with a 2xx status and the token in <code>data.challenge</code>.
           </Text>
           <ChallengeOutcome verification={endpoint.last_verification} />
           <Group>
@@ -35,22 +35,22 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
               loading={verify.isPending}
               onClick={() => verify.mutate()}
             >
-              {endpoint.last_verification === null ? 'Send the challenge' : 'Send it again'}
+              {endpoint.last_verification === null ? 'Send challenge' : 'Send again'}
             </Button>
           </Group>
         </Step>
-        <Step number={2} title="Try it with a test event">
-          {isVerified ? <SendTest endpoint={endpoint} /> : <Text size="sm">Once it has answered the challenge.</Text>}
+        <Step number={2} title="Send a test event">
+          {isVerified ? <SendTest endpoint={endpoint} /> : <Text size="sm">Available after verification.</Text>}
         </Step>
-        <Step number={3} title="Let live events through">
+        <Step number={3} title="Enable endpoint">
           {isVerified ? (
             <Group>
               <Button loading={enable.isPending} onClick={() => enable.mutate()}>
-                Enable the endpoint
+                Enable endpoint
               </Button>
             </Group>
           ) : (
-            <Text size="sm">Once it has answered the challenge.</Text>
+            <Text size="sm">Available after verification.</Text>
           )}
         </Step>
       </Stack>

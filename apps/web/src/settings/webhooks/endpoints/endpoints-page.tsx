@@ -17,10 +17,10 @@ export function EndpointsPage() {
     <Stack>
       <PageHeader
         title="Webhooks"
-        about="Addresses of yours that are told what happens, as it happens."
+        about="URLs of your servers that receive events as they happen."
         actions={
           <LinkButton to="/settings/webhooks/new" leftSection={<IconPlus size={16} aria-hidden />}>
-            Add an endpoint
+            Add endpoint
           </LinkButton>
         }
       />
@@ -36,8 +36,8 @@ function NoEndpoints() {
   return (
     <Alert title="No endpoints yet">
       <Text size="sm">
-        Add the address of a server of yours. It answers a challenge, is sent an invented event, and then gets what
-        happens here, signed, within seconds; what it misses is tried again for three days.
+        Add a URL of your server. After you verify and enable it, it receives signed events within seconds. Failed
+        deliveries are retried for three days.
       </Text>
     </Alert>
   );
@@ -54,7 +54,7 @@ function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint
             <Table.Th>Events</Table.Th>
             <Table.Th>Health</Table.Th>
             <Table.Th>Last 24 hours</Table.Th>
-            <Table.Th>Waiting</Table.Th>
+            <Table.Th>Pending deliveries</Table.Th>
             <Table.Th>Last success</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -96,7 +96,11 @@ function HealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   if (stats === undefined) {
     return (
       <Table.Td colSpan={4}>
-        {isError ? 'Not known at the moment' : <Skeleton height={12} role="status" aria-label="Loading how it does" />}
+        {isError ? (
+          'Currently unavailable'
+        ) : (
+          <Skeleton height={12} role="status" aria-label="Loading endpoint health" />
+        )}
       </Table.Td>
     );
   }

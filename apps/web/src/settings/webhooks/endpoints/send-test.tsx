@@ -32,8 +32,7 @@ export function SendTest({ endpoint, onClose }: Props) {
   return (
     <Stack component="form" onSubmit={submit}>
       <Text size="sm">
-        An invented event, marked <code>sandbox</code>, is sent once, whether or not the endpoint subscribes to its
-        type.
+        A sample event, marked <code>sandbox</code>, is sent once, even if the endpoint does not subscribe to its type.
       </Text>
       <SearchSelect
         label="Type"
@@ -49,7 +48,7 @@ export function SendTest({ endpoint, onClose }: Props) {
           </Button>
         )}
         <Button type="submit" loading={send.isPending}>
-          Send it
+          Send
         </Button>
       </Group>
       {delivery.data !== undefined && (
@@ -63,7 +62,7 @@ export function SendTest({ endpoint, onClose }: Props) {
             </Group>
           }
         >
-          {delivery.data.attempts.length === 0 ? 'Being sent…' : <Attempts attempts={delivery.data.attempts} />}
+          {delivery.data.attempts.length === 0 ? 'Sending…' : <Attempts attempts={delivery.data.attempts} />}
         </Alert>
       )}
     </Stack>

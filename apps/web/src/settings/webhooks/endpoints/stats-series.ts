@@ -86,8 +86,8 @@ const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(win
 type Health = 'off' | 'idle' | 'healthy' | 'unsteady' | 'failing';
 
 export const HEALTH: Readonly<Record<Health, { readonly label: string; readonly color: string }>> = {
-  off: { label: 'Gets nothing', color: 'gray' },
-  idle: { label: 'Nothing sent yet', color: 'gray' },
+  off: { label: 'Not receiving events', color: 'gray' },
+  idle: { label: 'No deliveries yet', color: 'gray' },
   healthy: { label: 'Healthy', color: 'green' },
   unsteady: { label: 'Some attempts fail', color: 'yellow' },
   failing: { label: 'Failing', color: 'red' },

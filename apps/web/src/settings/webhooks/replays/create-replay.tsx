@@ -28,7 +28,7 @@ export function CreateReplay({ endpoint, onClose, onStarted }: Props) {
   const [values, setValues] = useState<ReplayValues>(DEFAULT_REPLAY);
   const start = useWrite({
     write: () => client.webhookReplays.create(endpoint.id, replayBody(values)),
-    done: 'The replay is begun.',
+    done: 'Replay started.',
     invalidates: DELIVERY_QUERY_KEYS,
     onDone: onStarted,
     showsError: () => true,
@@ -40,20 +40,20 @@ export function CreateReplay({ endpoint, onClose, onStarted }: Props) {
   return (
     <Stack component="form" onSubmit={submit}>
       {start.isError && (
-        <Alert color="red" role="alert" title="No replay was begun">
+        <Alert color="red" role="alert" title="Replay not started">
           {failureText(start.error, [])}
         </Alert>
       )}
       <Text size="sm">
-        Events keep their ids: a receiver that has seen one drops it. Live events go before them. Test events are not
-        replayed.
+        Replayed events keep their ids, so a receiver can skip events it has already processed. Live events are sent
+        first. Test events are not replayed.
       </Text>
       <TimeRange range={values} onChange={({ since, until }) => setValues({ ...values, since, until })} />
       <Checkbox.Group
-        label="What became of them"
+        label="Delivery status"
         value={values.statuses}
         onChange={(statuses) => setValues({ ...values, statuses: statuses as ReplayedStatus[] })}
-        error={values.statuses.length === 0 ? 'At least one' : undefined}
+        error={values.statuses.length === 0 ? 'Select at least one status' : undefined}
       >
         <Stack gap="xs" mt={4}>
           {toOptions(REPLAYED_STATUSES).map(({ value, label }) => (
@@ -63,7 +63,7 @@ export function CreateReplay({ endpoint, onClose, onStarted }: Props) {
       </Checkbox.Group>
       <SearchMultiSelect
         label="Event types"
-        placeholder={values.event_types.length === 0 ? 'All that it subscribes to' : ''}
+        placeholder={values.event_types.length === 0 ? 'All subscribed types' : ''}
         data={EVENT_TYPE_OPTIONS}
         value={values.event_types}
         onChange={(types) => setValues({ ...values, event_types: types as EventType[] })}

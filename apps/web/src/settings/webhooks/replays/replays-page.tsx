@@ -15,7 +15,7 @@ import { CreateReplay } from './create-replay.tsx';
 export function ReplaysPage() {
   return (
     <Stack>
-      <PageHeader title="Replays" about="What was sent again, or given up, many at once." />
+      <PageHeader title="Replays" about="Bulk replays and discards of deliveries." />
       <WebhookTabs at="/settings/webhooks/replays" />
       <Replays />
     </Stack>
@@ -32,9 +32,9 @@ export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
       {endpoint !== undefined && (
         <Group justify="space-between">
           <Text size="sm" c="dimmed">
-            What failed or was missed is sent again, the oldest first, as fast as the endpoint answers.
+            Failed and missed events are sent again, oldest first, as fast as the endpoint responds.
           </Text>
-          <Tooltip label="The endpoint is to be enabled." disabled={isEnabled}>
+          <Tooltip label="Enable the endpoint first." disabled={isEnabled}>
             <span>
               <Button size="xs" disabled={!isEnabled} onClick={open}>
                 Replay events…
@@ -46,10 +46,10 @@ export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
       <QueryView query={replays} what="the replays">
         {(all) =>
           all.length === 0 ? (
-            <Alert title="None yet">
+            <Alert title="No replays yet">
               {endpoint === undefined
-                ? 'A replay is begun on the page of an endpoint, or from its dead letters.'
-                : 'After an outage of yours, have it sent what it missed.'}
+                ? 'Start a replay on the page of an endpoint or in the list of dead letters.'
+                : 'After an outage, replay the events that the endpoint missed.'}
             </Alert>
           ) : (
             <ReplayTable replays={all} showsEndpoint={endpoint === undefined} />
@@ -77,9 +77,9 @@ function ReplayTable({ replays, showsEndpoint }: TableProps) {
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>What</Table.Th>
+            <Table.Th>Action</Table.Th>
             {showsEndpoint && <Table.Th>Endpoint</Table.Th>}
-            <Table.Th>Asked for</Table.Th>
+            <Table.Th>Created</Table.Th>
             <Table.Th>Progress</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -131,12 +131,12 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   const { id, status, matched, done, failed, action } = replay;
   const cancel = useWrite({
     write: () => client.webhookReplays.cancel(id),
-    done: 'It is canceled: what was begun goes on.',
+    done: 'Replay canceled. Deliveries that already started continue.',
     invalidates: DELIVERY_QUERY_KEYS,
   });
   const resume = useWrite({
     write: () => client.webhookReplays.resume(id),
-    done: 'It goes on.',
+    done: 'Replay resumed.',
     invalidates: DELIVERY_QUERY_KEYS,
   });
   const share = progressPercentages(replay);
@@ -166,8 +166,8 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
         <Progress.Section value={share.failed} color="red.7" aria-label={`${failed} of ${matched} failed`} />
       </Progress.Root>
       <Text size="xs" c="dimmed">
-        {matched} found{status === 'running' && ' so far'} · {done} {doneLabel}
-        {failed > 0 && ` · ${failed} failed at first, and go on by their schedule`}
+        {matched} matched{status === 'running' && ' so far'} · {done} {doneLabel}
+        {failed > 0 && ` · ${failed} failed and will be retried`}
       </Text>
     </Stack>
   );
@@ -182,7 +182,7 @@ export function StartedReplays({ started }: { readonly started: AnswerOf<'replay
     <Stack gap="xs" role="status">
       {replays.length > 0 && <ReplayTable replays={replays} showsEndpoint />}
       {started.refused.length > 0 && (
-        <Alert color="yellow" title="Not for these endpoints">
+        <Alert color="yellow" title="Rejected for these endpoints">
           <List size="sm">
             {started.refused.map(({ endpoint_id, message }) => (
               <List.Item key={endpoint_id}>
