@@ -18,7 +18,7 @@ const caches = createSessionCaches({
 const queryClient = new QueryClient({
   ...caches,
   defaultOptions: {
-    // The client itself retries requests that may be repeated.
+    // The API client already retries requests that are safe to repeat.
     queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isRetryable(query.state.error) },
   },
 });
@@ -30,12 +30,13 @@ async function signInAgain(): Promise<void> {
   const { pathname, href } = router.state.location;
   if (pathname === '/sign-in' || pathname === '/invitation') return;
   await router.navigate({ to: '/sign-in', search: { next: href, ended: true } });
-  // They may have stayed because of unsaved input.
+  // The user may have stayed on the page because of unsaved input.
   if (router.state.location.pathname === '/sign-in') queryClient.clear();
 }
 
 /**
- * The providers around all pages. All styles come from files, Mantine's variables too: the page's policy forbids inline styles.
+ * The providers around all pages. All styles, including Mantine's variables, come from files because the content
+ * security policy forbids inline styles.
  */
 export function App() {
   return (
@@ -49,7 +50,7 @@ export function App() {
   );
 }
 
-/** The values of variables are in theme.css, since no script may add styles to the page. */
+/** theme.css defines the variables because no script may add styles to the page. */
 const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 8, dark: 5 },
@@ -57,9 +58,10 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // Announces the label to screen readers.
+    // Announces the notification's label to screen readers.
     Loader: Loader.extend({ defaultProps: { role: 'status' } }),
-    // Locking the scroll would add an inline style, which the page's policy forbids. The header of a dialog is no landmark.
+    // Locking the scroll would add an inline style, which the content security policy forbids. A dialog's header is not
+    // a landmark.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
   },

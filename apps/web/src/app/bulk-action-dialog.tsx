@@ -5,33 +5,33 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { describeFailure } from './failures.ts';
 import { type Tally, runConcurrently } from './write.ts';
 
-/** Failures that are listed one by one; the rest are counted. */
+/** Number of failures that are listed one by one. Further failures are only counted. */
 const MAX_LISTED = 50;
 
 interface Props<Item> {
   readonly title: ReactNode;
   readonly items: readonly Item[];
   readonly nameOf: (item: Item) => string;
-  /** Fields to fill in before it begins. */
+  /** Fields to fill in before the run starts. */
   readonly children: ReactNode;
   readonly action: { readonly label: string; readonly color?: string };
-  /** Label of the button that closes the dialog before it begins. */
+  /** Label of the button that closes the dialog before the run starts. */
   readonly cancel: string;
   readonly write: (item: Item) => Promise<unknown>;
-  /** "cancelled" */
+  /** Past participle of the action, such as "cancelled". */
   readonly done: string;
-  /** Called at the end of each run with the items that are done. */
+  /** Called at the end of each run with the items that succeeded. */
   readonly onDone: (done: readonly Item[]) => void;
   readonly onClose: () => void;
 }
 
-/** The state of the dialog; `of` is the number of items of the run. */
+/** State of the dialog. `of` is the number of items in the run. */
 type State<Item> =
   { readonly is: 'asking' } | { readonly is: 'running' | 'ended'; readonly of: number; readonly tally: Tally<Item> };
 
 /**
- * A dialog that does one thing to several items, one request for each. Closing it during the run asks, and stops the run. The
- * outcome is always shown.
+ * A dialog that applies one action to several items, with one request each. Closing the dialog during a run asks for
+ * confirmation and stops the run. The dialog shows the outcome.
  */
 export function BulkActionDialog<Item extends { readonly id: string }>(props: Props<Item>) {
   const { title, items, nameOf, children, action, cancel, write, done, onDone, onClose } = props;
@@ -172,7 +172,7 @@ function Running({ isAsked, onContinue, onStop }: RunningProps) {
   );
 }
 
-/** "3 of 6 cancelled, 1 failed, 2 not started" */
+/** Describes the outcome, such as "3 of 6 cancelled, 1 failed, 2 not started". */
 function outcomeText({ done: { length: count }, failed, left }: Tally<unknown>, of: number, done: string): string {
   const parts = [
     `${count} of ${of} ${done}`,

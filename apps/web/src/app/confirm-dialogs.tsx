@@ -11,7 +11,7 @@ export default function ConfirmDialogs() {
   return <ModalsProvider>{null}</ModalsProvider>;
 }
 
-/** Resolves when the question is shown. */
+/** Resolves when the dialog is shown. */
 export async function openConfirmDialog(question: ConfirmDialogOptions): Promise<void> {
   await mounted;
   modals.openConfirmModal(question);

@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { type ReactNode, useEffect, useState } from 'react';
 
-/** How long a button shows that it has copied. */
+/** Time for which a button shows "Copied", in milliseconds. */
 const COPIED_MS = 1_000;
 
 interface Props {
@@ -9,7 +9,7 @@ interface Props {
   readonly children: (clipboard: { readonly copied: boolean; readonly copy: () => void }) => ReactNode;
 }
 
-/** Lets a button copy a text. Shows a notification if the browser does not let the page copy at all. */
+/** Lets a button copy text. Shows a notification if the browser refuses to copy. */
 export function Copy({ value, children }: Props) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -29,7 +29,7 @@ export function Copy({ value, children }: Props) {
 
 /** @returns false if the browser refuses */
 async function copyText(text: string): Promise<boolean> {
-  // Browsers offer a clipboard only to pages served over HTTPS or from the machine itself.
+  // Browsers offer a clipboard only to pages served over HTTPS or from localhost.
   const { clipboard } = navigator as { clipboard?: Clipboard };
   if (clipboard === undefined) return copySelection(text);
   try {
@@ -40,14 +40,16 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Copies by a command of the browser, which takes what is selected in a field. It is deprecated, but needs no HTTPS. */
+/**
+ * Copies with `execCommand`, which copies the selection of a field. The command is deprecated but works without HTTPS.
+ */
 function copySelection(text: string): boolean {
   const focused = document.activeElement;
   const field = document.createElement('textarea');
   field.value = text;
   field.readOnly = true;
   field.style.cssText = 'position: fixed; top: 0; opacity: 0';
-  // Within the dialog that has the focus, which would take it back from a field elsewhere.
+  // The field is added inside the focused dialog. A field elsewhere would lose the focus to that dialog.
   (focused?.parentElement ?? document.body).append(field);
   try {
     field.select();

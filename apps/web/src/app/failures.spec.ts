@@ -16,7 +16,7 @@ it.each([
   { of: refusedFor('password', 'name', 'token'), is: 'name: Not this name. token: Not this token.' },
   { of: refusedFor(), is: 'It is not valid.' },
   { of: new Error('It broke.'), is: 'It broke.' },
-])('shows beside a form with a password: $is', ({ of, is }) => {
+])('shows errors without a field next to a form with a password: $is', ({ of, is }) => {
   expect(unshownErrors(of, ['email', 'password'])).toBe(is);
 });
 

@@ -1,6 +1,6 @@
 import { ApiError, AuthenticationError, ConflictError, ConnectionError, InvalidRequestError } from '@tracking/client';
 
-/** A failure in words: one line, and the request id to quote when asking for help. */
+/** A failure as text for the user, with the request id to quote to support. */
 export interface Failure {
   readonly title: string;
   readonly message: string;
@@ -29,13 +29,13 @@ export function describeFailure(error: unknown): Failure {
   };
 }
 
-/** The errors of a refused form by field name; undefined if the form was refused for another reason. */
+/** Returns the errors of a rejected form by field name. Undefined if the form was rejected for another reason. */
 export function fieldErrors(error: unknown): Readonly<Record<string, string>> | undefined {
   if (!(error instanceof InvalidRequestError) || error.details.length === 0) return undefined;
   return Object.fromEntries(error.details.map(({ param, message }) => [param, message]));
 }
 
-/** The part of a form's failure that none of the given fields shows; undefined if they show all of it. */
+/** Returns the errors of a form that none of the given fields shows. Undefined if the fields show all errors. */
 export function unshownErrors(error: unknown, fields: readonly string[]): string | undefined {
   const errors = fieldErrors(error);
   if (errors === undefined) return describeFailure(error).message;
@@ -43,7 +43,7 @@ export function unshownErrors(error: unknown, fields: readonly string[]): string
   return others.map(([param, message]) => `${param}: ${message}`).join(' ') || undefined;
 }
 
-/** The failure of a form in words: the errors of fields that it does not have, or else the summary. */
+/** Returns the text of a form's failure: errors of fields that the form lacks, otherwise the summary. */
 export function failureText(error: unknown, fields: readonly string[]): string {
   return unshownErrors(error, fields) ?? describeFailure(error).message;
 }
@@ -53,7 +53,7 @@ export function topLevelField(param: string): string {
   return param.split(/[.[]/, 1)[0] ?? param;
 }
 
-/** Browsers word a failed import differently. */
+/** Browsers use different messages for a failed import. */
 function isFailedImport(error: unknown): boolean {
   if (error instanceof PageLoadError) return true;
   return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
@@ -74,7 +74,7 @@ export function isOutdated(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'precondition_failed';
 }
 
-/** Thrown when the service cannot be reached for the code of a page. */
+/** Thrown when the code of a page cannot be loaded because the service is unreachable. */
 export class PageLoadError extends Error {
   constructor(cause: unknown) {
     super('The page was not loaded.', { cause });

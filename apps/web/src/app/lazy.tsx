@@ -5,9 +5,9 @@ import type { OneOfProps, SomeOfProps } from '../values/search-select.tsx';
 import { PageLoadError } from './failures.ts';
 
 /**
- * Loads the code of a page when the page is opened. On a failed import the router reloads the whole window. That helps after an
- * update of the service, whose files then have new names; without a connection it would leave an empty window, so
- * `PageNotLoaded` is thrown instead.
+ * Loads the code of a page when the page is opened. After a failed import the router reloads the window. A reload helps
+ * after an update of the service, which renames the files. If the service is unreachable, a reload would leave an empty
+ * window, so `PageLoadError` is thrown instead.
  */
 export const lazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(
@@ -27,8 +27,8 @@ function isReachable(): Promise<boolean> {
 }
 
 /**
- * A component that is not shown at first, such as a dialog. Its code is loaded when it is first shown.
- * @param isShown decides by the props; always shown if left out
+ * A component that is hidden at first, such as a dialog. Its code is loaded when the component is first shown.
+ * @param isShown returns true if the props show the component; always shown if left out
  */
 export function onDemand<P extends object>(
   load: () => Promise<ComponentType<P>>,
@@ -49,8 +49,8 @@ export function onDemand<P extends object>(
 }
 
 /**
- * A lazy component, for use within a `Suspense`. After a failed import it tries again the next time it is rendered; React's own
- * `lazy` would keep the failure.
+ * A lazy component for use within a `Suspense`. Retries a failed import on the next render. React's own `lazy` would
+ * keep the failure.
  */
 export function lazyWithRetry<P extends object>(
   load: () => Promise<{ readonly default: ComponentType<P> }>,
@@ -73,7 +73,7 @@ const LoadedMultiSelect = lazyWithRetry(async () => ({ default: (await load()).S
 const LoadedSelect = lazyWithRetry(async () => ({ default: (await load()).OneOf }));
 
 /**
- * A multi-select above a list, whose rows do not wait for its code: a disabled field of the same size is shown meanwhile.
+ * A multi-select above a list whose code is loaded on demand. Until then, a disabled field of the same size is shown.
  * Saves 10 KB on the first load of each list.
  */
 export function LazyMultiSelect(props: SomeOfProps) {
@@ -84,7 +84,7 @@ export function LazyMultiSelect(props: SomeOfProps) {
   );
 }
 
-/** The same for a single choice. */
+/** A select above a list whose code is loaded on demand. Until then, a disabled field is shown. */
 export function LazySelect(props: OneOfProps) {
   return (
     <Suspense fallback={<SelectPlaceholder {...props} />}>

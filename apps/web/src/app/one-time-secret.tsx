@@ -5,19 +5,19 @@ import { type ReactNode, createContext, useContext, useEffect, useState } from '
 import { Copy } from './copy.tsx';
 
 interface Props {
-  /** "Key" */
+  /** Label of the secret, such as "Key". */
   readonly label: string;
   readonly secret: string;
-  /** Advice to the user; by default, the advice for keys. */
+  /** Advice to the user. The default is the advice for keys. */
   readonly about?: ReactNode;
 }
 
-/** Lets the secret report to the dialog around it that it is shown. */
+/** Reports to the surrounding dialog that the secret is visible. */
 const ShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 
 const SECRET_ADVICE = 'Anyone who has it can use it. Store it in a secret manager.';
 
-/** A secret at the only moment when it is visible. The page does not keep it. */
+/** Shows a secret once. The page does not keep the secret. */
 export function OneTimeSecret({ label, secret, about = SECRET_ADVICE }: Props) {
   const reportShown = useContext(ShownContext);
   useEffect(() => {
@@ -58,8 +58,8 @@ export function OneTimeSecret({ label, secret, about = SECRET_ADVICE }: Props) {
 }
 
 /**
- * A dialog that shows a secret once. A click beside it never closes it; Escape does not once the secret is shown, and nothing
- * does while the response with the secret is awaited.
+ * A dialog that shows a secret once. A click outside never closes the dialog. Escape does not close the dialog once the
+ * secret is visible. Nothing closes the dialog while the request for the secret is pending.
  */
 export function SecretDialog({ onClose, children, ...rest }: ModalProps) {
   const isPending = useIsMutating() > 0;

@@ -7,7 +7,7 @@ import { lazyWithRetry } from './lazy.tsx';
 const ConfirmDialogs = lazyWithRetry(() => import('./confirm-dialogs.tsx'));
 const confirmRequests = new EventTarget();
 
-/** Asks for confirmation, in a dialog whose code is loaded for the first question. */
+/** Asks for confirmation in a dialog. The dialog's code is loaded for the first question. */
 export function confirmAction(question: ConfirmDialogOptions): void {
   confirmRequests.dispatchEvent(new Event('asked'));
   import('./confirm-dialogs.tsx').then(
@@ -33,10 +33,10 @@ export function ConfirmDialogArea() {
 
 const load = () => import('./notifications.tsx');
 const Notifications = lazyWithRetry(load);
-/** Lets the page itself load first. */
+/** Delay before loading the code of notifications, so that the page itself loads first. */
 const PRELOAD_AFTER_MS = 3_000;
 
-/** Renders notifications. Their code is loaded ahead of time, since one may have to report that there is no connection. */
+/** Renders notifications. Their code is loaded early because a notification may have to report a lost connection. */
 export function NotificationArea() {
   const { notifications } = useNotifications();
   const [isUsed, setIsUsed] = useState(false);
@@ -52,11 +52,12 @@ export function NotificationArea() {
   );
 }
 
-/** Time until a failed part is rendered again. */
+/** Milliseconds until a failed component is rendered again. */
 const RETRY_MS = 5_000;
 
 /**
- * A part beside the pages. If it fails, for example because its code cannot be loaded, the pages stay and it is tried again.
+ * Renders a component outside the pages. If the component fails, for example because its code cannot be loaded, the
+ * pages stay and the component is rendered again later.
  */
 class RetryingBoundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };

@@ -25,13 +25,13 @@ interface Props {
   readonly title: string;
   /** One line below the title. */
   readonly about?: ReactNode;
-  /** Beside the title. */
+  /** Content next to the title. */
   readonly beside?: ReactNode;
-  /** On the right. */
+  /** Buttons on the right of the header. */
   readonly actions?: ReactNode;
 }
 
-/** The header of a page. Names the window after the page. */
+/** The header of a page. Also sets the window title. */
 export function PageHeader({ title, about, beside, actions }: Props) {
   const isTest = useEnvironment() === 'test';
   useDocumentTitle(`${isTest ? 'Test · ' : ''}${title} · Shipment tracking`);
@@ -57,12 +57,12 @@ export function PageHeader({ title, about, beside, actions }: Props) {
 
 interface QueryViewProps<T> {
   readonly query: UseQueryResult<T>;
-  /** "the shipment" */
+  /** The data's name in a sentence, such as "the shipment". */
   readonly what: string;
   readonly children: (data: T) => ReactNode;
 }
 
-/** Shows the data of a query, or that it is loading, or why it failed. While the query is read again, its former data stays. */
+/** Shows the data of a query, a loading indicator or an error. While the query refetches, the previous data stays. */
 export function QueryView<T>({ query, what, children }: QueryViewProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <ErrorAlert error={query.error} reset={() => void query.refetch()} />;
@@ -73,7 +73,7 @@ export function QueryView<T>({ query, what, children }: QueryViewProps<T>) {
   );
 }
 
-/** An error in place of what could not be read, with a button to try again. */
+/** Shows an error in place of data, with a button to try again. */
 export function ErrorAlert({ error, reset }: { readonly error: unknown; readonly reset?: () => void }) {
   const router = useRouter();
   const { title, message, requestId } = describeFailure(error);
@@ -105,13 +105,13 @@ export function ErrorAlert({ error, reset }: { readonly error: unknown; readonly
 
 interface FormErrorAlertProps {
   readonly error: unknown;
-  /** The fields that the form has and whose errors it shows. */
+  /** Fields of the form, which show their own errors. */
   readonly fields: readonly string[];
-  /** "Not saved" */
+  /** Title of the alert, such as "Not saved". */
   readonly title: string;
 }
 
-/** The part of a form's failure that none of its fields shows; nothing if there is none. */
+/** Shows the errors of a form that none of its fields shows. Renders nothing without such errors. */
 export function FormErrorAlert({ error, fields, title }: FormErrorAlertProps) {
   const message = error === null ? undefined : unshownErrors(error, fields);
   if (message === undefined) return null;

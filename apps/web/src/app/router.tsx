@@ -26,7 +26,7 @@ import { Shell } from './shell.tsx';
 interface Context {
   readonly queryClient: QueryClient;
 }
-/** `test` is in the address; an address without it means live. */
+/** The URL names the test environment. A URL without an environment means live. */
 interface Everywhere {
   readonly environment?: 'test' | undefined;
 }
@@ -52,7 +52,7 @@ const invitation = createRoute({
   component: lazyPage(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 
-/** The routes that require a session. */
+/** Parent of all routes that require a session. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
@@ -284,7 +284,7 @@ export function createAppRouter(queryClient: QueryClient) {
     context: { queryClient },
     defaultPreload: 'intent',
     scrollRestoration: true,
-    // If a page fails, the layout around it stays.
+    // If a page fails, the surrounding layout stays.
     defaultErrorComponent: ErrorAlert,
   });
 }

@@ -172,7 +172,7 @@ function PersonMenu() {
   );
 }
 
-/** A banner while the browser is offline or no events arrive. Data stays in view, and reads resume by themselves. */
+/** A banner while the browser is offline or no events arrive. Data stays visible, and requests resume automatically. */
 function Offline() {
   const { online } = useNetwork();
   const { isConnected } = useStreamStatus();

@@ -2,7 +2,7 @@ import { type Tally, runConcurrently } from './write.ts';
 
 const never = new AbortController().signal;
 
-it('writes all items but those that fail', async () => {
+it('writes all items except those that fail', async () => {
   const progress: Tally<number>[] = [];
   const write = (n: number) => (n % 2 === 0 ? Promise.reject(new Error(`no ${n}`)) : Promise.resolve());
   const tally = await runConcurrently([1, 2, 3, 4, 5], { write, onProgress: (it) => progress.push(it), signal: never });
@@ -11,7 +11,7 @@ it('writes all items but those that fail', async () => {
   expect(progress).toHaveLength(5);
 });
 
-it('has at most four requests under way', async () => {
+it('sends at most four requests at once', async () => {
   let [now, most] = [0, 0];
   const write = async () => {
     now += 1;
@@ -23,7 +23,7 @@ it('has at most four requests under way', async () => {
   expect(most).toBe(4);
 });
 
-it('completes requests under way when stopped, and starts no more', async () => {
+it('completes pending requests when stopped and starts no more', async () => {
   const stopped = new AbortController();
   const write = () => {
     stopped.abort();

@@ -4,23 +4,23 @@ import { describeFailure, isSignedOut } from './failures.ts';
 
 export interface WriteOptions<Input, Output> {
   readonly write: (input: Input) => Promise<Output>;
-  /** The message after success. */
+  /** Message after success. */
   readonly done?: string | ((output: Output) => string);
-  /** Prefixes of query keys that are read again at the end, also after a failure. */
+  /** Prefixes of the query keys to refetch after the request, even if the request fails. */
   readonly invalidates?: readonly QueryKey[];
   readonly onDone?: (output: Output, input: Input) => void;
-  /** Returns true if the caller showsError this failure itself. All others appear as a notification. */
+  /** Returns true if the caller shows the error itself. Other errors appear as a notification. */
   readonly showsError?: (error: unknown) => boolean;
 }
 
-/** A write with its notification and rereads. Nothing is shown as done before the service has confirmed it. */
+/** A mutation with a notification and refetches. Nothing is shown as done before the service confirms it. */
 export function useWrite<Input = void, Output = unknown>(parts: WriteOptions<Input, Output>) {
   const queries = useQueryClient();
   const { write, done, invalidates = [], onDone, showsError } = parts;
   const refetch = () => Promise.all(invalidates.map((queryKey) => queries.invalidateQueries({ queryKey })));
   return useMutation({
     mutationFn: write,
-    // Passwords and secrets that are shown once are not kept after their form is closed.
+    // Passwords and one-time secrets are discarded when their form is closed.
     gcTime: 0,
     onSuccess: async (output, input) => {
       await refetch();
@@ -29,9 +29,9 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteOptions<Inp
       onDone?.(output, input);
     },
     onError: (error) => {
-      // The user is asked to sign in again.
+      // The sign-in page opens, so no notification is needed.
       if (isSignedOut(error)) return;
-      // Part of it may be done, or it was refused because the page is out of date.
+      // A failed request may have had an effect, or the page's data may be out of date.
       void refetch();
       if (showsError?.(error)) return;
       const { title, message } = describeFailure(error);
@@ -40,25 +40,25 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteOptions<Inp
   });
 }
 
-/** Concurrent requests, limited for the sake of other users of the service. */
+/** Maximum number of concurrent requests, so that other users of the service are not slowed down. */
 const CONCURRENCY = 4;
 
 export interface Tally<Item> {
   readonly done: readonly Item[];
-  /** In the order in which they failed. */
+  /** Failed items in order of failure. */
   readonly failed: readonly { readonly item: Item; readonly error: unknown }[];
-  /** Number of items that are not done and have not failed; at the end, those that were not begun. */
+  /** Number of items that neither succeeded nor failed so far. At the end, items that were not started. */
   readonly left: number;
 }
 
 interface ConcurrencyOptions<Item> {
   readonly write: (item: Item) => Promise<unknown>;
   readonly onProgress: (tally: Tally<Item>) => void;
-  /** Stops the start of further items once it is aborted. */
+  /** When aborted, no further items are started. */
   readonly signal: AbortSignal;
 }
 
-/** Writes all items, a few at a time. Continues after a failure; when stopped, completes the requests that are under way. */
+/** Writes all items with limited concurrency. Continues after failures. When stopped, completes pending requests. */
 export async function runConcurrently<Item>(
   items: readonly Item[],
   parts: ConcurrencyOptions<Item>,
@@ -85,7 +85,7 @@ export async function runConcurrently<Item>(
   return tally();
 }
 
-/** A random id of 128 bits. `randomUUID` does not exist on pages without HTTPS. */
+/** Returns a random 128-bit id. `randomUUID` does not exist on pages without HTTPS. */
 export function randomId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

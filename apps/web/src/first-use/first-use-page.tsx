@@ -33,8 +33,8 @@ const CreateKey = lazyWithRetry(async () => ({
 }));
 
 /**
- * The first steps of a new workspace: a key, a shipment, a webhook. Each is checked off as soon as it exists, however it was
- * made.
+ * The first steps of a new workspace: a key, a shipment, a webhook. Each is checked off as soon as it exists,
+ * regardless of how it was created.
  */
 export function FirstSteps() {
   const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useHasPermission('webhooks:manage')];
@@ -202,7 +202,7 @@ function FillSamples() {
   );
 }
 
-/** Polling interval while waiting for something that has no events. */
+/** Polling interval for data that has no events. */
 const POLL_MS = 3_000;
 
 const firstKeyQuery = (environment: Environment) =>
@@ -222,7 +222,7 @@ const firstShipmentQuery = (environment: Environment) =>
       (await api(environment).shipments.list({ limit: 1, sort: 'created_at' }, { signal }).page()).data[0] ?? null,
   });
 
-/** The latest successful delivery, otherwise the latest endpoint, if there is any. */
+/** Reads the latest successful delivery and the latest endpoint. */
 const firstWebhookQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['first-webhook', environment],

@@ -3,7 +3,7 @@ import type { MilestoneFields, ShipmentFields } from '@tracking/client';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A milestone of a shipment: code, days from today, place; further fields if there are any. */
+/** Code, days from today, place and optional further fields of a milestone. */
 type SampleMilestone = readonly [
   code: MilestoneFields['code'],
   day: number,
@@ -158,9 +158,9 @@ const SAMPLES: readonly Sample[] = [
 export const SAMPLE_COUNT = SAMPLES.length;
 
 /**
- * Sample shipments with their milestones so far, as bulk requests. Each has its own references, so that sending them again
- * changes them and adds none.
- * @param today everything actual lies before it
+ * Returns sample shipments with their milestones as bulk requests. The references are fixed, so sending them again
+ * updates the shipments and adds none.
+ * @param today date before which all actual milestones occur
  */
 export function sampleJourneys(today: Date) {
   const midnight = Math.floor(today.getTime() / DAY) * DAY;

@@ -8,21 +8,24 @@ import { useEnvironment } from '../session/session.ts';
 import { listFilter, markListsOutdated, refetchEnvironment, showShipments } from './live-updates.ts';
 import { LiveStream } from './live-stream.ts';
 
-/** The state of the event stream of the environment that is shown. */
+/** State of the event stream for the environment shown. */
 export interface StreamStatus {
-  /** True while events arrive; otherwise the page may be out of date. Undefined until the first connection opens or fails. */
+  /**
+   * True while events arrive. Otherwise the page may be out of date. Undefined until the first connection opens or
+   * fails.
+   */
   readonly isConnected: boolean | undefined;
-  /** Number of times that events were missed. */
+  /** Number of gaps in the event stream. */
   readonly gaps: number;
 }
 
-/** Time in which further events of a shipment are gathered before what belongs to the shipment is read again. */
+/** Delay in which further events of a shipment are collected before its queries are refetched. */
 const REFETCH_DELAY_MS = 1_000;
-/** Time in which shipments are gathered before they are shown: a page that renders each of very many events freezes. */
+/** Interval at which changed shipments are shown. Rendering each of many events would freeze the page. */
 const SHOW_DELAY_MS = 200;
-/** Shipments read in one request for their exceptions or documents. */
+/** Maximum number of shipments in one request. */
 const MAX_SHIPMENTS_READ = 50;
-/** Lists that are never read again by themselves, since their rows would move. */
+/** Lists that are never refetched automatically because their rows would move. */
 const STABLE_LISTS: ReadonlySet<unknown> = new Set([
   'shipments',
   'shipment-news',
@@ -31,8 +34,8 @@ const STABLE_LISTS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Begins to follow the events of an environment, unless they are followed already. The router calls it before the code of the
- * page is loaded, so that the stream is older than the data of the page and nothing has to be read twice.
+ * Starts following the events of an environment unless they are followed already. The router calls this before it loads
+ * the code of the page, so the stream is older than the page's data and nothing is read twice.
  */
 export function followEvents(queries: QueryClient, environment: Environment): void {
   if (feed?.environment === environment) return;
@@ -46,7 +49,7 @@ export function useLiveEvents(): void {
   useEffect(() => {
     followEvents(queries, environment);
     return () => {
-      // The router may follow the next environment already.
+      // The router may already follow the next environment.
       if (feed?.environment !== environment) return;
       feed.stop();
       feed = undefined;
@@ -59,7 +62,7 @@ export function useStreamStatus(): StreamStatus {
   return useSyncExternalStore(subscribeToStatus, () => streamStatus);
 }
 
-/** Calls the listener for each event of the environment, as it arrives. */
+/** Calls the listener for each event of the environment. */
 export function useLiveEvent(listener: (event: TrackingEvent) => void): void {
   const latest = useRef(listener);
   useEffect(() => {
@@ -72,7 +75,7 @@ export function useLiveEvent(listener: (event: TrackingEvent) => void): void {
   }, []);
 }
 
-/** Calls `refetch` once, a moment after one or more events, instead of waiting for the next poll. */
+/** Calls `refetch` once, shortly after one or more events, instead of waiting for the next poll. */
 export function useLiveRefetch(refetch: () => unknown): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useLiveEvent(() => {
@@ -84,7 +87,7 @@ export function useLiveRefetch(refetch: () => unknown): void {
   useEffect(() => () => clearTimeout(timer.current), []);
 }
 
-/** Shows whether the page is kept up to date. Its words differ from “Live”, the name of an environment. */
+/** Shows if the page receives events. The wording avoids “Live”, which is the name of an environment. */
 export function ConnectionBadge() {
   const { isConnected } = useStreamStatus();
   return (
@@ -115,7 +118,7 @@ function updateStatus(change: Partial<StreamStatus>): void {
   for (const watcher of watchers) watcher();
 }
 
-/** Puts events of one environment into the query cache and passes them on to listeners. */
+/** Writes events of one environment to the query cache and passes them to listeners. */
 class LiveFeed {
   private readonly pendingRefetches: PendingRefetches;
   private readonly pendingUpdates: PendingUpdates;
@@ -138,7 +141,7 @@ class LiveFeed {
         void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !STABLE_LISTS.has(kind) });
         markListsOutdated(queries, environment);
       },
-      // Reading the session again shows that it has ended.
+      // Refetching the session shows that it has ended.
       onRejected: (error) => isSignedOut(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
     });
     void this.stream.follow();
@@ -148,7 +151,7 @@ class LiveFeed {
     this.stream.stop();
     this.pendingRefetches.stop();
     this.pendingUpdates.stop();
-    // Events of this environment are missed from now on.
+    // From now on the page misses events of this environment.
     markListsOutdated(this.queries, this.environment);
   }
 
@@ -181,7 +184,7 @@ class PendingUpdates {
     clearTimeout(this.timer);
   }
 
-  /** Events of exceptions and documents do not hold the shipment: it is read if a list shows it. */
+  /** Events of exceptions and documents do not contain the shipment. The shipment is read if a list shows it. */
   read(id: string): void {
     this.idsToRead.add(id);
     this.timer ??= setTimeout(() => this.show(), SHOW_DELAY_MS);
@@ -205,7 +208,7 @@ class PendingUpdates {
   }
 }
 
-/** Shipments that had events: whatever else the page shows of them is read again. */
+/** Shipments that had events. All other queries about these shipments are refetched. */
 class PendingRefetches {
   private readonly ids = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;

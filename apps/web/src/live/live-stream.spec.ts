@@ -38,7 +38,7 @@ describe('the live stream of a page', () => {
   });
   const after = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
-  it('is on once its connection is open, and reports that earlier reads may be older', async () => {
+  it('is connected once its connection is open, and reports that earlier reads may be outdated', async () => {
     await after(100);
     expect(heard).toEqual([]);
     streams.last.opens();
@@ -53,7 +53,7 @@ describe('the live stream of a page', () => {
     expect(heard).toEqual(['off', 'gap', 'on']);
   });
 
-  it('is off if its connection does not open', async () => {
+  it('is disconnected if its connection does not open', async () => {
     await after(4_000);
     streams.last.end(new Error('away'));
     await after(2_000);
@@ -64,7 +64,7 @@ describe('the live stream of a page', () => {
     expect(heard).toEqual(['off', 'gap', 'on']);
   });
 
-  it('starts again with a gap if the client gave up', async () => {
+  it('restarts with a gap if the client stopped retrying', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -78,7 +78,7 @@ describe('the live stream of a page', () => {
     expect(refusals).toEqual([new Error('gone')]);
   });
 
-  it('closes its connection out of sight, and resumes at its last event', async () => {
+  it('closes its connection when hidden and resumes at the last event', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -92,11 +92,11 @@ describe('the live stream of a page', () => {
     await after(0);
     expect([streams.begun.length, streams.last.options.lastEventId]).toEqual([2, 'evt_1']);
     streams.last.opens();
-    // Closing its own connection is not reported as a loss.
+    // The stream does not report the connection that it closed itself as lost.
     expect([heard, refusals]).toEqual([['begun', 'on', 'evt_1', 'on'], []]);
   });
 
-  it('keeps its connection while the user looks away for a moment', async () => {
+  it('keeps its connection while the page is hidden for a moment', async () => {
     await after(0);
     streams.last.opens();
     sight.turn(true);
@@ -106,7 +106,7 @@ describe('the live stream of a page', () => {
     expect([streams.begun.length, streams.last.options.signal?.aborted]).toEqual([1, false]);
   });
 
-  it('starts again after a long time out of sight', async () => {
+  it('restarts after being hidden for a long time', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -119,7 +119,7 @@ describe('the live stream of a page', () => {
     expect(heard.slice(-2)).toEqual(['gap', 'on']);
   });
 
-  it('does not start again when it is stopped out of sight', async () => {
+  it('does not restart if it is stopped while hidden', async () => {
     sight.turn(true);
     await after(6_000);
     live.stop();
@@ -129,7 +129,7 @@ describe('the live stream of a page', () => {
   });
 });
 
-/** A stream whose connections the test opens, feeds and ends. */
+/** A fake event stream. The test opens and closes its connections and sends its events. */
 class Streams {
   readonly begun: Connection[] = [];
   readonly open = (_query: object, options: StreamOptions) => {

@@ -1,39 +1,42 @@
 import type { StreamOptions, TrackingEvent } from '@tracking/client';
 
-/** A stream of events with the id from which it can be resumed. */
+/** Event stream with the id from which it can be resumed. */
 interface ResumableEvents extends AsyncIterable<TrackingEvent> {
   readonly lastEventId: string | undefined;
 }
 
 /** Pause before a stream that has ended is opened again. The client itself reconnects after a broken connection. */
 const RETRY_MS = 5_000;
-/** A connection that returns within this time does not count as lost. */
+/** Time within which a connection may return without counting as lost. */
 const DISCONNECT_TOLERANCE_MS = 5_000;
-/** Time out of sight after which the page closes its connection: browsers allow six connections per origin, over all tabs. */
+/** Time after which a hidden page closes its connection. Browsers allow six connections per origin across all tabs. */
 const CLOSE_WHEN_HIDDEN_MS = 5_000;
-/** Time for which the stream resumes at its last event; after that it would have to deliver too many. */
+/**
+ * Maximum age of the last event from which the stream resumes. After a longer pause it would have to deliver too many
+ * events.
+ */
 const MAX_RESUME_AGE_MS = 300_000;
 
 export interface LiveStreamOptions {
   readonly stream: (query: object, options: StreamOptions) => ResumableEvents;
-  /** The document; `visibilitychange` reports when it comes into sight and out of it. */
+  /** The document, whose `visibilitychange` event reports when the page is hidden or shown. */
   readonly visibility: EventTarget & { readonly hidden: boolean };
   readonly onEvent: (event: TrackingEvent) => void;
-  /** Called when the stream opens, and when it has been missing for a while. */
+  /** Called with true when the stream opens and with false when it has been disconnected for a while. */
   readonly onState: (isOn: boolean) => void;
-  /** Called when the stream opens with the page: what was read before may be older than its first event. */
+  /** Called when the first connection opens. Data that was read earlier may be older than the first event. */
   readonly onFirstOpen: () => void;
-  /** Called when the stream opens after events that it does not deliver. */
+  /** Called when the stream opens after missing events. */
   readonly onGap: () => void;
-  /** Called with the reason each time that the stream is refused. */
+  /** Called with the reason each time the service rejects the stream. */
   readonly onRejected: (error: unknown) => void;
 }
 
-/** Delivers events while the page is in sight. Resumes at the last event, or reports a gap. */
+/** Delivers events while the page is visible. Resumes at the last event, or reports a gap. */
 export class LiveStream {
   private readonly ended = new AbortController();
   private resumeId: string | undefined;
-  /** The time, in milliseconds, up to which all events were delivered. */
+  /** Epoch milliseconds up to which all events were delivered. */
   private deliveredUntil = Date.now();
   private isFirst = true;
   private disconnectTimer: ReturnType<typeof setTimeout> | undefined;
@@ -45,7 +48,7 @@ export class LiveStream {
     clearTimeout(this.disconnectTimer);
   }
 
-  /** Resolves when it is stopped. Never rejects. */
+  /** Resolves when the stream is stopped. Never rejects. */
   async follow(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
@@ -58,7 +61,7 @@ export class LiveStream {
         await this.deliver(AbortSignal.any([signal, hidden.signal]));
       } catch (error) {
         if (!signal.aborted && !hidden.signal.aborted) {
-          // The resume position may be the reason for the refusal.
+          // The service may have rejected the resume position.
           this.resumeId = undefined;
           this.parts.onRejected(error);
         }
@@ -98,7 +101,7 @@ export class LiveStream {
       return;
     }
     this.deliveredUntil = Date.now();
-    // Out of sight the page closes its connection itself.
+    // A hidden page closes its connection itself.
     if (!this.ended.signal.aborted && !this.parts.visibility.hidden) this.expectConnection();
   }
 
@@ -117,7 +120,7 @@ export class LiveStream {
     }
   }
 
-  /** @returns a function that cancels it */
+  /** @returns a function that cancels the callback */
   private whenHidden(act: () => void): () => void {
     const { visibility } = this.parts;
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -9,7 +9,7 @@ import {
   mergeUpdates,
 } from './live-updates.ts';
 
-describe('live news', () => {
+describe('live updates', () => {
   const NONE = { shipments: new Map(), missed: false };
   const KEY = ['shipments', 'live', {}];
   const [first, second] = [aShipment({ id: 'a', version: 3 }), aShipment({ id: 'b' })];
@@ -28,14 +28,14 @@ describe('live news', () => {
     expect(listed()).toEqual([first, newer]);
   });
 
-  it('adds nothing to a list, but reports it as news', () => {
+  it('adds nothing to a list, but records it as an update', () => {
     const fresh = aShipment({ id: 'c' });
     showShipments(queries, 'live', [fresh]);
     expect(listed()).toEqual([first, second]);
     expect([...(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
   });
 
-  it('concerns listed shipments, and all while a list in view filters by exceptions', () => {
+  it('is relevant to listed shipments, or to all while a visible list filters by exceptions', () => {
     expect(['a', 'b', 'c'].filter(listFilter(queries, 'live'))).toEqual(['a', 'b']);
     const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
     const leave = new InfiniteQueryObserver(queries, {
@@ -52,19 +52,19 @@ describe('live news', () => {
     expect(listed()).toEqual([first, second]);
   });
 
-  it('keeps the latest thousand, and reports if there were more', () => {
+  it('keeps the latest thousand updates, and records if there were more', () => {
     const many = Array.from({ length: 1_001 }, (_, n) => aShipment({ id: `s${n}` }));
     const news = mergeUpdates(NONE, many, 1);
     expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
   });
 
-  it('drops lists out of view once events were missed', () => {
+  it('drops hidden lists once events were missed', () => {
     markListsOutdated(queries, 'live');
     expect(listed()).toBeUndefined();
     expect(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)).toBeUndefined();
   });
 
-  it('marks a list in view as possibly outdated', () => {
+  it('marks a visible list as possibly outdated', () => {
     const observer = new InfiniteQueryObserver(queries, {
       queryKey: KEY,
       queryFn: () => ({ data: [], next_cursor: null }),
@@ -80,7 +80,7 @@ describe('live news', () => {
   });
 });
 
-describe('reading once more', () => {
+describe('refetching an environment', () => {
   let queries: QueryClient;
   let reads: PromiseWithResolvers<string>[];
   let leave: () => void;
@@ -94,7 +94,7 @@ describe('reading once more', () => {
     queries.clear();
   });
 
-  /** Observes a query whose reads are answered by `answered`. */
+  /** Observes a query whose fetches return `answered`. */
   function look(queryKey: readonly unknown[]): void {
     const queryFn = () => {
       const read = Promise.withResolvers<string>();
@@ -109,7 +109,7 @@ describe('reading once more', () => {
     await new Promise(setImmediate);
   }
 
-  it.each([['shipment'], ['shipments'], ['exception-queue']])('rereads what was read: %s', async (kind) => {
+  it.each([['shipment'], ['shipments'], ['exception-queue']])('refetches data that was read: %s', async (kind) => {
     look([kind, 'live', 'a']);
     await answered('before');
     refetchEnvironment(queries, 'live');
@@ -119,7 +119,7 @@ describe('reading once more', () => {
     expect(queries.getQueryData([kind, 'live', 'a'])).toBe('now');
   });
 
-  it('shows a read under way, and then rereads', async () => {
+  it('shows the result of a pending fetch and then refetches', async () => {
     look(['shipment', 'live', 'a']);
     refetchEnvironment(queries, 'live');
     await new Promise(setImmediate);
@@ -131,7 +131,7 @@ describe('reading once more', () => {
   });
 
   it.each([[['session', 'live']], [['place', 'live', 'NLRTM']], [['shipment', 'test', 'a']]])(
-    '%j is not read again',
+    'does not refetch %j',
     async (key) => {
       look(key);
       await answered('before');

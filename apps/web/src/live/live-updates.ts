@@ -4,22 +4,22 @@ import type { Environment } from '../session/api.ts';
 
 /** The changes of shipments since their lists were read. */
 export interface ShipmentUpdates {
-  /** The current shipments by id, the latest change last. */
+  /** Current shipments by id, latest change last. */
   readonly shipments: ReadonlyMap<
     string,
-    { readonly shipment: Shipment; /** Milliseconds. */ readonly receivedAt: number }
+    { readonly shipment: Shipment; /** Epoch milliseconds. */ readonly receivedAt: number }
   >;
   /** True if there may be further changes, since the stream was away. */
   readonly missed: boolean;
 }
 
-/** Shipments that are kept at most. A reader with so many changes pending rereads the list anyway. */
+/** Maximum number of shipments kept. With this many pending changes, users reload the list anyway. */
 const MAX_SHIPMENTS = 1_000;
 const NO_UPDATES: ShipmentUpdates = { shipments: new Map(), missed: false };
 
 type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
 
-/** Filled by events, never fetched. */
+/** Query whose data comes from events and is never fetched. */
 export function shipmentUpdatesQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['shipment-news', environment],
@@ -34,8 +34,8 @@ export function shipmentUpdatesQuery(environment: Environment) {
 }
 
 /**
- * Updates listed shipments in place: rows never move, appear or disappear under the pointer. The list's page derives everything
- * else from the news.
+ * Updates listed shipments in place. Rows never move, appear or disappear under the pointer. The list page derives
+ * everything else from these updates.
  */
 export function showShipments(queries: QueryClient, environment: Environment, latest: readonly Shipment[]): void {
   const byId = new Map<string, Shipment>();
@@ -57,8 +57,8 @@ export function showShipments(queries: QueryClient, environment: Environment, la
 }
 
 /**
- * Decides for which shipments an event of an exception matters: those in a list, or all if a list in view filters by
- * exceptions.
+ * Returns a predicate for shipments whose exception events matter: listed shipments, or all if a visible list filters
+ * by exceptions.
  */
 export function listFilter(queries: QueryClient, environment: Environment): (id: string) => boolean {
   const shipmentLists = { queryKey: ['shipments', environment] };
@@ -74,7 +74,7 @@ export function listFilter(queries: QueryClient, environment: Environment): (id:
   return (id) => filtersByExceptions || listed.has(id);
 }
 
-/** Marks lists in view as possibly outdated. The others are read again when they are next shown. */
+/** Marks visible lists as possibly outdated. Hidden lists are refetched when they are next shown. */
 export function markListsOutdated(queries: QueryClient, environment: Environment): void {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
@@ -85,7 +85,7 @@ export function markListsOutdated(queries: QueryClient, environment: Environment
   }));
 }
 
-/** Rereads all lists: those in view from their first page, the others when they are next shown. */
+/** Reloads all lists: visible ones from their first page, hidden ones when they are next shown. */
 export async function reloadLists(queries: QueryClient, environment: Environment): Promise<void> {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
@@ -112,7 +112,7 @@ function isNewer(shipment: Shipment, known: Shipment | undefined): boolean {
   return known === undefined || known.version < shipment.version;
 }
 
-/** Kinds of queries that no event makes old. */
+/** Queries whose data never changes through events. */
 const NOT_CHANGED_BY_EVENTS: ReadonlySet<unknown> = new Set([
   ...['session', 'shipment-news', 'place', 'places', 'milestone-codes', 'document-content'],
 ]);

@@ -6,7 +6,7 @@ export const ENVIRONMENT_LABELS: Readonly<Record<Environment, string>> = { live:
 
 const clients = new Map<Environment, TrackingClient>();
 
-/** The client of one environment, with the session of the browser. */
+/** Returns the API client of an environment. The client uses the browser's session. */
 export function api(environment: Environment): TrackingClient {
   let client = clients.get(environment);
   if (client === undefined) {
@@ -16,10 +16,13 @@ export function api(environment: Environment): TrackingClient {
   return client;
 }
 
-/** Ids exist in one environment only, for example `shp_5f3c2k7q`. */
+/** Ids such as `shp_5f3c2k7q` exist in one environment only. */
 const ID = /^[a-z]{2,5}_[0-9a-z]+$/;
 
-/** The path to show in the other environment: the same page, or the list if the page shows one item, which exists here only. */
+/**
+ * Returns the path to show in the other environment: the same page. A page of one item maps to its list because the
+ * item exists in one environment only.
+ */
 export function pathInOtherEnvironment(path: string): string {
   const segments = path.split('/');
   const at = segments.findIndex((segment) => ID.test(segment));

@@ -18,7 +18,7 @@ const TITLES = {
   password_reset: 'Choose a new password',
 } as const;
 
-/** The page of a one-time link. Its token is behind the `#`, so that no server and no log sees it. */
+/** The page of a one-time link. The token follows the `#` in the URL, so no server and no log sees it. */
 export function InvitationPage() {
   useDocumentTitle('Invitation · Shipment tracking');
   const { hash: token } = useLocation();
@@ -80,7 +80,7 @@ function Accept({ token, link }: { readonly token: string; readonly link: OneTim
       const person = { password, ...(asksName && { name }), ...(asksEmail && { email }) };
       await api('live').invitations.use(token, person);
       const workspace = link.workspace.id;
-      // The link is used up: from here on, the sign-in page reports failures.
+      // The link is now used up. From here on, the sign-in page reports failures.
       return api('live')
         .session.signIn({ email: asksEmail ? email : (link.email ?? ''), password, workspace }, { retries: 0 })
         .then(() => true)

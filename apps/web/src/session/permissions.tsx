@@ -3,13 +3,13 @@ import { type MouseEvent, type ReactElement, type ReactNode, cloneElement } from
 import { missingPermissionText } from './roles.ts';
 import { type Permission, useSession } from './session.ts';
 
-/** Why the user lacks the permission; undefined if they have it. */
+/** Returns the reason why the user lacks the permission. Undefined if the user has it. */
 function useMissingPermission(permission: Permission): string | undefined {
   const { permissions, role, environment } = useSession();
   return permissions.includes(permission) ? undefined : missingPermissionText(role, permission, environment);
 }
 
-/** The props of a button that `May` sets. */
+/** Props of a button that `PermissionGate` sets. */
 interface GatedButtonProps {
   'data-disabled'?: boolean;
   'aria-disabled'?: boolean;
@@ -18,11 +18,11 @@ interface GatedButtonProps {
 
 interface Props {
   readonly permission: Permission;
-  /** A button, which is shown in any case. */
+  /** The button to disable. */
   readonly children: ReactElement<GatedButtonProps>;
 }
 
-/** Disables a button without the permission. The reason is shown on hover and on keyboard focus. */
+/** Disables a button if the user lacks the permission. The reason is shown on hover and on keyboard focus. */
 export function PermissionGate({ permission, children }: Props) {
   const why = useMissingPermission(permission);
   if (why === undefined) return children;
@@ -38,7 +38,7 @@ export function PermissionGate({ permission, children }: Props) {
   );
 }
 
-/** A page that requires a permission; other users see why they cannot use it. */
+/** A page that requires a permission. Other users see the reason why they cannot use it. */
 export function RequirePermission({
   permission,
   children,

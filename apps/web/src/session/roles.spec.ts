@@ -1,12 +1,12 @@
 import { missingPermissionText } from './roles.ts';
 
-it('explains what the role lacks and who can change it', () => {
+it('explains which permission the role lacks and who can change it', () => {
   expect(missingPermissionText('viewer', 'shipments:write', 'live')).toBe(
     'Your role, Viewer, does not include changing shipments. An administrator can change that.',
   );
 });
 
-it('tells developers in which environment they have the permission', () => {
+it('reports to developers in which environment they have the permission', () => {
   expect(missingPermissionText('developer', 'documents:approve', 'live')).toMatch(
     /reviewing documents in live\. In test it does\.$/,
   );

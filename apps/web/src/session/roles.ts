@@ -3,7 +3,7 @@ import type { Permission, Session } from './session.ts';
 
 export type Role = Session['role'];
 
-/** Ordered by permissions, the fewest first. */
+/** Roles ordered by number of permissions, fewest first. */
 export const ROLE_LABELS: Readonly<Record<Role, string>> = {
   viewer: 'Viewer',
   operator: 'Operator',
@@ -35,13 +35,13 @@ const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
   'workspace:admin': 'administering the workspace',
 };
 
-/** Roles to choose from. */
+/** Options of the role select. */
 export const ROLE_CHOICES = Object.entries(ROLE_LABELS).map(([value, label]) => ({ value: value as Role, label }));
 
-/** Explains why the user lacks a permission, and how to get it. */
+/** Explains why the user lacks a permission and how to get it. */
 export function missingPermissionText(role: Role, permission: Permission, environment: Environment): string {
   const lacks = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
-  // Developers are the only role with other permissions in test than in live.
+  // Only developers have other permissions in test than in live.
   const isAllowedInTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);
   return isAllowedInTest ? `${lacks} in live. In test it does.` : `${lacks}. An administrator can change that.`;
 }

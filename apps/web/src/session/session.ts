@@ -8,12 +8,12 @@ import { type Environment, api } from './api.ts';
 export type Session = Awaited<ReturnType<ReturnType<typeof api>['session']['get']>>;
 export type Permission = Session['permissions'][number];
 
-/** Identifies the user of a session in one string. */
+/** Returns a string that identifies the user and workspace of a session. */
 export function sessionOwner({ workspace, user }: Session): string {
   return `${workspace.id} ${user?.id ?? ''}`;
 }
 
-/** The session: the user, their role and their permissions. @throws AuthenticationError if the user is not signed in */
+/** Reads the session with the user, role and permissions. @throws AuthenticationError if the user is not signed in */
 export const sessionQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['session', environment],
@@ -21,7 +21,7 @@ export const sessionQuery = (environment: Environment) =>
     staleTime: 60_000,
   });
 
-/** The environment of the page, which is in its address. */
+/** Returns the environment that the URL names. */
 export function useEnvironment(): Environment {
   const { environment } = useSearch({ strict: false });
   return environment === 'test' ? 'test' : 'live';
@@ -31,7 +31,7 @@ export function useApi() {
   return api(useEnvironment());
 }
 
-/** The session, for pages that require one. */
+/** Returns the session. For pages that require one. */
 export function useSession(): Session {
   return useSuspenseQuery(sessionQuery(useEnvironment())).data;
 }
@@ -49,7 +49,7 @@ async function removeEndedImports(owner: string): Promise<void> {
   }
 }
 
-/** Signs out and drops all data that was read. Imports are removed too, unless they have unsent rows. */
+/** Signs out and drops all data that was read. Keeps only imports with unsent rows. */
 export function useSignOut() {
   const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), sessionOwner(useSession())];
   return useWrite({
@@ -58,7 +58,7 @@ export function useSignOut() {
       try {
         await client.session.signOut();
       } catch (error) {
-        // A session that has ended already is what the user wants.
+        // A session that has already ended counts as signed out.
         if (!isSignedOut(error)) throw error;
       }
     },
@@ -72,13 +72,13 @@ export function useSignOut() {
 interface SessionListeners {
   /** Called when the session has ended. */
   readonly ended: () => void;
-  /** Called when a permission that the page assumed was refused. */
+  /** Called when the service refuses a permission that the page assumed. */
   readonly refused: () => void;
   /** Called when another user has signed in with this browser. */
   readonly changed: () => void;
 }
 
-/** Creates caches that notice in every read and write that the session has changed. */
+/** Creates query and mutation caches that detect a changed or ended session. */
 export function createSessionCaches({ ended, refused, changed }: SessionListeners) {
   let userId: string | undefined;
   const checkError = (error: unknown) => {
@@ -87,7 +87,7 @@ export function createSessionCaches({ ended, refused, changed }: SessionListener
   };
   const queryCache = new QueryCache({
     onError: (error, { queryKey, state }) => {
-      // Before the first session was read, the router redirects to the sign-in page.
+      // Until the first session is read, the router redirects to the sign-in page.
       if (queryKey[0] !== 'session' || state.data !== undefined) checkError(error);
     },
     onSuccess: (data, { queryKey }) => {
@@ -102,7 +102,7 @@ export function createSessionCaches({ ended, refused, changed }: SessionListener
 
 let channel: BroadcastChannel | undefined;
 
-/** Tabs of one browser share the session. */
+/** Returns the channel between tabs of one browser, which share the session. */
 function sessionChannel(): BroadcastChannel {
   channel ??= new BroadcastChannel('session');
   return channel;

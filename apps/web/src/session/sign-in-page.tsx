@@ -18,7 +18,7 @@ export function SignInPage() {
   const form = useForm({ mode: 'uncontrolled', initialValues: { email: '', password: '', workspace: '' } });
   const signIn = useMutation({
     mutationFn: ({ workspace, ...credentials }: typeof form.values) =>
-      // A rate limit is shown with the time to wait, instead of a silent retry.
+      // The form shows the time to wait after a rate limit instead of retrying silently.
       api('live').session.signIn({ ...credentials, ...(workspace !== '' && { workspace }) }, { retries: 0 }),
     onSuccess: async () => {
       notifyTabs();

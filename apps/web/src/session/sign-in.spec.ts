@@ -3,6 +3,6 @@ import { isOwnPath } from './sign-in.ts';
 it.each(['/', '/shipments?q=1', '/shipments/shp_1#x'])('accepts %s', (path) => expect(isOwnPath(path)).toBe(true));
 
 it.each([undefined, '', 'https://example.com', '//example.com', '/\\example.com', 'javascript:alert(1)', '/sign-in'])(
-  'does not lead to %s',
+  'rejects %s as a path to return to',
   (path) => expect(isOwnPath(path)).toBe(false),
 );

@@ -2,9 +2,9 @@ import { RateLimitError } from '@tracking/client';
 import { useEffect, useState } from 'react';
 
 interface SignInSearch {
-  /** The path to return to. */
+  /** Path to return to after signing in. */
   readonly next?: string;
-  /** Set if the session has ended, rather than never begun. */
+  /** Set if a session has ended. */
   readonly ended?: true;
 }
 
@@ -12,7 +12,7 @@ export function readSignInSearch({ next, ended }: Record<string, unknown>): Sign
   return { ...(typeof next === 'string' && { next }), ...(ended === true && { ended }) };
 }
 
-/** Accepts paths of this application only: any other address would lead the user elsewhere after signing in. */
+/** Checks that a path belongs to this application. Other URLs could lead the user to another site after signing in. */
 export function isOwnPath(path: string | undefined): path is string {
   return path !== undefined && /^\/(?![/\\])/.test(path) && !path.startsWith('/sign-in');
 }
@@ -20,12 +20,12 @@ export function isOwnPath(path: string | undefined): path is string {
 const MIN_PASSWORD_LENGTH = 10;
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters. A sentence works well.`;
 
-/** The fault of a password that is known before it is sent; null if there is none. */
+/** Returns the error of a password that is detectable before sending. Null if the password is valid. */
 export function passwordError(password: string): string | null {
   return password.length < MIN_PASSWORD_LENGTH ? `At least ${MIN_PASSWORD_LENGTH} characters` : null;
 }
 
-/** Counts down the seconds until the next try after a rate limit. */
+/** Counts down the seconds until the next sign-in attempt after a rate limit. */
 export function useRateLimitCountdown() {
   const [left, setLeft] = useState(0);
   useEffect(() => {
