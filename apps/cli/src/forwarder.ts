@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import type { DeliveryAnswer, DeliveryRequest } from '@tracking/receiver';
+import type { DeliveryResponse, DeliveryRequest } from '@tracking/receiver';
 import axios from 'axios';
 import type { AxiosResponse, RawAxiosRequestHeaders } from 'axios';
 import { InvalidArgumentError } from 'commander';
@@ -56,7 +56,7 @@ export class Forwarder {
   /** Never throws. Without a response of the developer's server, the answer is 502 with the reason. */
   async forward(
     request: DeliveryRequest,
-  ): Promise<{ readonly answer: DeliveryAnswer; readonly forwarded: ForwardResult }> {
+  ): Promise<{ readonly answer: DeliveryResponse; readonly forwarded: ForwardResult }> {
     const start = performance.now();
     const elapsedMs = () => Math.round(performance.now() - start);
     try {
@@ -86,7 +86,7 @@ export class Forwarder {
   }
 }
 
-function toDeliveryAnswer({ status, headers, data }: AxiosResponse<Buffer>): DeliveryAnswer {
+function toDeliveryAnswer({ status, headers, data }: AxiosResponse<Buffer>): DeliveryResponse {
   return { status, headers: removeConnectionHeaders(headers as OutgoingHttpHeaders), body: data };
 }
 

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { EventType } from '@tracking/client';
 import type { EventEnvelope, JsonValue } from '@tracking/contracts';
-import { type Received, type ReceivedDelivery, startReceiver, type WebhookReceiver } from '@tracking/receiver';
+import { type DeliveryHandler, type ReceivedDelivery, startReceiver, type WebhookReceiver } from '@tracking/receiver';
 import {
   addPublicApiOptions,
   deleteAbandonedEndpoints,
@@ -95,7 +95,7 @@ class Listening {
     }
   }
 
-  private readonly received: Received = (delivery, request) => {
+  private readonly received: DeliveryHandler = (delivery, request) => {
     const { print } = this.invocation;
     const { forwarder } = this.options;
     if (delivery.verdict === 'valid') this.lastEvent = delivery.event.id;

@@ -7,11 +7,11 @@ import {
   type SecretsKeySettings,
 } from '@tracking/runtime';
 import {
-  callerTls,
-  channelToken,
-  mongoSettings,
-  serviceSettings,
-  secretsKeySettings,
+  readClientTls,
+  readChannelToken,
+  readMongoSettings,
+  readServiceSettings,
+  readSecretsKeySettings,
   type ServiceSettings,
 } from '@tracking/service';
 
@@ -48,20 +48,20 @@ export function loadConfig(env: EnvironmentVariables = process.env): GatewayConf
   const port = read.get('PORT');
   const baseUrl = read.get('BASE_URL', `http://${host.includes(':') ? `[${host}]` : host}:${port}`);
   return {
-    ...serviceSettings(read),
+    ...readServiceSettings(read),
     host,
     port,
     baseUrl,
     appUrl: read.get('APP_URL', baseUrl),
-    mongo: mongoSettings(read),
+    mongo: readMongoSettings(read),
     services: {
       shipments: read.required('SHIPMENTS_URL'),
       webhooks: read.required('WEBHOOKS_URL'),
     },
-    token: channelToken(read),
-    ...callerTls(read),
+    token: readChannelToken(read),
+    ...readClientTls(read),
     administrationToken: read.required('ADMINISTRATION_TOKEN'),
-    ...secretsKeySettings(read),
+    ...readSecretsKeySettings(read),
     rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
     eventRetentionMs: read.get('RETENTION_EVENTS'),
     trustedProxies: read.get('TRUSTED_PROXIES'),

@@ -9,7 +9,7 @@ import { IdentityHttpModule } from '@tracking/identity-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { blaming, derivedKey, makeFirstAdmin, sealingKey } from '@tracking/runtime';
+import { blameSetting, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
 import { openMongo, Service } from '@tracking/service';
 import { remoteEventMaker, type ShipmentOperations } from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
@@ -48,25 +48,27 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   service.watch('shipments', () => events.head());
 
   // It opens no secret, but would seal with the same key.
-  await sealingKey(config, (key, lost) => service.untilAvailable(() => useSecretsKey(documentStore, key, lost)));
+  await openSealingKey(config, (key, lost) =>
+    service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost)),
+  );
 
   // Features here
   const claims = {
-    secret: derivedKey(config.secretsKey, 'idempotency'),
+    secret: deriveKey(config.secretsKey, 'idempotency'),
     responseCipher: (key: Uint8Array) => new SecretBox(key),
     takeOverAfterMs: CLAIM_TAKE_OVER_MS,
   };
   const storage = { documentStore, leases, clock, logger, metrics };
-  const idempotency = await service.untilAvailable(() => IdempotencyClaims.open({ ...storage, ...claims }));
+  const idempotency = await service.retryUntilAvailable(() => IdempotencyClaims.open({ ...storage, ...claims }));
   shutdown.add('idempotency keys', () => idempotency.close());
-  const secret = derivedKey(config.secretsKey, 'identity');
-  const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
+  const secret = deriveKey(config.secretsKey, 'identity');
+  const identity = await service.retryUntilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   shutdown.add('identity', () => identity.close());
   const sweeper = identitySweeper({ identity, leases, clock, logger, metrics });
   sweeper.start();
   shutdown.add('identity sweeper', () => sweeper.stop());
-  const workspaceSettings = await service.untilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
-  await service.untilAvailable(() => seeToFirstAdmin(identity, config, logger));
+  const workspaceSettings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
+  await service.retryUntilAvailable(() => seeToFirstAdmin(identity, config, logger));
   const readModels = await ReadModels.start({
     eventStore: events,
     documentStore,
@@ -108,7 +110,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     clock,
   });
   shutdown.add('administration', () => administration.close());
-  service.manage(await guarded(administration, config.administrationToken));
+  service.handleManagement(await guarded(administration, config.administrationToken));
   const api = await createHttpApi(
     {
       shipments,
@@ -133,7 +135,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
         webAppFolder: WEB_APP_FOLDER,
         rateLimitPerMinute,
         trustedProxies,
-        cursorSecret: derivedKey(config.secretsKey, 'cursors'),
+        cursorSecret: deriveKey(config.secretsKey, 'cursors'),
         writeResponseWaitMs: ANSWER_WAIT_MS,
       },
     },
@@ -141,9 +143,9 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   );
   await readModels.ready;
   const { port, host } = config;
-  await blaming('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
+  await blameSetting('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
   shutdown.add('api', () => api.close());
-  service.ready({ url: baseUrl, docs: `${baseUrl}/docs` });
+  service.markReady({ url: baseUrl, docs: `${baseUrl}/docs` });
 }
 
 /** Makes the first admin of the settings, or says how one is made. @throws ConfigError, Unavailable */
@@ -152,7 +154,7 @@ async function seeToFirstAdmin(
   { firstAdmin: given }: Pick<GatewayConfig, 'firstAdmin'>,
   logger: Logger,
 ): Promise<void> {
-  if (given) await makeFirstAdmin(given, (admin) => firstAdmin.ensure(admin));
+  if (given) await createFirstAdmin(given, (admin) => firstAdmin.ensure(admin));
   else if (await firstAdmin.isMissing()) {
     const make_one_with = 'users create --role admin --email';
     logger.info({ make_one_with }, 'the workspace default has no admin: the command line makes one');

@@ -1,6 +1,11 @@
 import type { EventStoreDbOptions } from '@tracking/distributed';
 import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
-import { eventStoreDbSettings, mongoSettings, serviceSettings, type ServiceSettings } from '@tracking/service';
+import {
+  readEventStoreDbSettings,
+  readMongoSettings,
+  readServiceSettings,
+  type ServiceSettings,
+} from '@tracking/service';
 
 /** Settings of the projections service; docs/reference/settings.md lists them. */
 export interface ProjectionsConfig extends ServiceSettings {
@@ -14,9 +19,9 @@ export interface ProjectionsConfig extends ServiceSettings {
 export function loadConfig(env: EnvironmentVariables = process.env): ProjectionsConfig {
   const read = new ConfigReader(env);
   return {
-    ...serviceSettings(read),
-    eventStoreDb: eventStoreDbSettings(read),
-    mongo: mongoSettings(read),
+    ...readServiceSettings(read),
+    eventStoreDb: readEventStoreDbSettings(read),
+    mongo: readMongoSettings(read),
     eventRetentionMs: read.get('RETENTION_EVENTS'),
   };
 }

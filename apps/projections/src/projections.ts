@@ -15,5 +15,5 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
   const readModels = await ReadModels.start({ ...following, eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());
   await readModels.ready;
-  service.ready();
+  service.markReady();
 }

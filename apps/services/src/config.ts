@@ -5,12 +5,12 @@ import {
   ConfigError,
   ConfigReader,
   type EnvironmentVariables,
-  type Misspelt,
+  type MisspelledVariable,
   type Program,
   SETTINGS,
   SETTING_NAMES,
   integer,
-  misspelt,
+  findMisspelledVariables,
 } from '@tracking/runtime';
 
 interface ServicesConfig {
@@ -26,23 +26,23 @@ interface ServicesConfig {
   /** All other settings go to the services as they are; webhooks may go to this machine unless they say otherwise. */
   readonly env: Readonly<Record<string, string>>;
   /** Variables that are no settings, and look like one. */
-  readonly misspelt: readonly Misspelt[];
+  readonly misspelt: readonly MisspelledVariable[];
 }
 
 /** As `npm run dev` allows them. */
 const LOCAL_RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
 /** Where the services, their engines and their secrets are, is up to this program. */
-const OWN =
+const RESERVED_NAMES =
   /^(HOST|.*PORT|MANAGEMENT_HOST|(EVENTSTOREDB|MONGODB|SHIPMENTS|WEBHOOKS)_URL|KAFKA_BROKERS|SECRETS_KEY|.*_TOKEN)$/;
-const SERVICES: readonly Program[] = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'];
-const PASSED = SETTING_NAMES.filter(
-  (name) => !OWN.test(name) && SETTINGS[name].of.some((one) => SERVICES.includes(one)),
+const SERVICE_PROGRAMS: readonly Program[] = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'];
+const FORWARDED_NAMES = SETTING_NAMES.filter(
+  (name) => !RESERVED_NAMES.test(name) && SETTINGS[name].programs.some((one) => SERVICE_PROGRAMS.includes(one)),
 );
 
 /** @throws ConfigError */
 export function loadConfig(args: readonly string[], env: EnvironmentVariables = process.env): ServicesConfig {
-  const { replicas } = options(args);
+  const { replicas } = parseOptions(args);
   const read = new ConfigReader(env);
   const enginesDir = resolve(read.get('ENGINES_DIR'));
   return {
@@ -53,17 +53,17 @@ export function loadConfig(args: readonly string[], env: EnvironmentVariables = 
     eventStoreDbUrl: read.get('EVENTSTOREDB_URL'),
     kafkaBrokers: read.get('KAFKA_BROKERS')?.join(','),
     mongoUrl: read.get('MONGODB_URL'),
-    env: { ...LOCAL_RECEIVERS, ...passed(env) },
-    misspelt: misspelt(env, SETTING_NAMES),
+    env: { ...LOCAL_RECEIVERS, ...selectForwarded(env) },
+    misspelt: findMisspelledVariables(env, SETTING_NAMES),
   };
 }
 
-function passed(env: EnvironmentVariables): Readonly<Record<string, string>> {
-  const names = PASSED.flatMap((name) => [name, `${name}_FILE`]);
+function selectForwarded(env: EnvironmentVariables): Readonly<Record<string, string>> {
+  const names = FORWARDED_NAMES.flatMap((name) => [name, `${name}_FILE`]);
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-function options(args: readonly string[]) {
+function parseOptions(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: { replicas: { type: 'string', default: '1' } } }).values;
   } catch (error) {

@@ -1,12 +1,12 @@
-import { ConfigError, shownError } from '@tracking/runtime';
+import { ConfigError, formatError } from '@tracking/runtime';
 import { DistributedSystem, SERVICES } from '@tracking/system';
 import { loadConfig } from './config.ts';
 
 /** The connection string without its credentials. */
-const hostsOf = (url: string) => /^[^/]+\/\/(?:[^/]*@)?([^/?]+)/.exec(url)?.[1] ?? '';
-const say = (line = '') => process.stdout.write(`${line}\n`);
+const removeCredentials = (url: string) => /^[^/]+\/\/(?:[^/]*@)?([^/?]+)/.exec(url)?.[1] ?? '';
+const print = (line = '') => process.stdout.write(`${line}\n`);
 
-const { promise: asked, resolve: stop } = Promise.withResolvers<void>();
+const { promise: stopRequested, resolve: stop } = Promise.withResolvers<void>();
 let isStarting = true;
 let exitCode = 0;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -14,7 +14,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
   process.once(event, (error: unknown) => {
-    process.stderr.write(`${shownError(error)}\n`);
+    process.stderr.write(`${formatError(error)}\n`);
     exitCode = 1;
     if (isStarting) process.exit(exitCode);
     stop();
@@ -23,40 +23,40 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 
 try {
   const config = loadConfig(process.argv.slice(2));
-  for (const { variable, likely } of config.misspelt) say(`${variable} is no setting, did you mean ${likely}?`);
-  const died = (name: string, code: number | null) =>
-    say(`${name} ended with ${code}: see ${config.folder}/${name}.log`);
-  const system = await DistributedSystem.start({ ...config, say, died });
+  for (const { variable, likely } of config.misspelt) print(`${variable} is no setting, did you mean ${likely}?`);
+  const reportExit = (name: string, code: number | null) =>
+    print(`${name} ended with ${code}: see ${config.folder}/${name}.log`);
+  const system = await DistributedSystem.start({ ...config, say: print, died: reportExit });
   const { engines, services, administration } = system;
-  say();
-  say(
-    `EventStoreDB  ${hostsOf(engines.eventStoreDbUrl)}${engines.eventStoreDb ? '  (a stand-in for development)' : ''}`,
+  print();
+  print(
+    `EventStoreDB  ${removeCredentials(engines.eventStoreDbUrl)}${engines.eventStoreDb ? '  (a stand-in for development)' : ''}`,
   );
-  say(`Kafka         ${engines.kafkaBrokers}`);
-  say(`MongoDB       ${hostsOf(engines.mongoUrl)}`);
+  print(`Kafka         ${engines.kafkaBrokers}`);
+  print(`MongoDB       ${removeCredentials(engines.mongoUrl)}`);
   for (const service of SERVICES) {
     for (const { process: replica, url, managementUrl } of services[service]) {
-      say(`${replica.spec.name.padEnd(13)} ${url ?? ''}${url ? '  ' : ''}metrics and health: ${managementUrl}`);
+      print(`${replica.spec.name.padEnd(13)} ${url ?? ''}${url ? '  ' : ''}metrics and health: ${managementUrl}`);
     }
   }
-  say(`logs          ${config.folder}/*.log`);
-  say();
-  say('Make a key:');
-  say(
+  print(`logs          ${config.folder}/*.log`);
+  print();
+  print('Make a key:');
+  print(
     `  ADMINISTRATION_URL=${administration.url} ADMINISTRATION_TOKEN=${administration.token} \\\n` +
       '    npm run --silent cli -- keys create --name first --environment test --role developer',
   );
-  say(`The API and its documentation: ${system.urls.map((url) => `${url}/docs`).join(' ')}`);
-  say(`Webhooks may go to ${config.env['WEBHOOKS_ALLOWED_CIDRS']}.`);
-  say('Ctrl-C stops everything.');
+  print(`The API and its documentation: ${system.urls.map((url) => `${url}/docs`).join(' ')}`);
+  print(`Webhooks may go to ${config.env['WEBHOOKS_ALLOWED_CIDRS']}.`);
+  print('Ctrl-C stops everything.');
   isStarting = false;
-  await asked;
-  say('stopping');
+  await stopRequested;
+  print('stopping');
   await system.stop();
-  say('stopped');
+  print('stopped');
   process.exit(exitCode);
 } catch (error) {
-  const said = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`${said}\n`);
+  const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`${text}\n`);
   process.exit(1);
 }

@@ -1,10 +1,10 @@
 import type { KafkaOptions } from '@tracking/distributed';
 import { ConfigReader, type EnvironmentVariables, type SecretsKeySettings } from '@tracking/runtime';
 import {
-  kafkaSettings,
-  mongoSettings,
-  secretsKeySettings,
-  serviceSettings,
+  readKafkaSettings,
+  readMongoSettings,
+  readSecretsKeySettings,
+  readServiceSettings,
   type ServiceSettings,
 } from '@tracking/service';
 
@@ -18,9 +18,9 @@ export interface SetupConfig extends ServiceSettings, SecretsKeySettings {
 export function loadConfig(env: EnvironmentVariables = process.env): SetupConfig {
   const read = new ConfigReader({ ...env, MANAGEMENT_PORT: '0' });
   return {
-    ...serviceSettings(read),
-    ...secretsKeySettings(read),
-    kafka: kafkaSettings(read, 'setup'),
-    mongo: mongoSettings(read),
+    ...readServiceSettings(read),
+    ...readSecretsKeySettings(read),
+    kafka: readKafkaSettings(read, 'setup'),
+    mongo: readMongoSettings(read),
   };
 }

@@ -1,7 +1,7 @@
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { KafkaMessageBroker, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { Identity } from '@tracking/identity';
-import { derivedKey } from '@tracking/runtime';
+import { deriveKey } from '@tracking/runtime';
 import { Service } from '@tracking/service';
 import { WEBHOOK_TOPICS } from '@tracking/webhooks';
 import type { SetupConfig } from './config.ts';
@@ -16,11 +16,11 @@ export async function setUp(config: SetupConfig): Promise<void> {
   shutdown.add('document store', () => connection.close());
 
   const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS];
-  await service.untilAvailable(() => broker.ensureTopics(topics));
+  await service.retryUntilAvailable(() => broker.ensureTopics(topics));
   logger.info({ topics: topics.map(({ name }) => name) }, 'topics are there');
   const documentStore = new MongoDocumentStore(connection);
-  const secret = derivedKey(config.secretsKey, 'identity');
-  const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
+  const secret = deriveKey(config.secretsKey, 'identity');
+  const identity = await service.retryUntilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   await identity.close();
   logger.info({}, 'everything is there');
   await shutdown.run();

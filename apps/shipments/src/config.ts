@@ -2,13 +2,13 @@ import type { PublicAddresses } from '@tracking/contracts';
 import type { EventStoreDbOptions, GrpcServerTls, KafkaOptions } from '@tracking/distributed';
 import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
 import {
-  channelToken,
-  eventStoreDbSettings,
-  kafkaSettings,
-  mongoSettings,
-  publicAddresses,
-  serverTls,
-  serviceSettings,
+  readChannelToken,
+  readEventStoreDbSettings,
+  readKafkaSettings,
+  readMongoSettings,
+  readPublicAddresses,
+  readServerTls,
+  readServiceSettings,
   type ServiceSettings,
 } from '@tracking/service';
 
@@ -29,14 +29,14 @@ export interface ShipmentsConfig extends ServiceSettings {
 export function loadConfig(env: EnvironmentVariables = process.env): ShipmentsConfig {
   const read = new ConfigReader(env);
   return {
-    ...serviceSettings(read),
+    ...readServiceSettings(read),
     address: `${read.get('HOST')}:${read.get('PORT', '4001')}`,
-    token: channelToken(read),
-    ...serverTls(read),
-    eventStoreDb: eventStoreDbSettings(read),
-    kafka: kafkaSettings(read, 'shipments'),
-    mongo: mongoSettings(read),
-    addresses: publicAddresses(read),
+    token: readChannelToken(read),
+    ...readServerTls(read),
+    eventStoreDb: readEventStoreDbSettings(read),
+    kafka: readKafkaSettings(read, 'shipments'),
+    mongo: readMongoSettings(read),
+    addresses: readPublicAddresses(read),
     placesFile: read.get('PLACES_FILE'),
   };
 }

@@ -30,7 +30,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const broker = openKafka(service, config.kafka);
 
   // Features
-  const settings = await service.untilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
+  const settings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
   const readModels = await ReadModels.start({
     eventStore,
     documentStore,
@@ -82,8 +82,8 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     shipments,
     events: eventOperations(eventStore, config.addresses),
   });
-  await service.untilAvailable(() => eventStore.head());
+  await service.retryUntilAvailable(() => eventStore.head());
   await server.listen();
   shutdown.add('commands', () => server.close());
-  service.ready({ address: config.address });
+  service.markReady({ address: config.address });
 }

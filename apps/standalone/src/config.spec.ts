@@ -3,8 +3,8 @@ import { SETTINGS, SETTING_NAMES, type Setting, list, text } from '@tracking/run
 import { ConfigError, loadConfig } from './config.ts';
 
 const REFUSING = SETTING_NAMES.filter((name) => {
-  const { of, type }: Setting = SETTINGS[name];
-  return of.includes('standalone') && type !== text && type !== list;
+  const { programs, type }: Setting = SETTINGS[name];
+  return programs.includes('standalone') && type !== text && type !== list;
 });
 
 describe('settings of the standalone server', () => {

@@ -7,7 +7,7 @@ import {
   type EnvironmentVariables,
   type FirstAdminConfig,
   type LogLevel,
-  type Misspelt,
+  type MisspelledVariable,
   type WebhookConfig,
 } from '@tracking/runtime';
 
@@ -35,7 +35,7 @@ export interface StandaloneConfig {
   /** Undefined: a one-time link makes them. */
   readonly firstAdmin: FirstAdminConfig | undefined;
   /** Variables that are none of these, and look like one. */
-  readonly misspelt: readonly Misspelt[];
+  readonly misspelt: readonly MisspelledVariable[];
 }
 
 /** @throws ConfigError naming the variable that is wrong */
@@ -59,7 +59,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): StandaloneC
     webhooks: readWebhookConfig(read),
     firstAdmin: readFirstAdminConfig(read),
   };
-  return { ...settings, misspelt: read.misspelt() };
+  return { ...settings, misspelt: read.findMisspelledVariables() };
 }
 
 export { ConfigError };

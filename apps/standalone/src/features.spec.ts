@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { derivedKey, sealingKey } from '@tracking/runtime';
+import { deriveKey, openSealingKey } from '@tracking/runtime';
 import { secretsKeyInUse, useSecretsKey } from '@tracking/webhooks';
-import { secretsKey } from './features.ts';
+import { openSecretsKey } from './features.ts';
 
 const OWN = new Uint8Array(32).fill(1);
 
@@ -24,10 +24,10 @@ describe('the key of the data folder', () => {
   });
 
   const settings = (given?: Uint8Array, lostSecretsKey?: string) =>
-    secretsKey({ secretsKey: given, lostSecretsKey, dataDir: folder }, engine.documentStore);
+    openSecretsKey({ secretsKey: given, lostSecretsKey, dataDir: folder }, engine.documentStore);
   /** As a start does it. */
   const start = async (given?: Uint8Array, lost?: string) =>
-    sealingKey(await settings(given, lost), (key, id) => useSecretsKey(engine.documentStore, key, id));
+    openSealingKey(await settings(given, lost), (key, id) => useSecretsKey(engine.documentStore, key, id));
   const inUse = async () => (await secretsKeyInUse(engine.documentStore)) ?? '';
 
   it('is made once, for its owner alone', async () => {
@@ -39,7 +39,7 @@ describe('the key of the data folder', () => {
 
   it('gives way to the operator’s own', async () => {
     expect((await settings(OWN)).secretsKey).toEqual(OWN);
-    expect(await start(OWN)).toEqual(derivedKey(OWN, 'webhook secrets'));
+    expect(await start(OWN)).toEqual(deriveKey(OWN, 'webhook secrets'));
   });
 
   it('is refused when it is damaged, without showing it', async () => {
@@ -49,8 +49,8 @@ describe('the key of the data folder', () => {
 
   it('gives another key for each purpose', async () => {
     const { secretsKey: key } = await settings();
-    expect(derivedKey(key, 'a')).not.toEqual(derivedKey(key, 'b'));
-    expect(derivedKey(key, 'a')).toEqual(derivedKey(key, 'a'));
+    expect(deriveKey(key, 'a')).not.toEqual(deriveKey(key, 'b'));
+    expect(deriveKey(key, 'a')).toEqual(deriveKey(key, 'a'));
   });
 
   it('is not made anew where secrets are stored already', async () => {

@@ -10,12 +10,12 @@ import { loadPlaces } from '@tracking/places';
 import type { Clock, DocumentStore, Leases, Logger, Metrics, ObjectStore, Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import {
-  blaming,
+  blameSetting,
   ConfigError,
-  derivedKey,
+  deriveKey,
   PrometheusMetrics,
-  sealingKey,
-  secretsKeyRefused,
+  openSealingKey,
+  createSecretsKeyError,
   type SecretsKeySettings,
   type Shutdown,
 } from '@tracking/runtime';
@@ -36,7 +36,7 @@ import type { StandaloneConfig } from './config.ts';
 /** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
 const CHECKPOINT_INTERVAL_MS = 100;
 /** Readers that expect their own writes wait so much longer, and only while much is written. */
-const GATHER_MS = 25;
+const BATCH_DELAY_MS = 25;
 
 /** Started in this order, stopped in reverse. @param isPassive attempts nothing */
 export async function startFeatures(
@@ -49,7 +49,7 @@ export async function startFeatures(
   const { addresses, webhooks: policy } = config;
   const { timeoutMs, recoveryAfterMs, failingAfterMs, retention } = policy;
 
-  const secret = derivedKey(secrets.secretsKey, 'identity');
+  const secret = deriveKey(secrets.secretsKey, 'identity');
   const identity = await Identity.open({ documentStore, clock, logger, secret });
   shutdown.add('identity', () => identity.close());
   const { leases } = storage;
@@ -58,18 +58,18 @@ export async function startFeatures(
   shutdown.add('identity sweeper', () => sweeper.stop());
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
-  const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, gatherMs: GATHER_MS };
-  const following = { ...storage, clock, logger, metrics, ...pace };
-  const readModels = await ReadModels.start({ ...following, eventRetentionMs: config.eventRetentionMs });
+  const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, gatherMs: BATCH_DELAY_MS };
+  const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
+  const readModels = await ReadModels.start({ ...jobDependencies, eventRetentionMs: config.eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());
   const { deadlines: workList } = readModels.queries;
-  const ruleClock = new RuleClock({ ...following, shipments, workList });
+  const ruleClock = new RuleClock({ ...jobDependencies, shipments, workList });
   if (!isPassive) void readModels.ready.then(() => ruleClock.job.start());
   shutdown.add('clock', () => ruleClock.job.stop());
   const deadlinesReached = (position: Position, waitMs: number) =>
     readModels.progress.reached('deadlines', position, waitMs);
   const recheck = new RecheckJob({
-    ...following,
+    ...jobDependencies,
     shipments,
     settings: workspaceSettings,
     rechecks: workspaceSettings.rechecks,
@@ -84,9 +84,9 @@ export async function startFeatures(
   });
   if (!isPassive) void readModels.ready.then(() => recheck.job.start());
   shutdown.add('re-checks', () => recheck.job.stop());
-  const cleaning = documentJobs({ ...following, readModels, shipments });
-  if (!isPassive) cleaning.start();
-  shutdown.add('documents', () => cleaning.stop());
+  const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
+  if (!isPassive) documentJobs.start();
+  shutdown.add('documents', () => documentJobs.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const events = eventOperations(eventStore, addresses);
   const publishedEvents = new PublishedEvents(readModels, remoteEventMaker(events));
@@ -104,7 +104,7 @@ export async function startFeatures(
   });
   shutdown.add('webhooks', () => webhooks.stop());
   const readModelsReached = (position: Position, waitMs: number) => readModels.allReached(position, waitMs);
-  const publisher = Publisher.start({ ...following, readModelsReached, addresses });
+  const publisher = Publisher.start({ ...jobDependencies, readModelsReached, addresses });
   shutdown.add('publisher', () => publisher.stop());
   return { identity, workspaceSettings, shipments, readModels, webhooks, events, publishedEvents };
 }
@@ -121,7 +121,7 @@ interface DocumentJobsParts {
 }
 
 /** The jobs that delete bytes which no document needs. */
-function documentJobs({ readModels, shipments, ...parts }: DocumentJobsParts) {
+function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobsParts) {
   const { documents } = readModels.queries;
   const orphans = new OrphanSweep({
     ...parts,
@@ -150,13 +150,16 @@ export async function openEngines(config: StandaloneConfig, logger: Logger, shut
   const clock: Clock = () => new Date();
   const places = await loadPlaces({ file: config.placesFile });
   const opening = EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
-  const engine = await blaming(`DATA_DIR ${config.dataDir}`, opening);
+  const engine = await blameSetting(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.add('engine', () => engine.close());
   // Its folder is locked by now.
-  const objects = await blaming(`DATA_DIR ${config.dataDir}`, FileObjectStore.open(join(config.dataDir, 'objects')));
+  const objects = await blameSetting(
+    `DATA_DIR ${config.dataDir}`,
+    FileObjectStore.open(join(config.dataDir, 'objects')),
+  );
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const secrets = await blaming('SECRETS_KEY', secretsKey(config, documentStore));
-  const sealing = await sealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
+  const secrets = await blameSetting('SECRETS_KEY', openSecretsKey(config, documentStore));
+  const sealing = await openSealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
   const storage = { eventStore, documentStore, broker, leases, objects };
@@ -168,26 +171,26 @@ export async function openEngines(config: StandaloneConfig, logger: Logger, shut
  * readable by its owner only. It appears under its name only when it is whole and on disk: a crash never leaves half a key.
  * @throws ConfigError also where secrets are stored already: none is made in the place of the one they are sealed with
  */
-export async function secretsKey(
+export async function openSecretsKey(
   config: Pick<StandaloneConfig, 'secretsKey' | 'lostSecretsKey' | 'dataDir'>,
   store: DocumentStore,
 ): Promise<SecretsKeySettings> {
   const { secretsKey: given, lostSecretsKey, dataDir } = config;
   if (given) return { secretsKey: given, lostSecretsKey };
   const path = join(dataDir, 'secrets.key');
-  let stored = read(path);
+  let stored = readKeyFile(path);
   if (stored === undefined) {
     const inUse = await secretsKeyInUse(store);
-    const isGivenUp = inUse === undefined || inUse === lostSecretsKey;
-    if (!isGivenUp) throw secretsKeyRefused(`SECRETS_KEY is not set and ${path} is missing`, inUse);
-    stored = make(path, dataDir);
+    const mayReplace = inUse === undefined || inUse === lostSecretsKey;
+    if (!mayReplace) throw createSecretsKeyError(`SECRETS_KEY is not set and ${path} is missing`, inUse);
+    stored = createKeyFile(path, dataDir);
   }
   const key = Buffer.from(stored.trim(), 'base64');
   if (key.length !== 32) throw new ConfigError(`SECRETS_KEY: ${path} does not hold 32 bytes as base64`);
-  return { secretsKey: key, lostSecretsKey, keyHolder: path };
+  return { secretsKey: key, lostSecretsKey, keySource: path };
 }
 
-function read(path: string): string | undefined {
+function readKeyFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -196,7 +199,7 @@ function read(path: string): string | undefined {
   }
 }
 
-function make(path: string, dataDir: string): string {
+function createKeyFile(path: string, dataDir: string): string {
   const key = randomBytes(32).toString('base64');
   const draft = `${path}.${process.pid}`;
   const file = openSync(draft, 'w', 0o600);

@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Shutdown } from '@tracking/runtime';
 import { eventually, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
-import { firstKeyCommand, keepFirstAdminLink, welcome } from './first-start.ts';
+import { firstKeyCommand, maintainLinkFile, formatWelcome } from './first-start.ts';
 
 const where = {
   url: 'http://127.0.0.1:3000',
@@ -14,7 +14,7 @@ const where = {
 
 describe('the welcome at a terminal', () => {
   it('says where everything is, what to call first, and how to stop', () => {
-    const text = welcome(where);
+    const text = formatWelcome(where);
     for (const part of ['http://127.0.0.1:3000\n', '/docs', ':9464/metrics', '/srv/data', '--role developer', 'Ctrl-C'])
       expect(text).toContain(part);
   });
@@ -25,7 +25,7 @@ describe('the welcome at a terminal', () => {
       token: 'secret',
       expires_at: '2026-11-29T09:30:00Z',
     };
-    const text = welcome({ ...where, firstAdminLink: link });
+    const text = formatWelcome({ ...where, firstAdminLink: link });
     for (const part of [
       `\n      ${link.address}\n`,
       'until 2026-11-29:',
@@ -33,12 +33,12 @@ describe('the welcome at a terminal', () => {
       'X-Requested-With',
     ])
       expect(text).toContain(part);
-    expect(welcome(where)).not.toMatch(/admin|invitation/);
+    expect(formatWelcome(where)).not.toMatch(/admin|invitation/);
   });
 
   it('says how webhooks come to this machine, or that they do', () => {
-    expect(welcome(where)).toContain('npm run dev');
-    const allowing = welcome({ ...where, allowsLocalReceivers: true });
+    expect(formatWelcome(where)).toContain('npm run dev');
+    const allowing = formatWelcome({ ...where, allowsLocalReceivers: true });
     expect(allowing).toContain('npm run listen -- --key "$KEY"');
     expect(allowing).not.toContain('npm run dev');
   });
@@ -78,8 +78,8 @@ describe('the link of the first admin, where nobody looks at a terminal', () => 
       Promise.resolve(token === undefined ? undefined : ({ purpose: 'first_admin', token, expires_at: '' } as const)),
   };
   const keep = () =>
-    keepFirstAdminLink(
-      { firstAdmin, appUrl: 'https://app.example', dataDir, logger: silentLogger, lookEveryMs: 20 },
+    maintainLinkFile(
+      { firstAdmin, appUrl: 'https://app.example', dataDir, logger: silentLogger, checkIntervalMs: 20 },
       shutdown,
     );
 

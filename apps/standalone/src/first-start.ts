@@ -9,30 +9,33 @@ import type { StandaloneConfig } from './config.ts';
 import type { Standalone } from './standalone.ts';
 
 /** A role that makes shipments, posts milestones and manages webhooks, in the test environment. */
-const FIRST_KEY = 'npm run --silent cli -- keys create --name first --environment test --role developer';
-const FILE = 'first-admin-link';
+const CREATE_FIRST_KEY_COMMAND = 'npm run --silent cli -- keys create --name first --environment test --role developer';
+const LINK_FILE_NAME = 'first-admin-link';
 const CHECK_INTERVAL_MS = 5_000;
 
 /** Says where everything is, once it is there: to people at a terminal, or in a line of the log. */
-export async function sayListening(config: StandaloneConfig, standalone: Standalone, logger: Logger): Promise<void> {
+export async function announceStart(config: StandaloneConfig, standalone: Standalone, logger: Logger): Promise<void> {
   const { url, managementUrl, shutdown } = standalone;
   if (url === undefined || managementUrl === undefined) return;
   const { dataDir, webhooks } = config;
   const isDefaultDataDir = dataDir === resolve('data');
   const allowsLocalReceivers = webhooks.allowedCidrs.length > 0;
-  const where = { url, managementUrl, dataDir, isDefaultDataDir, allowsLocalReceivers };
+  const addresses = { url, managementUrl, dataDir, isDefaultDataDir, allowsLocalReceivers };
   if (process.stdout.isTTY) {
-    process.stdout.write(welcome({ ...where, firstAdminLink: await firstAdminLink(standalone) }));
+    process.stdout.write(formatWelcome({ ...addresses, firstAdminLink: await createFirstAdminLink(standalone) }));
     return;
   }
-  const first_admin_link_file = await keepFirstAdminLink({ ...standalone, dataDir, logger }, shutdown);
+  const first_admin_link_file = await maintainLinkFile({ ...standalone, dataDir, logger }, shutdown);
   const fields = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: dataDir };
-  const first = { make_a_key_with: firstKeyCommand(where), ...(first_admin_link_file && { first_admin_link_file }) };
+  const first = {
+    make_a_key_with: firstKeyCommand(addresses),
+    ...(first_admin_link_file && { first_admin_link_file }),
+  };
   logger.info({ ...fields, ...first }, 'listening');
 }
 
 /** Where everything of a server is. */
-interface Whereabouts {
+interface ServerAddresses {
   readonly url: string;
   readonly managementUrl: string;
   readonly dataDir: string;
@@ -45,19 +48,19 @@ interface Whereabouts {
 }
 
 /** The command that creates the first key of a server. */
-export function firstKeyCommand({ dataDir, isDefaultDataDir }: Whereabouts): string {
-  return isDefaultDataDir ? FIRST_KEY : `DATA_DIR=${quoted(dataDir)} ${FIRST_KEY}`;
+export function firstKeyCommand({ dataDir, isDefaultDataDir }: ServerAddresses): string {
+  return isDefaultDataDir ? CREATE_FIRST_KEY_COMMAND : `DATA_DIR=${quoteForShell(dataDir)} ${CREATE_FIRST_KEY_COMMAND}`;
 }
 
 /** The text for a terminal once the server listens. Lines that are indented by four spaces can be pasted. */
-export function welcome(where: Whereabouts): string {
+export function formatWelcome(where: ServerAddresses): string {
   const { url, managementUrl, dataDir, allowsLocalReceivers, firstAdminLink } = where;
   return `
   API            ${url}
   Documentation  ${url}/docs
   Metrics        ${managementUrl}/metrics
   Data           ${dataDir}
-${firstAdminLink === undefined ? '' : firstAdmin(url, firstAdminLink)}
+${firstAdminLink === undefined ? '' : formatFirstAdminHelp(url, firstAdminLink)}
   In a second terminal, make a key and the first shipment:
 
     KEY=$(${firstKeyCommand(where)})
@@ -74,7 +77,7 @@ ${firstAdminLink === undefined ? '' : firstAdmin(url, firstAdminLink)}
 }
 
 /** How somebody becomes the first admin. What can be pasted wants an e-mail, a name and a password of their own. */
-function firstAdmin(url: string, { address, token, expires_at }: FirstAdminLink): string {
+function formatFirstAdminHelp(url: string, { address, token, expires_at }: FirstAdminLink): string {
   return `
   Nobody is an admin yet. Whoever has this one-time link becomes the first one, until ${expires_at.slice(0, 10)}:
 
@@ -86,7 +89,7 @@ function firstAdmin(url: string, { address, token, expires_at }: FirstAdminLink)
 `;
 }
 
-function quoted(path: string): string {
+function quoteForShell(path: string): string {
   return /^[\w/.-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -96,11 +99,11 @@ interface FirstAdminLinkOptions {
   readonly appUrl: string;
 }
 
-interface KeptLinkOptions extends FirstAdminLinkOptions {
+interface LinkFileOptions extends FirstAdminLinkOptions {
   readonly dataDir: string;
   readonly logger: Logger;
   /** How often it is looked whether there is an admin, in milliseconds; 5,000 unless told. */
-  readonly lookEveryMs?: number;
+  readonly checkIntervalMs?: number;
 }
 
 /** A link that makes whoever opens it the first admin. */
@@ -111,7 +114,10 @@ interface FirstAdminLink {
 }
 
 /** Undefined where there is an admin. */
-async function firstAdminLink({ firstAdmin, appUrl }: FirstAdminLinkOptions): Promise<FirstAdminLink | undefined> {
+async function createFirstAdminLink({
+  firstAdmin,
+  appUrl,
+}: FirstAdminLinkOptions): Promise<FirstAdminLink | undefined> {
   const link = await firstAdmin.link();
   return link && { ...link, address: linkAddress(appUrl, link.token) };
 }
@@ -121,33 +127,33 @@ async function firstAdminLink({ firstAdmin, appUrl }: FirstAdminLinkOptions): Pr
  * terminal, and a log is read by many.
  * @returns the file; undefined where there is an admin
  */
-export async function keepFirstAdminLink(options: KeptLinkOptions, shutdown: Shutdown): Promise<string | undefined> {
-  const { dataDir, logger, lookEveryMs = CHECK_INTERVAL_MS } = options;
-  const file = join(dataDir, FILE);
-  let kept: string | undefined;
-  const keep = async () => {
-    const link = (await firstAdminLink(options))?.address;
+export async function maintainLinkFile(options: LinkFileOptions, shutdown: Shutdown): Promise<string | undefined> {
+  const { dataDir, logger, checkIntervalMs: checkIntervalMs = CHECK_INTERVAL_MS } = options;
+  const file = join(dataDir, LINK_FILE_NAME);
+  let storedLink: string | undefined;
+  const updateFile = async () => {
+    const link = (await createFirstAdminLink(options))?.address;
     // Nearly at its end it is another one.
-    if (link !== undefined && link === kept) return;
+    if (link !== undefined && link === storedLink) return;
     await rm(file, { force: true });
     if (link !== undefined) await writeFile(file, `${link}\n`, { mode: 0o600, flag: 'wx' });
-    kept = link;
+    storedLink = link;
   };
-  await keep();
-  if (kept === undefined) return undefined;
+  await updateFile();
+  if (storedLink === undefined) return undefined;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const keepOn = async () => {
-    while (kept !== undefined) {
-      await pause(lookEveryMs, undefined, { signal, ref: false });
-      await keep().catch((error: unknown) => logger.warn({ file, error: String(error) }, 'link not kept'));
+  const updateRepeatedly = async () => {
+    while (storedLink !== undefined) {
+      await pause(checkIntervalMs, undefined, { signal, ref: false });
+      await updateFile().catch((error: unknown) => logger.warn({ file, error: String(error) }, 'link not kept'));
     }
   };
   // Ends with an abort, or with an admin.
-  const keeping = keepOn().catch(() => undefined);
+  const updating = updateRepeatedly().catch(() => undefined);
   shutdown.add('link of the first admin', async () => {
     stopping.abort();
-    await keeping;
+    await updating;
   });
   return file;
 }

@@ -2,14 +2,14 @@ import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
 import { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
 import { PlacesFileError } from '@tracking/places';
 import { Unavailable, type Logger } from '@tracking/ports';
-import { ConfigError, createLogger, warnOfMisspelt } from '@tracking/runtime';
+import { ConfigError, createLogger, warnOfMisspelledVariables } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
-import { sayListening } from './first-start.ts';
+import { announceStart } from './first-start.ts';
 import { startStandalone } from './standalone.ts';
 
 /** Prints an operator's mistake as one line; anything else is a fault of the program, and is printed with its stack. */
-function giveUp(error: unknown): never {
-  const theirs =
+function exitWithError(error: unknown): never {
+  const isOperatorError =
     error instanceof ConfigError ||
     error instanceof DataFolderInUse ||
     error instanceof DataFolderDamaged ||
@@ -17,12 +17,12 @@ function giveUp(error: unknown): never {
     error instanceof PlacesFileError ||
     // Thrown by the storage, for example when its disk is full.
     error instanceof Unavailable;
-  process.stderr.write(`${theirs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.stderr.write(`${isOperatorError ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
 }
 
 /** Where the command line, which started it for its own use, looks for what went wrong. */
-const onErrorOutput: Logger = {
+const errorOutputLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
@@ -34,8 +34,10 @@ const onErrorOutput: Logger = {
 try {
   const config = loadConfig();
   const administration = process.argv.includes('--administration');
-  const logger = administration ? onErrorOutput : await createLogger({ level: config.logLevel, service: 'standalone' });
-  warnOfMisspelt(logger, config.misspelt);
+  const logger = administration
+    ? errorOutputLogger
+    : await createLogger({ level: config.logLevel, service: 'standalone' });
+  warnOfMisspelledVariables(logger, config.misspelt);
   const standalone = await startStandalone(config, logger, administration ? 'administration' : 'server');
   const { ready, shutdown } = standalone;
   shutdown.onSignals();
@@ -46,7 +48,7 @@ try {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
     logger.warn(where, 'webhook receivers on these addresses are allowed: for development');
   }
-  await sayListening(config, standalone, logger);
+  await announceStart(config, standalone, logger);
 } catch (error) {
-  giveUp(error);
+  exitWithError(error);
 }

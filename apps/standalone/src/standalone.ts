@@ -6,7 +6,7 @@ import { IdempotencyClaims, createHttpApi } from '@tracking/http';
 import type { Identity } from '@tracking/identity';
 import { IdentityHttpModule } from '@tracking/identity-http';
 import type { Logger } from '@tracking/ports';
-import { Health, Shutdown, blaming, derivedKey, makeFirstAdmin, startManagementServer } from '@tracking/runtime';
+import { Health, Shutdown, blameSetting, deriveKey, createFirstAdmin, startManagementServer } from '@tracking/runtime';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
 import { SecretBox } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
@@ -16,8 +16,8 @@ import { openEngines, startFeatures } from './features.ts';
 /** The features of the public API, in the order of its description. */
 const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
-const SHUTDOWN_MS = 20_000;
-const CATCH_UP_MS = 5_000;
+const SHUTDOWN_TIMEOUT_MS = 20_000;
+const CATCH_UP_TIMEOUT_MS = 5_000;
 
 export interface Standalone {
   /** Where the API is; undefined without HTTP. */
@@ -37,10 +37,10 @@ export async function startStandalone(
   logger: Logger,
   mode: 'server' | 'administration',
 ): Promise<Standalone> {
-  const shutdown = new Shutdown(logger, SHUTDOWN_MS);
+  const shutdown = new Shutdown(logger, SHUTDOWN_TIMEOUT_MS);
   const health = new Health();
-  shutdown.onUncaught(() => health.draining());
-  const baseUrl = config.baseUrl ?? addressOf(config.host, config.port);
+  shutdown.onUncaught(() => health.markDraining());
+  const baseUrl = config.baseUrl ?? formatAddress(config.host, config.port);
   const appUrl = config.appUrl ?? baseUrl;
   const addresses = { appUrl, baseUrl };
 
@@ -56,15 +56,15 @@ export async function startStandalone(
   if (mode === 'administration') {
     return { url: undefined, managementUrl: undefined, appUrl, firstAdmin, ready: Promise.resolve(), shutdown };
   }
-  if (config.firstAdmin) await makeFirstAdmin(config.firstAdmin, (admin) => firstAdmin.ensure(admin));
+  if (config.firstAdmin) await createFirstAdmin(config.firstAdmin, (admin) => firstAdmin.ensure(admin));
 
   const report = () => {
-    health.engine('storage', engines.engine.failure);
+    health.setEngineStatus('storage', engines.engine.failure);
     return health.report();
   };
   const { managementHost, managementPort } = config;
   const managing = startManagementServer({ host: managementHost, port: managementPort }, engines.metrics, report);
-  const management = await blaming('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
+  const management = await blameSetting('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
   shutdown.add('management', () => management.close());
 
   const { quota, places, clock, metrics, secrets } = engines;
@@ -73,7 +73,7 @@ export async function startStandalone(
     clock,
     logger,
     metrics,
-    secret: derivedKey(secrets.secretsKey, 'idempotency'),
+    secret: deriveKey(secrets.secretsKey, 'idempotency'),
     responseCipher: (key) => new SecretBox(key),
     // The data folder is locked: every other process that took one is dead.
     takeOverAfterMs: 0,
@@ -98,33 +98,33 @@ export async function startStandalone(
         webAppFolder: WEB_APP_FOLDER,
         rateLimitPerMinute: config.rateLimitPerMinute,
         trustedProxies: config.trustedProxies,
-        cursorSecret: derivedKey(secrets.secretsKey, 'cursors'),
+        cursorSecret: deriveKey(secrets.secretsKey, 'cursors'),
       },
     },
     FEATURES,
   );
   // Which key wrote last is not remembered over an end: the first request already sees all that was acknowledged before.
   const head = await eventStore.head();
-  while (head !== undefined && !(await readModels.allReached(head, CATCH_UP_MS))) {
+  while (head !== undefined && !(await readModels.allReached(head, CATCH_UP_TIMEOUT_MS))) {
     logger.info({}, 'catching up before the first request');
   }
   // Not by Nest, which would log what is thrown anyway.
-  await blaming('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }));
+  await blameSetting('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }));
   shutdown.add('api', async () => {
-    health.draining();
+    health.markDraining();
     await api.close();
   });
   const { port } = api.getHttpServer().address() as AddressInfo;
   return {
-    url: addressOf(config.host, port),
-    managementUrl: addressOf(managementHost, management.port),
+    url: formatAddress(config.host, port),
+    managementUrl: formatAddress(managementHost, management.port),
     appUrl,
     firstAdmin,
-    ready: readModels.ready.then(() => health.started()),
+    ready: readModels.ready.then(() => health.markStarted()),
     shutdown,
   };
 }
 
-function addressOf(host: string, port: number): string {
+function formatAddress(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

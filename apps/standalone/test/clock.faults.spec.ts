@@ -1,7 +1,13 @@
 import { jest } from '@jest/globals';
 import { eventually, receivers, startReceiver, type RawReceiver } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
-import { client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
+import {
+  createClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
 
 jest.setTimeout(60_000);
 
@@ -31,7 +37,7 @@ describe('webhooks on a machine whose clock is set back', () => {
       .map(({ data }) => data.external_id);
 
   it('get what was acknowledged after enabling, and nothing from before or from while disabled', () =>
-    withFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       server = await startStandalone(folder, {
         NODE_OPTIONS: `--import ${STEPPING_CLOCK}`,
         WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8',
@@ -39,7 +45,7 @@ describe('webhooks on a machine whose clock is set back', () => {
       });
       receiver = await startClientReceiver();
       try {
-        api = client(server.url, await newKey(folder, 'test', 'developer'));
+        api = createClient(server.url, await createKey(folder, 'test', 'developer'));
         const made = await api.post('/v1/webhook_endpoints', { url: receiver.origin, event_types: ['*'] });
         const change = async (action: string): Promise<void> => {
           expect((await api.post(`/v1/webhook_endpoints/${made.data.id}/${action}`)).status).toBe(200);

@@ -1,6 +1,13 @@
 import { IN_SOAK } from '@tracking/testing';
 import type { Milestone, Shipment } from '@tracking/contracts';
-import { all, cli, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
+import {
+  listAll,
+  runCli,
+  createClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+} from './standalone-process.ts';
 
 const CYCLES = IN_SOAK ? 12 : 4;
 const CLIENTS = 24;
@@ -15,7 +22,7 @@ interface Acknowledged {
 /** Writes until the server is gone; kills it in the middle, as soon as `killAfter` writes were acknowledged. */
 async function loadUntilKilled(dataDir: string, key: string, cycle: number, known: Acknowledged): Promise<void> {
   const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-  const api = client(server.url, key);
+  const api = createClient(server.url, key);
   const killAfter = 20 + cycle * 37;
   let acknowledged = 0;
   let killed = false;
@@ -59,17 +66,18 @@ async function loadUntilKilled(dataDir: string, key: string, cycle: number, know
 
 describe('kill -9 under load', () => {
   it('loses nothing acknowledged, tears no stream, and starts again by itself', async () => {
-    await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir);
+    await withTemporaryFolder(async (dataDir) => {
+      const key = await createKey(dataDir);
       const known: Acknowledged = { versions: new Map(), milestones: new Map() };
       for (let cycle = 0; cycle < CYCLES; cycle += 1) await loadUntilKilled(dataDir, key, cycle, known);
 
       const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-      const api = client(server.url, key);
+      const api = createClient(server.url, key);
       const read = async () => {
-        const shipments = await all<Shipment>(api, '/v1/shipments');
+        const shipments = await listAll<Shipment>(api, '/v1/shipments');
         const milestones: Record<string, Milestone[]> = {};
-        for (const { id } of shipments) milestones[id] = await all<Milestone>(api, `/v1/shipments/${id}/milestones`);
+        for (const { id } of shipments)
+          milestones[id] = await listAll<Milestone>(api, `/v1/shipments/${id}/milestones`);
         return { shipments, milestones };
       };
       const before = await read();
@@ -82,9 +90,9 @@ describe('kill -9 under load', () => {
       }
       expect(new Set(before.shipments.map((shipment) => shipment.external_id)).size).toBe(before.shipments.length);
 
-      await cli(dataDir, 'read-models', 'rebuild');
+      await runCli(dataDir, 'read-models', 'rebuild');
       expect(await read()).toEqual(before);
-      expect(JSON.parse(await cli(dataDir, 'parked', 'list', '--json'))).toEqual({ data: [] });
+      expect(JSON.parse(await runCli(dataDir, 'parked', 'list', '--json'))).toEqual({ data: [] });
       await server.stop();
     });
   }, 240_000);

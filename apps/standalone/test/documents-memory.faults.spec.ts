@@ -5,8 +5,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { pdfPieces, sha256Of, takeTime } from '@tracking/testing';
 import axios, { type AxiosInstance } from 'axios';
-import { client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
-import { newShipment, uploadUrl, type Requested } from './uploads.ts';
+import {
+  createClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
+import { createShipment, uploadUrl, type RequestedUpload } from './uploads.ts';
 
 const AT_ONCE = 10;
 const MIB = 2 ** 20;
@@ -42,9 +48,9 @@ describe('ten files at once', () => {
     return most;
   };
 
-  const upload = async (shipmentId: string, name: string): Promise<Requested> => {
+  const upload = async (shipmentId: string, name: string): Promise<RequestedUpload> => {
     const size_bytes = FILE_MIB * MIB;
-    const { data: document } = await api.post<Requested>(`/v1/shipments/${shipmentId}/documents/uploads`, {
+    const { data: document } = await api.post<RequestedUpload>(`/v1/shipments/${shipmentId}/documents/uploads`, {
       type: 'other',
       file_name: `${name}.pdf`,
       content_type: 'application/pdf',
@@ -62,7 +68,7 @@ describe('ten files at once', () => {
     expect((await api.post(`/v1/documents/${document.id}/complete`)).status).toBe(200);
     return document;
   };
-  const download = async ({ id, checksum_sha256 }: Requested): Promise<void> => {
+  const download = async ({ id, checksum_sha256 }: RequestedUpload): Promise<void> => {
     const headers = { authorization: `Bearer ${key}` };
     const [response] = (await once(
       get(`${server.url}/v1/documents/${id}/download`, { headers, agent: false }),
@@ -76,14 +82,14 @@ describe('ten files at once', () => {
   it(
     'are uploaded and downloaded in memory that does not grow with them',
     () =>
-      withFolder(async (folder) => {
+      withTemporaryFolder(async (folder) => {
         for (const name of NAMES) hashes.set(name, sha256Of(pdfPieces(name, FILE_MIB * MIB)));
         const [first = '', ...others] = NAMES;
-        key = await newKey(folder);
+        key = await createKey(folder);
         server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
         try {
-          api = client(server.url, key);
-          const { id } = await newShipment(api);
+          api = createClient(server.url, key);
+          const { id } = await createShipment(api);
           await download(await upload(id, first));
           const before = await residentMiB();
           const uploading = Promise.all(others.map((name) => upload(id, name)));

@@ -1,17 +1,23 @@
 import { once } from 'node:events';
 import { eventually, pdfOf, takeTime } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
-import { client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
+import {
+  createClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
 import {
   BOUNDARY,
   FORM_HEAD,
-  beginSending,
-  lookThrough,
-  newShipment,
+  startUpload,
+  verifyDocuments,
+  createShipment,
   put,
   requestUpload,
-  send,
-  stored,
+  uploadForm,
+  listObjects,
   uploadUrl,
 } from './uploads.ts';
 
@@ -35,14 +41,14 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
 
   const start = async (env: Record<string, string> = {}) => {
     server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000', ...env });
-    api = client(server.url, key);
+    api = createClient(server.url, key);
   };
   const inFolder = (test: () => Promise<void>) => () =>
-    withFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       dataDir = folder;
-      key = await newKey(dataDir);
+      key = await createKey(dataDir);
       await start();
-      shipmentId = (await newShipment(api)).id;
+      shipmentId = (await createShipment(api)).id;
       try {
         await test();
       } finally {
@@ -53,11 +59,11 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
     await server.stop('SIGKILL');
     await start(env);
   };
-  const statuses = async () => [...(await lookThrough(api, shipmentId)).values()];
+  const statuses = async () => [...(await verifyDocuments(api, shipmentId)).values()];
   /** Three days later each object is looked at; what then is stored is what documents are made of. */
   const expectSwept = async (documents: number) => {
     await restart(SWEEPING);
-    await eventually(async () => expect(await stored(dataDir)).toHaveLength(documents), SOON);
+    await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(documents), SOON);
     // Uploads that nobody completed expire by the clock, which the sweep does not wait for.
     const present = async () => (await statuses()).filter((status) => !['expired', 'deleted'].includes(status));
     await eventually(async () => expect(await present()).toHaveLength(documents), SOON);
@@ -72,14 +78,14 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
       const form = { authorization, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
       const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
       const halves = [
-        beginSending('POST', url, form, 3_000_000).write(FORM_HEAD + bytes.toString('latin1', 0, 1_000_000), 'latin1'),
-        beginSending('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length).write(
+        startUpload('POST', url, form, 3_000_000).write(FORM_HEAD + bytes.toString('latin1', 0, 1_000_000), 'latin1'),
+        startUpload('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length).write(
           bytes.subarray(0, 1_000_000),
         ),
       ];
       expect(halves).toHaveLength(2);
       await eventually(async () => {
-        const parts = (await stored(dataDir)).filter((name) => name.endsWith('.part'));
+        const parts = (await listObjects(dataDir)).filter((name) => name.endsWith('.part'));
         expect(parts).toHaveLength(2);
       }, SOON);
       await restart();
@@ -93,7 +99,7 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
   );
 
   it.each([
-    ['a form', async () => void (await send(api, shipmentId, pdfOf('form', 100_000)))],
+    ['a form', async () => void (await uploadForm(api, shipmentId, pdfOf('form', 100_000)))],
     [
       'a URL of its own',
       async () => {
@@ -111,12 +117,12 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
         await ended;
         await start();
         expect((await statuses()).filter((status) => status !== 'pending_upload')).toEqual([]);
-        expect(await stored(dataDir)).toHaveLength(1);
-        for (const id of (await lookThrough(api, shipmentId)).keys()) {
+        expect(await listObjects(dataDir)).toHaveLength(1);
+        for (const id of (await verifyDocuments(api, shipmentId)).keys()) {
           const { status, data } = await api.post(`/v1/documents/${id}/complete`);
           expect([status, data.error.code]).toEqual([409, 'upload_missing']);
         }
-        expect((await send(api, shipmentId, pdfOf('other', 1_000))).status).toBe(201);
+        expect((await uploadForm(api, shipmentId, pdfOf('other', 1_000))).status).toBe(201);
         await expectSwept(1);
       })(),
     120_000,
@@ -125,17 +131,17 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
   it(
     'while it is deleted',
     inFolder(async () => {
-      const { data: document } = await send(api, shipmentId, pdfOf('deleted', 100_000));
-      const { data: other } = await send(api, shipmentId, pdfOf('kept', 100_000));
+      const { data: document } = await uploadForm(api, shipmentId, pdfOf('deleted', 100_000));
+      const { data: other } = await uploadForm(api, shipmentId, pdfOf('kept', 100_000));
       await restart(killedAt('destroying'));
       await expect(api.delete(`/v1/documents/${document.id}`)).rejects.toMatchObject({ isAxiosError: true });
       await restart();
-      const known = await lookThrough(api, shipmentId);
+      const known = await verifyDocuments(api, shipmentId);
       expect([known.get(document.id), known.get(other.id)]).toEqual(['deleted', 'uploaded']);
       // Long before anything is swept.
       await restart(ahead(1));
-      await eventually(async () => expect(await stored(dataDir)).toHaveLength(1), SOON);
-      expect((await lookThrough(api, shipmentId)).get(other.id)).toBe('uploaded');
+      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(1), SOON);
+      expect((await verifyDocuments(api, shipmentId)).get(other.id)).toBe('uploaded');
     }),
     120_000,
   );
@@ -155,7 +161,7 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
         acknowledged.set(id, done);
       };
       const uploadOne = async (name: string) => {
-        const { status, data } = await send(api, shipmentId, pdfOf(name, 150_000));
+        const { status, data } = await uploadForm(api, shipmentId, pdfOf(name, 150_000));
         expect(status).toBe(201);
         acknowledged.set(data.id, ['uploaded']);
         [approvable, deletable] = [data.id, approvable];
@@ -191,10 +197,10 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
       expect(acknowledged.size).toBeGreaterThanOrEqual(KILLS);
       await restart(SWEEPING);
       await eventually(async () => expect(await statuses()).not.toContain('pending_upload'), SOON);
-      const known = await lookThrough(api, shipmentId);
+      const known = await verifyDocuments(api, shipmentId);
       for (const [id, allowed] of acknowledged) expect([id, allowed]).toEqual([id, [known.get(id)]]);
       const present = [...known.values()].filter((status) => ['uploaded', 'approved'].includes(status));
-      await eventually(async () => expect(await stored(dataDir)).toHaveLength(present.length), SOON);
+      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(present.length), SOON);
     }),
     240_000,
   );

@@ -1,7 +1,14 @@
 import { jest } from '@jest/globals';
 import type { EventEnvelope, Shipment, ShipmentException } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { all, client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
+import {
+  listAll,
+  createClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
 
 jest.setTimeout(180_000);
 
@@ -16,14 +23,14 @@ const LATER = {
 
 /** Shipments that a process has checked since time passed. */
 async function checked({ managementUrl }: StandaloneProcess): Promise<number> {
-  const { data } = await client(managementUrl, 'none').get<string>('/metrics');
+  const { data } = await createClient(managementUrl, 'none').get<string>('/metrics');
   return Number(/^clock_checks_total\{outcome="checked"[^}]*\} (\d+)$/m.exec(data)?.[1] ?? 0);
 }
 
 /** Departures that were to be half a day ago, but for up to an hour. */
 async function create(folder: string, key: string): Promise<void> {
   const server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
-  const api = client(server.url, key);
+  const api = createClient(server.url, key);
   for (let first = 0; first < SHIPMENTS; first += 300) {
     const shipments = Array.from({ length: 300 }, (_, n) => ({
       external_id: `PO-${first + n}`,
@@ -38,8 +45,8 @@ async function create(folder: string, key: string): Promise<void> {
 
 describe('very many exceptions that became due in a downtime', () => {
   it('open once each, although the process is killed again and again amid them', () =>
-    withFolder(async (folder) => {
-      const key = await newKey(folder);
+    withTemporaryFolder(async (folder) => {
+      const key = await createKey(folder);
       await create(folder, key);
       let left = SHIPMENTS;
       for (const enough of [1, 40, 80]) {
@@ -56,10 +63,10 @@ describe('very many exceptions that became due in a downtime', () => {
       expect(left).toBeGreaterThan(0);
 
       const server = await startStandalone(folder, LATER);
-      const api = client(server.url, key);
-      const opened = () => all<EventEnvelope>(api, '/v1/events?type=exception.opened');
+      const api = createClient(server.url, key);
+      const opened = () => listAll<EventEnvelope>(api, '/v1/events?type=exception.opened');
       await eventually(async () => expect((await opened()).length).toBeGreaterThanOrEqual(SHIPMENTS), PATIENT);
-      const shipments = await all<Shipment>(api, '/v1/shipments');
+      const shipments = await listAll<Shipment>(api, '/v1/shipments');
       expect(shipments.map(({ open_exceptions_count }) => open_exceptions_count)).toEqual(shipments.map(() => 1));
       const exceptions = (await opened()).map(({ data }) => data['exception'] as unknown as ShipmentException);
       expect(exceptions.map(({ shipment_id }) => shipment_id).sort()).toEqual(shipments.map(({ id }) => id).sort());

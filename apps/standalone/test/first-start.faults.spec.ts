@@ -4,7 +4,13 @@ import { jest } from '@jest/globals';
 import type { User } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import axios from 'axios';
-import { cli, refusalOf, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
+import {
+  runCli,
+  runRefused,
+  startStandalone,
+  withTemporaryFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
 
 // Each of them starts processes, on machines that may have other work.
 jest.setTimeout(60_000);
@@ -12,7 +18,7 @@ jest.setTimeout(60_000);
 const ANN = { email: 'ann@example.com', password: 'a quiet harbour' };
 
 const users = async (dataDir: string) =>
-  (JSON.parse(await cli(dataDir, 'users', 'list', '--json')) as { data: User[] }).data;
+  (JSON.parse(await runCli(dataDir, 'users', 'list', '--json')) as { data: User[] }).data;
 const fileOf = (dataDir: string) => join(dataDir, 'first-admin-link');
 const listening = (server: StandaloneProcess) =>
   JSON.parse(
@@ -45,7 +51,7 @@ async function whileRunning(
 
 describe('the first start', () => {
   it('leaves a one-time link in a file, not in the log, and takes it away once there is an admin', async () => {
-    await withFolder(async (dataDir) => {
+    await withTemporaryFolder(async (dataDir) => {
       const file = fileOf(dataDir);
       let token = '';
       const printed = await whileRunning(dataDir, { APP_URL: 'https://app.example' }, async (server) => {
@@ -75,7 +81,7 @@ describe('the first start', () => {
   });
 
   it('makes the admin that the settings tell, once, and tells the password nowhere', async () => {
-    await withFolder(async (folder) => {
+    await withTemporaryFolder(async (folder) => {
       const dataDir = join(folder, 'data');
       const ADMIN_PASSWORD_FILE = join(folder, 'password');
       await writeFile(ADMIN_PASSWORD_FILE, `${ANN.password}\n`);
@@ -103,8 +109,8 @@ describe('the first start', () => {
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: 'password123' }, /^ADMIN_PASSWORD: .*common/],
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: ANN.email }, /^ADMIN_PASSWORD: .*e-mail/],
   ])('is refused with one line where it is told %j', async (env, line) => {
-    await withFolder(async (dataDir) => {
-      expect(await refusalOf(dataDir, env)).toMatch(line);
+    await withTemporaryFolder(async (dataDir) => {
+      expect(await runRefused(dataDir, env)).toMatch(line);
     });
   });
 });

@@ -3,17 +3,23 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ShipmentDocument } from '@tracking/contracts';
 import { eventually, pdfOf } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
-import { client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
+import {
+  createClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
 import {
   BOUNDARY,
   FORM_HEAD,
-  beginSending,
-  lookThrough,
-  newShipment,
+  startUpload,
+  verifyDocuments,
+  createShipment,
   put,
   requestUpload,
-  send,
-  stored,
+  uploadForm,
+  listObjects,
   uploadUrl,
 } from './uploads.ts';
 
@@ -68,12 +74,12 @@ describe('uploads that are no good, over real connections,', () => {
   let api: AxiosInstance;
 
   const inFolder = (test: () => Promise<void>) => () =>
-    withFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       dataDir = folder;
-      key = await newKey(dataDir);
+      key = await createKey(dataDir);
       server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-      api = client(server.url, key);
-      shipmentId = (await newShipment(api)).id;
+      api = createClient(server.url, key);
+      shipmentId = (await createShipment(api)).id;
       try {
         await test();
       } finally {
@@ -86,7 +92,7 @@ describe('uploads that are no good, over real connections,', () => {
       'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
     };
     const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
-    const outgoing = beginSending('POST', url, headers, 2 * bytes.length);
+    const outgoing = startUpload('POST', url, headers, 2 * bytes.length);
     outgoing.write(FORM_HEAD);
     outgoing.write(bytes);
     return outgoing;
@@ -107,17 +113,17 @@ describe('uploads that are no good, over real connections,', () => {
       const bytes = pdfOf('broken off', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const { headers } = document.upload;
-      const cut = beginSending('PUT', uploadUrl(document, server.url), headers, bytes.length);
+      const cut = startUpload('PUT', uploadUrl(document, server.url), headers, bytes.length);
       cut.write(bytes.subarray(0, 500_000));
       const form = beginForm(bytes);
-      await eventually(async () => expect(await stored(dataDir)).toHaveLength(2), SOON);
+      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(2), SOON);
       cut.destroy();
       form.destroy();
-      await eventually(async () => expect(await stored(dataDir)).toEqual([]), SOON);
-      expect([...(await lookThrough(api, shipmentId))]).toEqual([[document.id, 'pending_upload']]);
+      await eventually(async () => expect(await listObjects(dataDir)).toEqual([]), SOON);
+      expect([...(await verifyDocuments(api, shipmentId))]).toEqual([[document.id, 'pending_upload']]);
       expect((await put(document, bytes, server.url)).status).toBe(204);
       expect((await api.post(`/v1/documents/${document.id}/complete`)).status).toBe(200);
-      expect([...(await lookThrough(api, shipmentId)).values()]).toEqual(['uploaded']);
+      expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
     }),
     60_000,
   );
@@ -127,14 +133,14 @@ describe('uploads that are no good, over real connections,', () => {
     inFolder(async () => {
       const bytes = pdfOf('slow', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
-      const slow = beginSending('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length);
+      const slow = startUpload('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length);
       slow.write(bytes.subarray(0, 500_000));
       const answers = [slow, beginForm(bytes)].map(statusOf);
-      await eventually(async () => expect(await stored(dataDir)).toHaveLength(2), SOON);
-      expect((await send(api, shipmentId, pdfOf('quick', 100_000))).status).toBe(201);
+      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(2), SOON);
+      expect((await uploadForm(api, shipmentId, pdfOf('quick', 100_000))).status).toBe(201);
       expect(await Promise.all(answers)).toEqual([408, 408]);
-      await eventually(async () => expect(await stored(dataDir)).toHaveLength(1), SOON);
-      expect([...(await lookThrough(api, shipmentId)).values()].sort()).toEqual(['pending_upload', 'uploaded']);
+      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(1), SOON);
+      expect([...(await verifyDocuments(api, shipmentId)).values()].sort()).toEqual(['pending_upload', 'uploaded']);
     }),
     120_000,
   );
@@ -152,14 +158,14 @@ describe('uploads that are no good, over real connections,', () => {
       expect(codeOf(await complete())).toEqual([400, 'size_mismatch']);
       expect((await put(document, pdfOf('other', bytes.length), server.url)).status).toBe(204);
       expect(codeOf(await complete())).toEqual([400, 'checksum_mismatch']);
-      expect([...(await lookThrough(api, shipmentId)).values()]).toEqual(['pending_upload']);
+      expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['pending_upload']);
       const program = MALICIOUS['a program'] ?? Buffer.alloc(0);
       expect(codeOf(await put(document, program, server.url))).toEqual([400, 'unsupported_document_type']);
       expect(codeOf(await put(document, Buffer.alloc(0), server.url))).toEqual([400, 'empty_file']);
       expect((await put(document, bytes, server.url)).status).toBe(204);
       expect((await complete()).status).toBe(200);
-      expect([...(await lookThrough(api, shipmentId)).values()]).toEqual(['uploaded']);
-      expect(await stored(dataDir)).toHaveLength(1);
+      expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
+      expect(await listObjects(dataDir)).toHaveLength(1);
     }),
     60_000,
   );
@@ -168,12 +174,15 @@ describe('uploads that are no good, over real connections,', () => {
     'that are malicious: refused by what they hold, whatever they are called, and nothing of them is kept',
     inFolder(async () => {
       for (const [name, bytes] of Object.entries(MALICIOUS)) {
-        expect([name, codeOf(await send(api, shipmentId, bytes))]).toEqual([name, [400, 'unsupported_document_type']]);
+        expect([name, codeOf(await uploadForm(api, shipmentId, bytes))]).toEqual([
+          name,
+          [400, 'unsupported_document_type'],
+        ]);
         const document = await requestUpload(api, shipmentId, bytes);
         const answer = codeOf(await put(document, bytes, server.url));
         expect([name, answer]).toEqual([name, [400, 'unsupported_document_type']]);
       }
-      expect(await stored(dataDir)).toEqual([]);
+      expect(await listObjects(dataDir)).toEqual([]);
     }),
     60_000,
   );
@@ -201,7 +210,7 @@ describe('uploads that are no good, over real connections,', () => {
         const refused = await api.post(path, { ...fields, checksum_sha256: '0'.repeat(64) });
         expect([refused.status, refused.data.error.param]).toEqual([400, 'file_name']);
       }
-      for (const name of await stored(dataDir)) expect(name).toMatch(/^[a-z2-7]{26}-[a-z2-7]{26}$/);
+      for (const name of await listObjects(dataDir)) expect(name).toMatch(/^[a-z2-7]{26}-[a-z2-7]{26}$/);
     }),
     60_000,
   );

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
-import { firstKeyCommand, welcome } from '../src/first-start.ts';
+import { firstKeyCommand, formatWelcome } from '../src/first-start.ts';
 import {
-  cli,
-  client,
-  newKey,
-  startRefused,
+  runCli,
+  createClient,
+  createKey,
+  runToEnd,
   startStandalone,
-  withFolder,
+  withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
 
@@ -33,7 +33,7 @@ describe('running standalone', () => {
   });
 
   it('refuses a second process on the same data folder with one clear line', async () => {
-    const second = await startRefused(dataDir);
+    const second = await runToEnd(dataDir);
     expect(second.code).toBe(DATA_FOLDER_IN_USE_EXIT_CODE);
     expect(second.output.trim().split('\n')).toHaveLength(1);
     expect(second.output).toContain(dataDir);
@@ -41,12 +41,12 @@ describe('running standalone', () => {
   });
 
   it('answers its health, its documentation and its metrics', async () => {
-    const anyone = client(server.url, 'none');
+    const anyone = createClient(server.url, 'none');
     expect((await anyone.get('/health/live')).status).toBe(200);
     expect((await anyone.get('/health/ready')).data).toMatchObject({ status: 'ready' });
     expect((await anyone.get('/openapi.json')).data.openapi).toMatch(/^3\.1\./);
     expect((await anyone.get('/docs')).headers['content-type']).toContain('text/html');
-    const management = client(server.managementUrl, 'none');
+    const management = createClient(server.managementUrl, 'none');
     expect((await management.get('/metrics')).data).toContain('http_requests_total');
     expect((await management.get('/health/live')).data).toEqual({ status: 'live' });
     expect((await management.get('/health/ready')).data).toMatchObject({ status: 'ready', engines: { storage: 'ok' } });
@@ -56,7 +56,7 @@ describe('running standalone', () => {
   it('tells first commands that work when they are pasted', async () => {
     const { url, managementUrl } = server;
     const shown = { url, managementUrl, dataDir, isDefaultDataDir: false, allowsLocalReceivers: false };
-    const commands = welcome(shown)
+    const commands = formatWelcome(shown)
       .split('\n')
       .filter((line) => line.startsWith('    '));
     const answer = execFileSync('bash', ['-euo', 'pipefail', '-c', `${commands.join('\n')} -sS`], {
@@ -80,30 +80,33 @@ describe('running standalone', () => {
   });
 
   it('makes, lists and revokes keys while it runs', async () => {
-    const key = await newKey(dataDir, 'test', 'viewer');
+    const key = await createKey(dataDir, 'test', 'viewer');
     expect(key).toMatch(/^sk_test_\S+$/);
-    const api = client(server.url, key);
+    const api = createClient(server.url, key);
     expect((await api.get('/v1/shipments')).status).toBe(200);
     expect((await api.post('/v1/shipments', { external_id: 'A' })).data.error.code).toBe('permission_denied');
-    const listed = await cli(dataDir, 'keys', 'list', '--json');
+    const listed = await runCli(dataDir, 'keys', 'list', '--json');
     expect(listed).not.toContain(key);
     const row = JSON.parse(listed).data.find((one: { last_four: string }) => key.endsWith(one.last_four));
-    await cli(dataDir, 'keys', 'revoke', row.id);
+    await runCli(dataDir, 'keys', 'revoke', row.id);
     const refused = await api.get('/v1/shipments');
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
   });
 
   it('keeps workspaces and environments apart', async () => {
-    await cli(dataDir, 'workspaces', 'create', '--name', 'other');
+    await runCli(dataDir, 'workspaces', 'create', '--name', 'other');
     const [live, test, other] = await Promise.all([
-      newKey(dataDir, 'live'),
-      newKey(dataDir, 'test'),
-      newKey(dataDir, 'live', 'operator', 'other'),
+      createKey(dataDir, 'live'),
+      createKey(dataDir, 'test'),
+      createKey(dataDir, 'live', 'operator', 'other'),
     ]);
-    const created = await client(server.url, live).post('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
+    const created = await createClient(server.url, live).post('/v1/shipments', {
+      external_id: 'MINE',
+      house_bill: 'HB-1',
+    });
     expect(created.status).toBe(201);
     for (const key of [test, other]) {
-      const api = client(server.url, key);
+      const api = createClient(server.url, key);
       const path = `/v1/shipments/${created.data.id}`;
       expect((await api.get(path)).status).toBe(404);
       expect((await api.get(`${path}/milestones`)).status).toBe(404);
@@ -118,8 +121,8 @@ describe('running standalone', () => {
   });
 
   it('keeps its folder to itself and every key out of its log', async () => {
-    const key = await newKey(dataDir, 'live');
-    await client(server.url, key).get('/v1/shipments?limit=1');
+    const key = await createKey(dataDir, 'live');
+    await createClient(server.url, key).get('/v1/shipments?limit=1');
     expect(server.output()).not.toMatch(/sk_(live|test)_/);
     expect((await stat(dataDir)).mode & 0o077).toBe(0);
     for (const name of await readdir(dataDir)) expect((await stat(join(dataDir, name))).mode & 0o077).toBe(0);
@@ -128,16 +131,16 @@ describe('running standalone', () => {
 
 describe('standalone without a server', () => {
   it('answers the command line on a fresh folder, and the server accepts the key made there', async () => {
-    await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir);
+    await withTemporaryFolder(async (dataDir) => {
+      const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);
-      const created = await client(server.url, key).post('/v1/shipments', { external_id: 'PO-1' });
+      const created = await createClient(server.url, key).post('/v1/shipments', { external_id: 'PO-1' });
       expect(created.status).toBe(201);
       await server.stop();
       expect(server.child.exitCode).toBe(0);
       const last = server.output().split('\n').at(-1) ?? '';
       expect(JSON.parse(last)).toMatchObject({ level: 'info', msg: 'stopped' });
-      const models = JSON.parse(await cli(dataDir, 'read-models', 'list', '--json')).data;
+      const models = JSON.parse(await runCli(dataDir, 'read-models', 'list', '--json')).data;
       expect(models.map((model: { name: string }) => model.name)).toEqual(
         expect.arrayContaining(['shipments', 'milestones']),
       );

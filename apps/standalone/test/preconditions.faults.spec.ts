@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Shipment } from '@tracking/contracts';
 import { IN_SOAK, eventually, takeTime } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { client, newKey, startStandalone, withFolder } from './standalone-process.ts';
+import { createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
 const KILLS = IN_SOAK ? 5 : 2;
 const AT_ONCE = 20;
@@ -10,13 +10,15 @@ const SETTINGS = { RATE_LIMIT_PER_MINUTE: '1000000' };
 
 describe('kill -9 of a server to which many writes with the same If-Match are sent at once', () => {
   it('leaves one of them carried out, and its repeat is answered as it was', async () => {
-    await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir);
+    await withTemporaryFolder(async (dataDir) => {
+      const key = await createKey(dataDir);
       let server = await startStandalone(dataDir, SETTINGS);
-      const { data: shipment } = await client(server.url, key).post<Shipment>('/v1/shipments', { house_bill: 'HB' });
+      const { data: shipment } = await createClient(server.url, key).post<Shipment>('/v1/shipments', {
+        house_bill: 'HB',
+      });
       const path = `/v1/shipments/${shipment.id}`;
       for (let kill = 0; kill < KILLS; kill += 1) {
-        const before = client(server.url, key);
+        const before = createClient(server.url, key);
         const tag = String((await before.get(path)).headers['etag']);
         const names = Array.from({ length: AT_ONCE }, () => randomUUID());
         const send = (api: AxiosInstance, name: string): Promise<AxiosResponse<{ id?: string }>> =>
@@ -32,7 +34,7 @@ describe('kill -9 of a server to which many writes with the same If-Match are se
           sent.status === 'fulfilled' && sent.value.status === 201 ? [sent.value.data.id] : [],
         );
         server = await startStandalone(dataDir, SETTINGS);
-        const after = client(server.url, key);
+        const after = createClient(server.url, key);
         const repeated = await Promise.all(
           names.map((name) =>
             eventually(async () => {
@@ -47,7 +49,7 @@ describe('kill -9 of a server to which many writes with the same If-Match are se
         expect([[], [done[0]?.data.id]]).toContainEqual(told);
         expect((await after.get(path)).headers['etag']).toBe(done[0]?.headers['etag']);
       }
-      const { data } = await client(server.url, key).get<{ data: unknown[] }>(`${path}/milestones`);
+      const { data } = await createClient(server.url, key).get<{ data: unknown[] }>(`${path}/milestones`);
       expect(data.data).toHaveLength(KILLS);
       await server.stop();
     });

@@ -1,7 +1,7 @@
 import type { WorkspaceSettings } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
-import { all, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
+import { listAll, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
 const SHIPMENTS = 1_000;
 const AT_ONCE = 500;
@@ -33,11 +33,11 @@ async function hold(api: AxiosInstance): Promise<readonly string[]> {
 
 describe('kill -9 of a server that checks shipments by changed settings', () => {
   it('goes on from where it was: each is checked, and told once', async () => {
-    await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir, 'live', 'admin');
+    await withTemporaryFolder(async (dataDir) => {
+      const key = await createKey(dataDir, 'live', 'admin');
       const start = async () => {
         const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-        return { server, api: client(server.url, key) };
+        return { server, api: createClient(server.url, key) };
       };
       let { server, api } = await start();
       const recheck = async () => {
@@ -64,7 +64,7 @@ describe('kill -9 of a server that checks shipments by changed settings', () => 
         expect(await recheck()).toMatchObject({ state: 'done', checked: SHIPMENTS, finished_at: expect.any(String) });
       });
       const updated = await eventually(async () => {
-        const events = await all<Updated>(api, '/v1/events?type=exception.updated');
+        const events = await listAll<Updated>(api, '/v1/events?type=exception.updated');
         expect(events.length).toBeGreaterThanOrEqual(SHIPMENTS);
         return events;
       });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import { IN_SOAK, eventually, takeTime } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { all, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
+import { listAll, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
 const KILLS = IN_SOAK ? 16 : 4;
 const AT_ONCE = 50;
@@ -17,10 +17,12 @@ function told({ status, data, headers }: AxiosResponse<string>): string {
 
 describe('kill -9 of a server to which the same POST is sent fifty times at once', () => {
   it('leaves one resource and one answer', async () => {
-    await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir);
+    await withTemporaryFolder(async (dataDir) => {
+      const key = await createKey(dataDir);
       let server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-      const { data: shipment } = await client(server.url, key).post<Shipment>('/v1/shipments', { house_bill: 'HB' });
+      const { data: shipment } = await createClient(server.url, key).post<Shipment>('/v1/shipments', {
+        house_bill: 'HB',
+      });
       const bills: string[] = [];
       for (let kill = 0; kill < KILLS; kill += 1) {
         const house_bill = `HB-${kill}`;
@@ -39,7 +41,7 @@ describe('kill -9 of a server to which the same POST is sent fifty times at once
           else expect([409, 503]).toContain(answer.status);
           return answer.status;
         };
-        const before = client(server.url, key);
+        const before = createClient(server.url, key);
         const sent = Array.from({ length: AT_ONCE }, (_, turn) => send(before, turn % requests.length));
         const sending = Promise.allSettled(sent);
         await takeTime(kill * LATER_MS);
@@ -48,7 +50,7 @@ describe('kill -9 of a server to which the same POST is sent fifty times at once
           if (outcome.status === 'rejected' && !('isAxiosError' in Object(outcome.reason))) throw outcome.reason;
         }
         server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-        const after = client(server.url, key);
+        const after = createClient(server.url, key);
         const again = Array.from({ length: AT_ONCE }, (_, turn) =>
           eventually(async () => expect(await send(after, turn % requests.length)).toBe(201)),
         );
@@ -57,10 +59,10 @@ describe('kill -9 of a server to which the same POST is sent fifty times at once
         const reused = await after.post('/v1/shipments', {}, { headers: { 'Idempotency-Key': requests[0][2] } });
         expect([reused.status, reused.data.error.code]).toEqual([409, 'idempotency_key_reused']);
       }
-      const api = client(server.url, key);
-      const shipments = await all<Shipment>(api, '/v1/shipments');
+      const api = createClient(server.url, key);
+      const shipments = await listAll<Shipment>(api, '/v1/shipments');
       expect(shipments.map(({ house_bill }) => house_bill).sort()).toEqual(['HB', ...bills].sort());
-      expect(await all<Milestone>(api, `/v1/shipments/${shipment.id}/milestones`)).toHaveLength(KILLS);
+      expect(await listAll<Milestone>(api, `/v1/shipments/${shipment.id}/milestones`)).toHaveLength(KILLS);
       await server.stop();
     });
   }, 240_000);

@@ -25,7 +25,7 @@ export interface StandaloneProcess {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-export interface Ended {
+export interface EndedProcess {
   readonly code: number | null;
   readonly output: string;
 }
@@ -40,7 +40,7 @@ function launch(dataDir: string, env: Record<string, string>, wrapper: readonly 
 }
 
 /** `NODE_OPTIONS` of a process in which an error of this message is thrown, where nobody catches it, on this signal. */
-export function throwing(signal: NodeJS.Signals, message: string): string {
+export function throwOnSignal(signal: NodeJS.Signals, message: string): string {
   const code = `process.on('${signal}', () => { throw new Error('${message}') })`;
   return `--import=data:text/javascript,${encodeURIComponent(code).replaceAll("'", '%27')}`;
 }
@@ -75,11 +75,11 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
  * Starts it where it is expected to give up; answers how it ended.
  * @param wrapper a command that runs the rest of its arguments as a command
  */
-export async function startRefused(
+export async function runToEnd(
   dataDir: string,
   env: Record<string, string> = {},
   wrapper: readonly string[] = [],
-): Promise<Ended> {
+): Promise<EndedProcess> {
   const child = launch(dataDir, env, wrapper);
   let output = '';
   child.stdout?.on('data', (chunk) => (output += String(chunk)));
@@ -89,14 +89,14 @@ export async function startRefused(
 }
 
 /** Starts it where something is wrong that an operator can put right; answers the one line that says so. */
-export async function refusalOf(...args: Parameters<typeof startRefused>): Promise<string> {
-  const { code, output } = await startRefused(...args);
+export async function runRefused(...args: Parameters<typeof runToEnd>): Promise<string> {
+  const { code, output } = await runToEnd(...args);
   expect([code, output.trim().split('\n').length]).toEqual([1, 1]);
   return output.trim();
 }
 
 /** Runs the command line against a data folder; answers what it printed on standard output. */
-export async function cli(dataDir: string, ...args: string[]): Promise<string> {
+export async function runCli(dataDir: string, ...args: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
     cwd: root,
     env: { ...inherited, DATA_DIR: dataDir },
@@ -106,18 +106,18 @@ export async function cli(dataDir: string, ...args: string[]): Promise<string> {
 }
 
 /** Makes a key, with the server running or not. */
-export function newKey(
+export function createKey(
   dataDir: string,
   environment = 'live',
   role = 'operator',
   workspace = 'default',
 ): Promise<string> {
   const options = { name: 'e2e', environment, role, workspace };
-  return cli(dataDir, 'keys', 'create', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+  return runCli(dataDir, 'keys', 'create', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
 }
 
 /** Hands out a folder that is there for as long as the work takes. */
-export async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
+export async function withTemporaryFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'standalone-'));
   try {
     await work(folder);
@@ -127,7 +127,7 @@ export async function withFolder(work: (folder: string) => Promise<void>): Promi
 }
 
 /** A client of the API that never throws on a status. */
-export const client = (url: string, key: string): AxiosInstance =>
+export const createClient = (url: string, key: string): AxiosInstance =>
   axios.create({
     baseURL: url,
     headers: { authorization: `Bearer ${key}` },
@@ -137,7 +137,7 @@ export const client = (url: string, key: string): AxiosInstance =>
   });
 
 /** Every item of a list, page by page. */
-export async function all<T>(api: AxiosInstance, path: string): Promise<T[]> {
+export async function listAll<T>(api: AxiosInstance, path: string): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null = null;
   do {

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import {
-  cli,
-  client,
-  newKey,
-  refusalOf,
-  startRefused,
+  runCli,
+  createClient,
+  createKey,
+  runRefused,
+  runToEnd,
   startStandalone,
-  throwing,
-  withFolder,
+  throwOnSignal,
+  withTemporaryFolder,
 } from './standalone-process.ts';
 
 // Each of them starts processes, on machines that may have other work.
@@ -33,8 +33,8 @@ describe('standalone that cannot start', () => {
     ['HOST', '203.0.113.1'],
     ['MANAGEMENT_HOST', '203.0.113.1'],
   ])('refuses a wrong %s with one line that names it', async (name, value) => {
-    await withFolder(async (folder) => {
-      const ended = await startRefused(folder, { [name]: value });
+    await withTemporaryFolder(async (folder) => {
+      const ended = await runToEnd(folder, { [name]: value });
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toHaveLength(1);
       expect(ended.output).toContain(name);
@@ -45,8 +45,8 @@ describe('standalone that cannot start', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const taken = String((other.address() as AddressInfo).port);
-    await withFolder(async (folder) => {
-      const ended = await startRefused(folder, { [name]: taken });
+    await withTemporaryFolder(async (folder) => {
+      const ended = await runToEnd(folder, { [name]: taken });
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toEqual([expect.stringMatching(new RegExp(`\\b${name}:.*${taken}`))]);
     });
@@ -54,17 +54,17 @@ describe('standalone that cannot start', () => {
   });
 
   it('refuses a data folder that holds something else with one line that names it', async () => {
-    await withFolder(async (folder) => {
+    await withTemporaryFolder(async (folder) => {
       await writeFile(join(folder, 'storage.db'), 'no database of ours '.repeat(1000));
-      const ended = await startRefused(folder);
+      const ended = await runToEnd(folder);
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toEqual([expect.stringContaining(`DATA_DIR ${folder}: `)]);
     });
   });
 
   it('refuses another key for its secrets, or none, with one line that says what to do', async () => {
-    await withFolder(async (dataDir) => {
-      await newKey(dataDir);
+    await withTemporaryFolder(async (dataDir) => {
+      await createKey(dataDir);
       const file = join(dataDir, 'secrets.key');
       const key = await readFile(file, 'utf8');
       await rm(file);
@@ -72,11 +72,11 @@ describe('standalone that cannot start', () => {
         [{}, `SECRETS_KEY is not set and ${file} is missing`],
         [{ SECRETS_KEY: Buffer.alloc(32).toString('base64') }, 'SECRETS_KEY holds another key'],
       ] as const) {
-        const refused = await refusalOf(dataDir, env);
+        const refused = await runRefused(dataDir, env);
         expect(refused).toContain(fault);
         expect(refused).toMatch(/put that one back.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
       }
-      await expect(cli(dataDir, 'keys', 'list')).rejects.toThrow(`SECRETS_KEY is not set and ${file} is missing`);
+      await expect(runCli(dataDir, 'keys', 'list')).rejects.toThrow(`SECRETS_KEY is not set and ${file} is missing`);
       const server = await startStandalone(dataDir, { SECRETS_KEY: key.trim() });
       await server.stop();
     });
@@ -85,7 +85,7 @@ describe('standalone that cannot start', () => {
 
 describe('standalone with a setting that it does not know', () => {
   it('warns of what looks like a setting of its own, once, and of nothing else', async () => {
-    await withFolder(async (dataDir) => {
+    await withTemporaryFolder(async (dataDir) => {
       const others = { MONGODB_URL: 'mongodb://127.0.0.1', KAFKA_BROKER: '127.0.0.1:9092', DATABASE_URL: 'x' };
       const server = await startStandalone(dataDir, { ...others, WEBHOOKS_TIMOUT: '5s' });
       await server.stop();
@@ -102,10 +102,10 @@ describe('standalone with a setting that it does not know', () => {
 
 describe('standalone with an error that nobody catches', () => {
   it('logs it once, stops in order and ends with 1; the next start has everything', async () => {
-    await withFolder(async (dataDir) => {
-      const first = await startStandalone(dataDir, { NODE_OPTIONS: throwing('SIGUSR2', 'lost sk_live_abcdef') });
-      const key = await newKey(dataDir);
-      const created = await client(first.url, key).post('/v1/shipments', { external_id: 'PO-1' });
+    await withTemporaryFolder(async (dataDir) => {
+      const first = await startStandalone(dataDir, { NODE_OPTIONS: throwOnSignal('SIGUSR2', 'lost sk_live_abcdef') });
+      const key = await createKey(dataDir);
+      const created = await createClient(first.url, key).post('/v1/shipments', { external_id: 'PO-1' });
       await first.stop('SIGUSR2');
       expect(first.child.exitCode).toBe(1);
       const lines = first
@@ -119,7 +119,7 @@ describe('standalone with an error that nobody catches', () => {
         }),
       ]);
       const second = await startStandalone(dataDir);
-      expect((await client(second.url, key).get(`/v1/shipments/${created.data.id}`)).status).toBe(200);
+      expect((await createClient(second.url, key).get(`/v1/shipments/${created.data.id}`)).status).toBe(200);
       await second.stop();
     });
   });
@@ -127,10 +127,10 @@ describe('standalone with an error that nobody catches', () => {
 
 describe('standalone that is told to stop', () => {
   it('finishes what is in flight on SIGTERM', async () => {
-    await withFolder(async (dataDir) => {
+    await withTemporaryFolder(async (dataDir) => {
       const first = await startStandalone(dataDir);
-      const key = await newKey(dataDir);
-      const api = client(first.url, key);
+      const key = await createKey(dataDir);
+      const api = createClient(first.url, key);
       await api.post('/v1/shipments', { external_id: 'warm' });
       const posts = Array.from({ length: 50 }, (_, n) => api.post('/v1/shipments', { external_id: `PO-${n}` }));
       await Promise.race(posts);
@@ -140,7 +140,7 @@ describe('standalone that is told to stop', () => {
       const answered = outcomes.flatMap((post) => (post.status === 'fulfilled' ? [post.value] : []));
       expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([201]));
       const second = await startStandalone(dataDir);
-      const listed = await client(second.url, key).get('/v1/shipments', { params: { limit: 200 } });
+      const listed = await createClient(second.url, key).get('/v1/shipments', { params: { limit: 200 } });
       await second.stop();
       // Whoever was not answered was not served either.
       const stored = listed.data.data.map(({ external_id }: { external_id: string }) => external_id);

@@ -5,12 +5,12 @@ import { jest } from '@jest/globals';
 import { eventually, itWhere } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
-  all,
-  client,
-  newKey,
-  refusalOf,
+  listAll,
+  createClient,
+  createKey,
+  runRefused,
   startStandalone,
-  withFolder,
+  withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
 
@@ -24,7 +24,7 @@ const limitFiles = ({ child }: StandaloneProcess, bytes: number | 'unlimited') =
 
 const post = (api: AxiosInstance, external_id: string) => api.post('/v1/shipments', { external_id });
 const health = async ({ url, managementUrl }: StandaloneProcess) => {
-  const answers = [url, managementUrl].map((base) => client(base, 'none').get('/health/ready'));
+  const answers = [url, managementUrl].map((base) => createClient(base, 'none').get('/health/ready'));
   const [api, management] = await Promise.all(answers);
   expect(api?.data).toEqual(management?.data);
   return [api?.status, api?.data.status, api?.data.engines.storage];
@@ -34,10 +34,10 @@ describe('standalone on a disk that fails it', () => {
   itWhere(canLimit, 'prlimit is not installed')(
     'says that it is full and acknowledges nothing, and goes on by itself',
     async () => {
-      await withFolder(async (dataDir) => {
-        const key = await newKey(dataDir);
+      await withTemporaryFolder(async (dataDir) => {
+        const key = await createKey(dataDir);
         const server = await startStandalone(dataDir);
-        const api = client(server.url, key);
+        const api = createClient(server.url, key);
         expect((await post(api, 'before')).status).toBe(201);
         limitFiles(server, (await stat(join(dataDir, 'storage.db-wal'))).size);
         const refused = await eventually(async () => {
@@ -57,7 +57,7 @@ describe('standalone on a disk that fails it', () => {
         await server.stop('SIGKILL');
 
         const again = await startStandalone(dataDir);
-        const stored = (await all<{ external_id: string }>(client(again.url, key), '/v1/shipments')).map(
+        const stored = (await listAll<{ external_id: string }>(createClient(again.url, key), '/v1/shipments')).map(
           ({ external_id }) => external_id,
         );
         expect(stored).toEqual(expect.arrayContaining(['before', 'after']));
@@ -69,17 +69,17 @@ describe('standalone on a disk that fails it', () => {
   itWhere(canLimit, 'prlimit is not installed')(
     'ends at once, with one line, where it is full at the start',
     async () => {
-      await withFolder(async (dataDir) => {
-        expect(await refusalOf(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/no room on the disk/);
+      await withTemporaryFolder(async (dataDir) => {
+        expect(await runRefused(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/no room on the disk/);
       });
     },
   );
 
   it('says that its data folder is gone, and acknowledges nothing any more', async () => {
-    await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir);
+    await withTemporaryFolder(async (dataDir) => {
+      const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);
-      const api = client(server.url, key);
+      const api = createClient(server.url, key);
       expect((await post(api, 'before')).status).toBe(201);
       expect(await health(server)).toEqual([200, 'ready', 'ok']);
       await rm(dataDir, { recursive: true });
@@ -96,17 +96,17 @@ describe('standalone on a disk that fails it', () => {
   });
 
   it('is refused at the start, with one line, where its log was damaged in the middle', async () => {
-    await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir);
+    await withTemporaryFolder(async (dataDir) => {
+      const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);
-      const api = client(server.url, key);
+      const api = createClient(server.url, key);
       for (let n = 0; n < 50; n += 1) expect((await post(api, `PO-${n}`)).status).toBe(201);
       await server.stop('SIGKILL');
       const path = join(dataDir, 'storage.db-wal');
       const log = await readFile(path);
       log.fill(0x5a, Math.floor(log.length / 2), Math.floor(log.length / 2) + 64);
       await writeFile(path, log);
-      expect(await refusalOf(dataDir)).toMatch(
+      expect(await runRefused(dataDir)).toMatch(
         /is damaged: .* commits that were acknowledged\. Restore a backup; or, .* delete /,
       );
       await rm(join(dataDir, 'commits'));

@@ -2,7 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { all, cli, client, inherited, newKey, startStandalone, withFolder } from './standalone-process.ts';
+import {
+  listAll,
+  runCli,
+  createClient,
+  inherited,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+} from './standalone-process.ts';
 
 interface Resource {
   readonly id: string;
@@ -10,11 +18,13 @@ interface Resource {
 
 /** All that a key can see, in an order of its own. */
 async function seen(url: string, key: string): Promise<readonly unknown[]> {
-  const api = client(url, key);
+  const api = createClient(url, key);
   const byId = (one: Resource, other: Resource) => (one.id < other.id ? -1 : 1);
-  const shipments = await all<Resource>(api, '/v1/shipments');
-  const timelines = await Promise.all(shipments.map(({ id }) => all<Resource>(api, `/v1/shipments/${id}/milestones`)));
-  const events = await all<Resource>(api, '/v1/events');
+  const shipments = await listAll<Resource>(api, '/v1/shipments');
+  const timelines = await Promise.all(
+    shipments.map(({ id }) => listAll<Resource>(api, `/v1/shipments/${id}/milestones`)),
+  );
+  const events = await listAll<Resource>(api, '/v1/events');
   return [shipments.sort(byId), timelines.flat().sort(byId), events.sort(byId)];
 }
 
@@ -29,15 +39,15 @@ function piped(dataDir: string, line: readonly string[], input = ''): string {
 
 describe('the events of one system, taken into another', () => {
   it('make it answer the same there, whatever the workspace', async () => {
-    await withFolder(async (folder) => {
+    await withTemporaryFolder(async (folder) => {
       const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'events.jsonl')];
       const workspaces = ['default', 'acme'];
       const before: (readonly unknown[])[] = [];
       const one = await startStandalone(from);
-      await cli(from, 'workspaces', 'create', '--name', 'acme');
+      await runCli(from, 'workspaces', 'create', '--name', 'acme');
       for (const workspace of workspaces) {
-        const key = await newKey(from, 'live', 'operator', workspace);
-        const api = client(one.url, key);
+        const key = await createKey(from, 'live', 'operator', workspace);
+        const api = createClient(one.url, key);
         for (let n = 0; n < 5; n += 1) {
           const { data } = await api.post<Resource>('/v1/shipments', {
             external_id: `${workspace}-${n}`,
@@ -51,8 +61,10 @@ describe('the events of one system, taken into another', () => {
         before.push(await seen(one.url, key));
       }
       // While it runs.
-      const exported = JSON.parse(await cli(from, 'events', 'export', file, '--json')) as { events: number };
-      const listed = JSON.parse(await cli(from, 'events', 'list', '--workspace', 'acme', '--limit', '500', '--json'));
+      const exported = JSON.parse(await runCli(from, 'events', 'export', file, '--json')) as { events: number };
+      const listed = JSON.parse(
+        await runCli(from, 'events', 'list', '--workspace', 'acme', '--limit', '500', '--json'),
+      );
       const byId = (list: readonly Resource[]) => list.map(({ id }) => id).sort();
       expect(byId(listed.data)).toEqual(byId(before[1]?.[2] as Resource[]));
       await one.stop();
@@ -60,7 +72,7 @@ describe('the events of one system, taken into another', () => {
 
       const cut = join(folder, 'cut.jsonl');
       await writeFile(cut, (await readFile(file, 'utf8')).split('\n').slice(0, 30).join('\n'));
-      await expect(cli(to, 'events', 'import', cut)).rejects.toThrow('not whole');
+      await expect(runCli(to, 'events', 'import', cut)).rejects.toThrow('not whole');
       // Without a server, and through a pipe.
       const stream = piped(from, ['events', 'export', '-']);
       const lines = (text: string) =>
@@ -70,11 +82,11 @@ describe('the events of one system, taken into another', () => {
           .map((line): unknown => JSON.parse(line));
       expect(lines(stream)).toEqual(lines(await readFile(file, 'utf8')));
       piped(to, ['events', 'import', '-'], stream);
-      expect(JSON.parse(await cli(to, 'events', 'import', file, '--json'))).toEqual(exported);
+      expect(JSON.parse(await runCli(to, 'events', 'import', file, '--json'))).toEqual(exported);
 
       const other = await startStandalone(to);
       for (const [index, workspace] of workspaces.entries()) {
-        const key = await newKey(to, 'live', 'operator', workspace);
+        const key = await createKey(to, 'live', 'operator', workspace);
         expect(await seen(other.url, key)).toEqual(before[index]);
       }
       await other.stop();

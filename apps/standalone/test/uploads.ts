@@ -4,23 +4,27 @@ import { join } from 'node:path';
 import type { Shipment, ShipmentDocument } from '@tracking/contracts';
 import { sha256Of } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import { all } from './standalone-process.ts';
+import { listAll } from './standalone-process.ts';
 
 export const BOUNDARY = 'a-boundary-of-tests';
 
 /** A document whose bytes are to come. */
-export type Requested = ShipmentDocument & {
+export type RequestedUpload = ShipmentDocument & {
   readonly upload: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 };
 
-export async function newShipment(api: AxiosInstance): Promise<Shipment> {
+export async function createShipment(api: AxiosInstance): Promise<Shipment> {
   const { status, data } = await api.post<Shipment>('/v1/shipments', { house_bill: 'HB' });
   expect(status).toBe(201);
   return data;
 }
 
 /** Sends a document with its fields. */
-export function send(api: AxiosInstance, shipmentId: string, bytes: Buffer): Promise<AxiosResponse<ShipmentDocument>> {
+export function uploadForm(
+  api: AxiosInstance,
+  shipmentId: string,
+  bytes: Buffer,
+): Promise<AxiosResponse<ShipmentDocument>> {
   const form = new FormData();
   form.append('type', 'photo');
   form.append('file', new Blob([new Uint8Array(bytes)]), 'a.pdf');
@@ -33,8 +37,8 @@ export async function requestUpload(
   shipmentId: string,
   bytes: Buffer,
   fields: object = {},
-): Promise<Requested> {
-  const { status, data } = await api.post<Requested>(`/v1/shipments/${shipmentId}/documents/uploads`, {
+): Promise<RequestedUpload> {
+  const { status, data } = await api.post<RequestedUpload>(`/v1/shipments/${shipmentId}/documents/uploads`, {
     type: 'photo',
     file_name: 'a.pdf',
     content_type: 'application/pdf',
@@ -47,19 +51,19 @@ export async function requestUpload(
 }
 
 /** Where a server that was started again takes these bytes. */
-export function uploadUrl({ upload }: Requested, server: string): string {
+export function uploadUrl({ upload }: RequestedUpload, server: string): string {
   const { pathname, search } = new URL(upload.url);
   return server + pathname + search;
 }
 
-export function put(document: Requested, bytes: Buffer, server: string): Promise<AxiosResponse> {
+export function put(document: RequestedUpload, bytes: Buffer, server: string): Promise<AxiosResponse> {
   const headers = { ...document.upload.headers };
   const url = uploadUrl(document, server);
   return axios.put(url, bytes, { headers, validateStatus: () => true, proxy: false, maxBodyLength: Infinity });
 }
 
 /** Begins to send a body of `length` bytes; how it goes on is the caller's. Errors of its connection are nobody's. */
-export function beginSending(
+export function startUpload(
   method: string,
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -77,7 +81,7 @@ export const FORM_HEAD =
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
 
 /** Everything in the folder of objects: whole ones, and parts. */
-export function stored(dataDir: string): Promise<string[]> {
+export function listObjects(dataDir: string): Promise<string[]> {
   return readdir(join(dataDir, 'objects'));
 }
 
@@ -85,8 +89,8 @@ export function stored(dataDir: string): Promise<string[]> {
  * Looks at all documents of a shipment: what is there has the bytes that were told of it, and is counted. Answers the status
  * of each by id.
  */
-export async function lookThrough(api: AxiosInstance, shipmentId: string): Promise<ReadonlyMap<string, string>> {
-  const documents = await all<ShipmentDocument>(api, `/v1/shipments/${shipmentId}/documents`);
+export async function verifyDocuments(api: AxiosInstance, shipmentId: string): Promise<ReadonlyMap<string, string>> {
+  const documents = await listAll<ShipmentDocument>(api, `/v1/shipments/${shipmentId}/documents`);
   const present = documents.filter(({ download_url }) => download_url !== null);
   for (const { id, checksum_sha256, size_bytes } of present) {
     const { status, data } = await api.get<Buffer>(`/v1/documents/${id}/download`, { responseType: 'arraybuffer' });

@@ -8,14 +8,14 @@ import {
   type WebhookConfig,
 } from '@tracking/runtime';
 import {
-  callerTls,
-  channelToken,
-  kafkaSettings,
-  mongoSettings,
-  publicAddresses,
-  serverTls,
-  serviceSettings,
-  secretsKeySettings,
+  readClientTls,
+  readChannelToken,
+  readKafkaSettings,
+  readMongoSettings,
+  readPublicAddresses,
+  readServerTls,
+  readServiceSettings,
+  readSecretsKeySettings,
   type ServiceSettings,
 } from '@tracking/service';
 
@@ -36,19 +36,19 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
 /** @throws ConfigError naming the variable that is wrong */
 export function loadConfig(env: EnvironmentVariables = process.env): WebhooksConfig {
   const read = new ConfigReader(env);
-  const server = serverTls(read);
+  const server = readServerTls(read);
   // A service that accepts calls over TLS only makes no calls in plain text.
-  const { tls = server.tls && true } = callerTls(read);
+  const { tls = server.tls && true } = readClientTls(read);
   return {
-    ...serviceSettings(read),
+    ...readServiceSettings(read),
     address: `${read.get('HOST')}:${read.get('PORT', '4002')}`,
-    token: channelToken(read),
+    token: readChannelToken(read),
     ...server,
     shipments: { services: { shipments: read.required('SHIPMENTS_URL') }, ...(tls && { tls }) },
-    kafka: kafkaSettings(read, 'webhooks'),
-    mongo: mongoSettings(read),
-    ...secretsKeySettings(read),
-    addresses: publicAddresses(read),
+    kafka: readKafkaSettings(read, 'webhooks'),
+    mongo: readMongoSettings(read),
+    ...readSecretsKeySettings(read),
+    addresses: readPublicAddresses(read),
     webhooks: readWebhookConfig(read),
   };
 }

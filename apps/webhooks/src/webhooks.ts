@@ -1,7 +1,7 @@
 import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { sealingKey } from '@tracking/runtime';
+import { openSealingKey } from '@tracking/runtime';
 import { Service, openKafka, openMongo } from '@tracking/service';
 import { type ShipmentOperations, remoteEventMaker } from '@tracking/shipments';
 import { Webhooks, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
@@ -25,8 +25,9 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
 
-  const use = (key: Uint8Array, lost?: string) => service.untilAvailable(() => useSecretsKey(documentStore, key, lost));
-  const secretsKey = await sealingKey(config, use);
+  const use = (key: Uint8Array, lost?: string) =>
+    service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost));
+  const secretsKey = await openSealingKey(config, use);
 
   // Events that replays find missed
   const readModels = await ReadModels.start({
@@ -54,7 +55,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       metrics,
       settings: { addresses, timeoutMs, recoveryAfterMs, failingAfterMs, policy, retention },
     });
-  const webhooks = await service.untilAvailable(starting);
+  const webhooks = await service.retryUntilAvailable(starting);
   shutdown.add('webhooks', () => webhooks.stop());
 
   // Edge
@@ -62,5 +63,5 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   server.serve<WebhookOperations>(webhooks);
   await server.listen();
   shutdown.add('commands', () => server.close());
-  service.ready({ address: config.address });
+  service.markReady({ address: config.address });
 }

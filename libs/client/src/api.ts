@@ -1,4 +1,4 @@
-import { type Answered, Call, List, type Page, type RequestOptions } from './call.ts';
+import { type ApiResponse, Call, List, type Page, type RequestOptions } from './call.ts';
 import type { components, operations } from './generated/api.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import type { ApiRequest } from './http/request.ts';
@@ -9,8 +9,8 @@ interface Input<Id extends OperationId> {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: QueryOf<Id>;
   readonly body?: BodyOf<Id>;
-  /** See {@link ApiRequest.gone}. */
-  readonly gone?: AnswerOf<Id>;
+  /** See {@link ApiRequest.resultIfDeleted}. */
+  readonly resultIfDeleted?: AnswerOf<Id>;
   /** See {@link ApiRequest.endsOwnSession}. */
   readonly endsOwnSession?: boolean;
 }
@@ -21,7 +21,7 @@ export class Api {
 
   call<Id extends OperationId>(
     id: Id,
-    { path, query, body, gone, endsOwnSession }: Input<Id>,
+    { path, query, body, resultIfDeleted: resultIfDeleted, endsOwnSession }: Input<Id>,
     options?: RequestOptions,
   ): Call<AnswerOf<Id>> {
     return new Call(
@@ -29,7 +29,7 @@ export class Api {
         ...options,
         ...(query !== undefined && { query: query as Record<string, unknown> }),
         ...(body !== undefined && { body }),
-        ...(gone !== undefined && { gone }),
+        ...(resultIfDeleted !== undefined && { resultIfDeleted: resultIfDeleted }),
         ...(endsOwnSession !== undefined && { endsOwnSession }),
       }),
     );
@@ -37,8 +37,8 @@ export class Api {
 
   list<Id extends OperationId>(id: Id, { path, query }: Input<Id>, options?: RequestOptions): List<ItemOf<Id>> {
     return new List((cursor) => {
-      const asked = { ...query, ...(cursor !== undefined && { cursor }) };
-      return new Call(this.send<Page<ItemOf<Id>>>(id, path, { ...options, query: asked }));
+      const pageQuery = { ...query, ...(cursor !== undefined && { cursor }) };
+      return new Call(this.send<Page<ItemOf<Id>>>(id, path, { ...options, query: pageQuery }));
     });
   }
 
@@ -47,13 +47,13 @@ export class Api {
     id: OperationId,
     path: Readonly<Record<string, string>> | undefined,
     request: Omit<ApiRequest, 'method' | 'path'>,
-  ): Promise<Answered<T>> {
+  ): Promise<ApiResponse<T>> {
     const [method, template] = OPERATIONS[id];
-    return this.requester.request<T>({ ...request, method, path: filled(template, path) });
+    return this.requester.request<T>({ ...request, method, path: fillPath(template, path) });
   }
 }
 
-function filled(template: string, values: Readonly<Record<string, string>> = {}): string {
+function fillPath(template: string, values: Readonly<Record<string, string>> = {}): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     // An empty segment or dots would result in the path of another operation.
@@ -66,9 +66,9 @@ function filled(template: string, values: Readonly<Record<string, string>> = {})
 export type OperationId = keyof typeof OPERATIONS & keyof operations;
 
 type Parameters<Id extends OperationId> = operations[Id]['parameters'];
-type Given<T> = Exclude<T, undefined>;
-type AnswersOf<Id extends OperationId> = operations[Id]['responses'];
-type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Json } } ? Json : never;
+type Defined<T> = Exclude<T, undefined>;
+type ResponsesOf<Id extends OperationId> = operations[Id]['responses'];
+type JsonBody<Answer> = Answer extends { content: { 'application/json': infer Json } } ? Json : never;
 /** A filter with several values also accepts an array, which is sent separated by commas. */
 type OneOrMore<Value> = Value extends readonly (infer One)[]
   ? One | readonly One[]
@@ -77,15 +77,15 @@ type OneOrMore<Value> = Value extends readonly (infer One)[]
     : Value;
 
 /** Response body of an operation. */
-export type AnswerOf<Id extends OperationId> = JsonOf<AnswersOf<Id>[keyof AnswersOf<Id>]>;
+export type AnswerOf<Id extends OperationId> = JsonBody<ResponsesOf<Id>[keyof ResponsesOf<Id>]>;
 
 /** JSON request body of an operation. */
 export type BodyOf<Id extends OperationId> =
-  Given<operations[Id]['requestBody']> extends { content: { 'application/json': infer Json } } ? Json : never;
+  Defined<operations[Id]['requestBody']> extends { content: { 'application/json': infer Json } } ? Json : never;
 
 /** Filters, order and bounds of a list. */
 export type QueryOf<Id extends OperationId> = {
-  readonly [Name in keyof Given<Parameters<Id>['query']>]: OneOrMore<Given<Parameters<Id>['query']>[Name]>;
+  readonly [Name in keyof Defined<Parameters<Id>['query']>]: OneOrMore<Defined<Parameters<Id>['query']>[Name]>;
 };
 
 /** One item of a list. */

@@ -1,7 +1,7 @@
 import type { AxiosRequestConfig } from 'axios';
 
 /** A response with its body, status and headers. */
-export interface Answered<T> {
+export interface ApiResponse<T> {
   readonly data: T;
   /** 200, or 201 if the request created a resource. */
   readonly status: number;
@@ -21,18 +21,18 @@ export interface Answered<T> {
 export class Call<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Call';
 
-  constructor(private readonly answered: Promise<Answered<T>>) {}
+  constructor(private readonly response: Promise<ApiResponse<T>>) {}
 
   /** Returns the response with its status, headers and ids. */
-  withResponse(): Promise<Answered<T>> {
-    return this.answered;
+  withResponse(): Promise<ApiResponse<T>> {
+    return this.response;
   }
 
   then<Result = T, Refusal = never>(
     onFulfilled?: ((value: T) => Result | PromiseLike<Result>) | null,
     onRejected?: ((reason: unknown) => Refusal | PromiseLike<Refusal>) | null,
   ): Promise<Result | Refusal> {
-    return this.answered.then(({ data }) => data).then(onFulfilled, onRejected);
+    return this.response.then(({ data }) => data).then(onFulfilled, onRejected);
   }
 
   catch<Refusal = never>(
@@ -59,17 +59,17 @@ export interface Page<Item> {
  * hold fewer items than `limit`, even none, although others follow.
  */
 export class List<Item> implements AsyncIterable<Item> {
-  constructor(private readonly ask: (cursor: string | undefined) => Call<Page<Item>>) {}
+  constructor(private readonly requestPage: (cursor: string | undefined) => Call<Page<Item>>) {}
 
   /** Reads one page: the first one, or that of the cursor. */
   page(cursor?: string): Call<Page<Item>> {
-    return this.ask(cursor);
+    return this.requestPage(cursor);
   }
 
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let cursor: string | undefined;
     do {
-      const page = await this.ask(cursor);
+      const page = await this.requestPage(cursor);
       yield page;
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);

@@ -1,14 +1,14 @@
 import type { AnswerOf, Api, BodyOf, QueryOf } from './api.ts';
-import type { Answered, PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
+import type { ApiResponse, PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
 import { ApiError, type ErrorCode } from './errors.ts';
 import type { components } from './generated/api.ts';
 import type { Progress } from './http/request.ts';
-import { newKey } from './http/requester.ts';
+import { createIdempotencyKey } from './http/requester.ts';
 
 /** Transfers of bytes have no time limit. */
 const NO_TIME_LIMITS = { timeout: 0, deadline: 0 };
 /** Maximum size of a document in a single request. */
-const MULTIPART_LIMIT = 25 * 1_024 * 1_024;
+const MAX_MULTIPART_BYTES = 25 * 1_024 * 1_024;
 
 type DocumentWritten = AnswerOf<'addDocument'>;
 /** The request that uploads the bytes of a document. */
@@ -23,16 +23,16 @@ export class Documents {
    * @throws InvalidRequestError `unsupported_document_type` if the content has another type
    */
   async upload(shipmentId: string, upload: DocumentUpload, options: UploadOptions = {}): Promise<DocumentWritten> {
-    const { onProgress, presignedAbove = MULTIPART_LIMIT, ...rest } = options;
-    const whole = described(upload);
-    if (whole.file.size > presignedAbove) return this.presigned(shipmentId, whole, options);
+    const { onProgress, presignedAbove = MAX_MULTIPART_BYTES, ...rest } = options;
+    const whole = describeUpload(upload);
+    if (whole.file.size > presignedAbove) return this.uploadByUrl(shipmentId, whole, options);
     const { data } = await this.api.send<DocumentWritten>(
       'addDocument',
       { id: shipmentId },
       {
         ...NO_TIME_LIMITS,
         ...rest,
-        body: formOf(whole),
+        body: createForm(whole),
         ...(onProgress && { onUpload: onProgress }),
       },
     );
@@ -77,7 +77,7 @@ export class Documents {
   /** Downloads the bytes as a stream, all or a range of them. */
   async download(id: string, options: DownloadOptions = {}): Promise<Download> {
     const { range, ifRange, onProgress, ...rest } = options;
-    const answered: Answered<ReadableStream<Uint8Array<ArrayBuffer>>> = await this.api.send(
+    const answered: ApiResponse<ReadableStream<Uint8Array<ArrayBuffer>>> = await this.api.send(
       'downloadDocument',
       { id },
       {
@@ -108,9 +108,9 @@ export class Documents {
   }
 
   /** A repeat under the same key continues with the document of the first call. */
-  private async presigned(
+  private async uploadByUrl(
     shipmentId: string,
-    upload: ReturnType<typeof described>,
+    upload: ReturnType<typeof describeUpload>,
     { idempotencyKey: given, ...options }: UploadOptions,
   ): Promise<DocumentWritten> {
     const { file, checksum_sha256, replaces_document_id, type, file_name } = upload;
@@ -123,7 +123,7 @@ export class Documents {
       checksum_sha256: checksum_sha256 ?? (await sha256(file)),
       ...(replaces_document_id !== undefined && { replaces_document_id }),
     };
-    const idempotencyKey = given ?? newKey();
+    const idempotencyKey = given ?? createIdempotencyKey();
     const request = () =>
       this.requestUpload(shipmentId, body, { ...rest, ...(ifMatch !== undefined && { ifMatch }), idempotencyKey });
     const putOptions = { ...rest, ...(onProgress && { onProgress }) };
@@ -172,7 +172,7 @@ export interface UploadOptions extends Omit<PostOptions, 'strict'> {
 }
 
 /** Adds the fields that follow from the file. @throws TypeError if one is missing */
-function described(upload: DocumentUpload): DocumentUpload & { readonly file: Blob; readonly file_name: string } {
+function describeUpload(upload: DocumentUpload): DocumentUpload & { readonly file: Blob; readonly file_name: string } {
   const given = upload.file;
   const isBlob = typeof (given as Blob).stream === 'function';
   const name = upload.file_name ?? (given as Partial<File>).name;
@@ -184,7 +184,7 @@ function described(upload: DocumentUpload): DocumentUpload & { readonly file: Bl
 }
 
 /** The fields come first, because the service checks them before the file arrives. */
-function formOf({ type, file, file_name, replaces_document_id }: ReturnType<typeof described>): FormData {
+function createForm({ type, file, file_name, replaces_document_id }: ReturnType<typeof describeUpload>): FormData {
   const form = new FormData();
   form.append('type', type);
   if (replaces_document_id !== undefined) form.append('replaces_document_id', replaces_document_id);
@@ -221,17 +221,17 @@ export class Download {
   readonly range: { readonly start: number; readonly end: number; readonly total: number } | undefined;
 
   constructor(
-    { data, headers }: Answered<ReadableStream<Uint8Array<ArrayBuffer>>>,
+    { data, headers }: ApiResponse<ReadableStream<Uint8Array<ArrayBuffer>>>,
     onProgress?: (progress: Progress) => void,
   ) {
     const length = headers['content-length'];
     this.size = length === undefined ? undefined : Number(length);
     this.contentType = headers['content-type'] ?? 'application/octet-stream';
-    this.fileName = nameIn(headers['content-disposition'] ?? '');
+    this.fileName = parseFileName(headers['content-disposition'] ?? '');
     this.etag = headers['etag'];
     const [, start, end, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
     this.range = total === undefined ? undefined : { start: Number(start), end: Number(end), total: Number(total) };
-    this.stream = onProgress ? data.pipeThrough(counting(this.size, onProgress)) : data;
+    this.stream = onProgress ? data.pipeThrough(createProgressStream(this.size, onProgress)) : data;
   }
 
   async bytes(): Promise<Uint8Array<ArrayBuffer>> {
@@ -251,7 +251,7 @@ function rangeHeaders({ range, ifRange }: DownloadOptions): Record<string, strin
   };
 }
 
-function counting(total: number | undefined, onProgress: (progress: Progress) => void) {
+function createProgressStream(total: number | undefined, onProgress: (progress: Progress) => void) {
   let loaded = 0;
   return new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform: (chunk, controller) => {
@@ -263,7 +263,7 @@ function counting(total: number | undefined, onProgress: (progress: Progress) =>
 }
 
 /** The extended file name, or else the plain one (RFC 6266). */
-function nameIn(disposition: string): string | undefined {
+function parseFileName(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^;\s]+)/i.exec(disposition) ?? [];
   const [, quoted] = /filename="((?:[^"\\]|\\.)*)"/i.exec(disposition) ?? [];
   try {

@@ -18,7 +18,7 @@ export abstract class TrackingError extends Error {
 }
 
 /** The response that caused an error. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly error: Partial<ErrorDetail>;
@@ -41,15 +41,15 @@ export class ApiError extends TrackingError {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor({ status, headers, error }: ErrorAnswer) {
+  constructor({ status, headers, error }: ErrorResponse) {
     super(error.message ?? `The answer had status ${status}.`);
-    this.type = error.type ?? typeOfStatus(status);
+    this.type = error.type ?? typeForStatus(status);
     this.code = error.code ?? 'unexpected_answer';
     this.status = status;
     this.details = error.details ?? [];
     this.param = error.param ?? null;
     this.request_id = error.request_id ?? headers['request-id'];
-    this.retryAfter = secondsOf(headers['retry-after']);
+    this.retryAfter = parseRetryAfter(headers['retry-after']);
     this.headers = headers;
   }
 }
@@ -90,7 +90,7 @@ export class ConnectionError extends TrackingError {
 /** There was no response in time. */
 export class TimeoutError extends ConnectionError {}
 
-const CLASSES: Readonly<Record<ErrorType, new (answer: ErrorAnswer) => ApiError>> = {
+const ERROR_CLASSES: Readonly<Record<ErrorType, new (answer: ErrorResponse) => ApiError>> = {
   invalid_request: InvalidRequestError,
   authentication: AuthenticationError,
   permission: PermissionError,
@@ -101,14 +101,15 @@ const CLASSES: Readonly<Record<ErrorType, new (answer: ErrorAnswer) => ApiError>
 };
 
 /** @param body of the response; may have any form if it is not from the API */
-export function apiError(status: number, headers: Readonly<Record<string, string>>, body: unknown): ApiError {
+export function createApiError(status: number, headers: Readonly<Record<string, string>>, body: unknown): ApiError {
   const { error } = Object(body) as { readonly error?: unknown };
-  const told = Object(error) as Partial<ErrorDetail>;
-  const known = told.type !== undefined && Object.hasOwn(CLASSES, told.type) ? told.type : typeOfStatus(status);
-  return new CLASSES[known]({ status, headers, error: told });
+  const detail = Object(error) as Partial<ErrorDetail>;
+  const known =
+    detail.type !== undefined && Object.hasOwn(ERROR_CLASSES, detail.type) ? detail.type : typeForStatus(status);
+  return new ERROR_CLASSES[known]({ status, headers, error: detail });
 }
 
-function typeOfStatus(status: number): ErrorType {
+function typeForStatus(status: number): ErrorType {
   const types: Readonly<Record<number, ErrorType>> = {
     401: 'authentication',
     403: 'permission',
@@ -121,7 +122,7 @@ function typeOfStatus(status: number): ErrorType {
 }
 
 /** `Retry-After` is in seconds, or a date. */
-function secondsOf(value: string | undefined): number | undefined {
+function parseRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value.trim())) return Number(value);
   const at = Date.parse(value);

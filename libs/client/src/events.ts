@@ -2,11 +2,11 @@ import type { Api, QueryOf, TrackingEvent } from './api.ts';
 import type { ReadOptions, RequestOptions } from './call.ts';
 import { pause } from './http/requester.ts';
 
-const IDLE_MS = 45_000;
+const IDLE_TIMEOUT_MS = 45_000;
 /** Time before reconnecting, unless the API sets one. */
-const RETRY_MS = 2_000;
+const RECONNECT_DELAY_MS = 2_000;
 /** Maximum number of consecutive attempts to reconnect. With the longest waits they take some minutes. */
-const RETRIES = 20;
+const MAX_RECONNECTS = 20;
 
 export class Events {
   constructor(private readonly api: Api) {}
@@ -26,7 +26,7 @@ export class Events {
   }
 }
 
-type Piece = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
+type StreamChunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
 export interface StreamOptions extends Omit<RequestOptions, 'deadline'> {
   /** Continues after this event. Without it, the stream starts with the next event. */
@@ -45,7 +45,7 @@ export interface StreamOptions extends Omit<RequestOptions, 'deadline'> {
 export class EventStream implements AsyncIterable<TrackingEvent> {
   /** Current position. To continue in another process, store the `id` of the last event that you have processed. */
   lastEventId: string | undefined;
-  private retryMs = RETRY_MS;
+  private retryMs = RECONNECT_DELAY_MS;
 
   constructor(
     private readonly api: Api,
@@ -59,17 +59,17 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     const given = this.options.signal;
     const signal = given ?? new AbortController().signal;
     for (;;) {
-      yield* this.connection(signal);
+      yield* this.readConnection(signal);
       await pause(this.retryMs * (1 + Math.random() / 10), signal);
     }
   }
 
   /** Reads one connection until it ends, breaks or times out. */
-  private async *connection(signal: AbortSignal): AsyncGenerator<TrackingEvent, void, undefined> {
-    const over = new AbortController();
+  private async *readConnection(signal: AbortSignal): AsyncGenerator<TrackingEvent, void, undefined> {
+    const connectionEnd = new AbortController();
     let isOpen = false;
     try {
-      const stream = await this.open(AbortSignal.any([signal, over.signal]));
+      const stream = await this.open(AbortSignal.any([signal, connectionEnd.signal]));
       this.options.onConnection?.(true);
       isOpen = true;
       const reader = stream.getReader();
@@ -77,17 +77,17 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
       for (;;) {
         const { done, value } = await this.piece(reader, signal);
         if (done) return;
-        yield* this.heard(events.read(decoder.decode(value, { stream: true })));
+        yield* this.parseEvents(events.read(decoder.decode(value, { stream: true })));
         this.retryMs = events.retry ?? this.retryMs;
       }
     } finally {
-      over.abort();
+      connectionEnd.abort();
       if (isOpen) this.options.onConnection?.(false);
     }
   }
 
-  private *heard(told: readonly ServerSentEvent[]): Generator<TrackingEvent, void, undefined> {
-    for (const { data, id } of told) {
+  private *parseEvents(events: readonly ServerSentEvent[]): Generator<TrackingEvent, void, undefined> {
+    for (const { data, id } of events) {
       this.lastEventId = id;
       if (data !== '') yield JSON.parse(data) as TrackingEvent;
     }
@@ -100,7 +100,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
       ...options,
       query: this.query as Record<string, unknown>,
       headers: { Accept: 'text/event-stream', ...headers, ...(place !== undefined && { 'Last-Event-ID': place }) },
-      retries: options.retries ?? RETRIES,
+      retries: options.retries ?? MAX_RECONNECTS,
       deadline: 0,
       answer: 'stream',
       signal,
@@ -109,11 +109,11 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
   }
 
   /** Returns the next bytes, or the end if the connection broke or timed out. */
-  private async piece(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal): Promise<Piece> {
+  private async piece(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal): Promise<StreamChunk> {
     const over = { done: true, value: undefined } as const;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const silence = new Promise<typeof over>((resolve) => {
-      timer = setTimeout(() => resolve(over), this.options.idle ?? IDLE_MS);
+      timer = setTimeout(() => resolve(over), this.options.idle ?? IDLE_TIMEOUT_MS);
     });
     try {
       return await Promise.race([reader.read(), silence]);
@@ -141,7 +141,7 @@ export class ServerSentEvents {
   private rest = '';
   private data: string[] = [];
   private id = '';
-  private hasPlace = false;
+  private hasPosition = false;
 
   /** @returns the events that this piece completes */
   read(text: string): ServerSentEvent[] {
@@ -157,15 +157,15 @@ export class ServerSentEvents {
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
     if (field === 'data') this.data.push(value);
-    if (field === 'id' && !value.includes('\0')) [this.id, this.hasPlace] = [value, true];
+    if (field === 'id' && !value.includes('\0')) [this.id, this.hasPosition] = [value, true];
     if (field === 'retry' && /^\d+$/.test(value)) this.retry = Number(value);
     return [];
   }
 
   private dispatch(): ServerSentEvent[] {
-    if (this.data.length === 0 && !this.hasPlace) return [];
+    if (this.data.length === 0 && !this.hasPosition) return [];
     const event = { data: this.data.join('\n'), id: this.id };
-    [this.data, this.hasPlace] = [[], false];
+    [this.data, this.hasPosition] = [[], false];
     return [event];
   }
 }

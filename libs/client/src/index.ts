@@ -6,7 +6,7 @@ export type {
   WriteOptions,
   PostOptions,
   UpsertOptions,
-  Answered,
+  ApiResponse,
   Call,
   List,
   Page,

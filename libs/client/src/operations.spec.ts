@@ -1,4 +1,4 @@
-import { HostileServer, ok, type Asked } from '../test/hostile-server.ts';
+import { HostileServer, ok, type ReceivedRequest } from '../test/hostile-server.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import { TrackingClient, type OperationId } from './index.ts';
 
@@ -116,14 +116,14 @@ describe('every operation of the description', () => {
   afterAll(() => server.close());
 
   it.each(Object.entries(METHODS))('%s is asked for by its method', async (id, send) => {
-    server.behave((response, asked) => {
+    server.setHandlers((response, asked) => {
       if (asked.url !== '/v1/events/stream') return ok(page)(response, asked);
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\ndata: {}\n\n');
     });
     const options = { baseUrl: server.url, apiKey: 'sk_test_1', transport: { proxy: false } } as const;
     await send(new TrackingClient(options), server.url);
     const [method, template] = OPERATIONS[id as OperationId];
-    expect(server.asked.map((asked: Asked) => `${asked.method} ${asked.url}`)).toEqual([
+    expect(server.requests.map((asked: ReceivedRequest) => `${asked.method} ${asked.url}`)).toEqual([
       `${method} ${template.replaceAll(/[{}]/g, '')}`,
     ]);
   });

@@ -21,7 +21,11 @@ export class SessionOperations {
 
   /** Ends this session. If the answer to an earlier try was lost, the `id` of the result is empty. */
   signOut(options?: WriteOptions) {
-    return this.api.call('signOut', { gone: { id: '', deleted: true, warnings: [] }, endsOwnSession: true }, options);
+    return this.api.call(
+      'signOut',
+      { resultIfDeleted: { id: '', deleted: true, warnings: [] }, endsOwnSession: true },
+      options,
+    );
   }
 
   /** Changes the caller's password, and ends their other sessions. */
@@ -35,7 +39,7 @@ export class SessionOperations {
   }
 
   end(id: string, options?: WriteOptions) {
-    return this.api.call('endSession', { path: { id }, gone: { id, deleted: true, warnings: [] } }, options);
+    return this.api.call('endSession', { path: { id }, resultIfDeleted: { id, deleted: true, warnings: [] } }, options);
   }
 }
 

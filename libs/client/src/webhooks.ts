@@ -31,7 +31,11 @@ export class WebhookEndpoints {
 
   /** Deletes an endpoint and discards its pending deliveries. */
   delete(id: string, options?: WriteOptions) {
-    return this.api.call('deleteWebhookEndpoint', { path: { id }, gone: { id, deleted: true, warnings: [] } }, options);
+    return this.api.call(
+      'deleteWebhookEndpoint',
+      { path: { id }, resultIfDeleted: { id, deleted: true, warnings: [] } },
+      options,
+    );
   }
 
   /** Sends the endpoint a challenge. `last_verification` holds the result. */
@@ -160,8 +164,8 @@ export interface WebhookToVerify {
  * WebhookTimestampError if it was signed too long ago
  */
 export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEvent | EndpointVerification> {
-  const body = bytesOf(webhook.rawBody);
-  const header = headerReader(webhook.headers);
+  const body = toBytes(webhook.rawBody);
+  const header = createHeaderReader(webhook.headers);
   const secrets = [webhook.secret].flat().filter((secret) => typeof secret === 'string' && secret !== '');
   // Anybody could forge signatures with an empty secret.
   if (secrets.length === 0) throw new TypeError('verifyWebhook needs the secret of the endpoint.');
@@ -175,7 +179,7 @@ export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEv
   if (Math.abs(seconds - signed.timestamp) > (webhook.tolerance ?? TOLERANCE_SECONDS)) {
     throw new WebhookTimestampError(`The request was signed at ${signed.timestamp}, too far from now.`);
   }
-  return eventOf(body);
+  return parseEvent(body);
 }
 
 async function isSigned(signed: SignedRequest, body: Uint8Array, secrets: readonly string[]): Promise<boolean> {
@@ -183,26 +187,26 @@ async function isSigned(signed: SignedRequest, body: Uint8Array, secrets: readon
   const content = new Uint8Array(prefix.length + body.length);
   content.set(prefix);
   content.set(body, prefix.length);
-  const verdicts: boolean[] = [];
+  const results: boolean[] = [];
   for (const secret of secrets) {
-    const bytes = signed.keyOf(secret);
+    const bytes = signed.deriveKey(secret);
     if (bytes === undefined) continue;
     const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
     for (const signature of signed.signatures) {
-      verdicts.push(await crypto.subtle.verify('HMAC', key, signature, content));
+      results.push(await crypto.subtle.verify('HMAC', key, signature, content));
     }
   }
-  return verdicts.includes(true);
+  return results.includes(true);
 }
 
-function bytesOf(rawBody: unknown): Uint8Array {
+function toBytes(rawBody: unknown): Uint8Array {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (ArrayBuffer.isView(rawBody)) return new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
   if (Object.prototype.toString.call(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
   throw new TypeError('rawBody must be the text or the bytes that came, not what was parsed of them.');
 }
 
-function headerReader(headers: WebhookToVerify['headers']): (name: string) => string | undefined {
+function createHeaderReader(headers: WebhookToVerify['headers']): (name: string) => string | undefined {
   const isHeaders = (given: typeof headers): given is Headers => typeof given['forEach'] === 'function';
   const entries = isHeaders(headers) ? [...headers] : Object.entries(headers);
   const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
@@ -212,7 +216,7 @@ function headerReader(headers: WebhookToVerify['headers']): (name: string) => st
   };
 }
 
-function eventOf(body: Uint8Array): WebhookEvent | EndpointVerification {
+function parseEvent(body: Uint8Array): WebhookEvent | EndpointVerification {
   let event: Partial<WebhookEvent>;
   try {
     event = Object(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
@@ -233,10 +237,10 @@ interface SignedRequest {
   readonly prefix: string;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
   /** Undefined if the secret has the wrong form. */
-  readonly keyOf: (secret: string) => Uint8Array<ArrayBuffer> | undefined;
+  readonly deriveKey: (secret: string) => Uint8Array<ArrayBuffer> | undefined;
 }
 
-interface Scheme {
+interface SignatureScheme {
   /** Headers of the scheme, in lower case. Any of them selects it. */
   readonly names: readonly string[];
   /** @throws WebhookFormError */
@@ -244,13 +248,17 @@ interface Scheme {
 }
 
 /** `Service-Signature: t=<unix seconds>,v1=<hex>`, several `v1` during a rotation; the key is the whole secret. */
-const service: Scheme = {
+const service: SignatureScheme = {
   names: ['service-signature'],
   read: (header) => {
     const parts = (header('service-signature') ?? '').split(',').map((part) => part.trim().split('='));
     const t = parts.find(([name]) => name === 't')?.[1] ?? '';
     const signatures = parts.flatMap(([name, value = '']) => (name === 'v1' ? (fromHex(value) ?? []) : []));
-    return { ...signedAt(t, signatures), prefix: `${t}.`, keyOf: (secret) => new TextEncoder().encode(secret) };
+    return {
+      ...parseSignature(t, signatures),
+      prefix: `${t}.`,
+      deriveKey: (secret) => new TextEncoder().encode(secret),
+    };
   },
 };
 
@@ -258,23 +266,26 @@ const service: Scheme = {
  * Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature: v1,<base64> …`; the key is the part after
  * `whsec_`.
  */
-const standard: Scheme = {
+const standard: SignatureScheme = {
   names: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
   read: (header) => {
     const t = header('webhook-timestamp') ?? '';
     const parts = (header('webhook-signature') ?? '').split(/\s+/).map((part) => part.split(','));
     const signatures = parts.flatMap(([name, value = '']) => (name === 'v1' ? (fromBase64(value) ?? []) : []));
     return {
-      ...signedAt(t, signatures),
+      ...parseSignature(t, signatures),
       prefix: `${header('webhook-id') ?? ''}.${t}.`,
-      keyOf: (secret) => fromBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret),
+      deriveKey: (secret) => fromBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret),
     };
   },
 };
 
-const schemes: readonly Scheme[] = [service, standard];
+const schemes: readonly SignatureScheme[] = [service, standard];
 
-function signedAt(t: string, signatures: SignedRequest['signatures']): Pick<SignedRequest, 'timestamp' | 'signatures'> {
+function parseSignature(
+  t: string,
+  signatures: SignedRequest['signatures'],
+): Pick<SignedRequest, 'timestamp' | 'signatures'> {
   if (!/^\d{1,12}$/.test(t)) throw new WebhookFormError('The signature has no timestamp.');
   if (signatures.length === 0) throw new WebhookFormError('The signature has no value that can be read.');
   return { timestamp: Number(t), signatures };

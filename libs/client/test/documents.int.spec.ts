@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TrackingClient, type Progress } from '../src/index.ts';
 import { fileFrom } from '../src/node.ts';
-import { HostileServer, breaksOff, json, ok, refused, type Answer } from './hostile-server.ts';
+import {
+  HostileServer,
+  resetConnection,
+  respondJson,
+  ok,
+  respondError,
+  type RequestHandler,
+} from './hostile-server.ts';
 
 const PDF = 'application/pdf';
 
@@ -22,26 +29,26 @@ describe('documents', () => {
       backoff: { first: 1, most: 2 },
       transport: { proxy: false },
     }).documents;
-  const asked = () => server.asked.map(({ method, url }) => `${method} ${url}`);
+  const asked = () => server.requests.map(({ method, url }) => `${method} ${url}`);
   const text = 'bytes of 港.pdf'.repeat(1_000);
   const file = new File([text], '港.pdf', { type: PDF });
-  const requested: Answer = (response, request) =>
-    json(201, {
+  const requested: RequestHandler = (response, request) =>
+    respondJson(201, {
       id: 'doc_1',
       upload: { method: 'PUT', url: `${server.url}/content?token=x`, headers: { 'content-type': PDF }, expires_at: '' },
     })(response, request);
 
-  const stored: Answer = (response) => void response.writeHead(204).end();
+  const stored: RequestHandler = (response) => void response.writeHead(204).end();
 
   it('are sent in one request, fields first, with progress, again where that breaks', async () => {
-    server.behave(breaksOff, json(201, { id: 'doc_1' }));
+    server.setHandlers(resetConnection, respondJson(201, { id: 'doc_1' }));
     const told: Progress[] = [];
     const upload = { type: 'bill_of_lading', file, replaces_document_id: 'doc_0' } as const;
     expect(await documents().upload('shp_1', upload, { onProgress: (progress) => told.push(progress) })).toEqual({
       id: 'doc_1',
     });
     expect(asked()).toEqual(Array(2).fill('POST /v1/shipments/shp_1/documents'));
-    const [first, second] = server.asked;
+    const [first, second] = server.requests;
     expect(first?.headers['idempotency-key']).toBe(second?.headers['idempotency-key']);
     expect(second?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
     const names = [...String(second?.body).matchAll(/ name="([^"]+)"(?:; filename="([^"]+)")?/g)];
@@ -56,7 +63,7 @@ describe('documents', () => {
   });
 
   it('above the limit are asked for, put without credentials, and completed', async () => {
-    server.behave(requested, breaksOff, stored, ok({ id: 'doc_1' }));
+    server.setHandlers(requested, resetConnection, stored, ok({ id: 'doc_1' }));
     const told: Progress[] = [];
     const options = { presignedAbove: 10, onProgress: (progress: Progress) => told.push(progress) };
     expect(await documents().upload('shp_1', { type: 'photo', file }, options)).toEqual({ id: 'doc_1' });
@@ -66,14 +73,14 @@ describe('documents', () => {
       'PUT /content?token=x',
       'POST /v1/documents/doc_1/complete',
     ]);
-    expect(JSON.parse(server.asked[0]?.body ?? '')).toEqual({
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({
       type: 'photo',
       file_name: '港.pdf',
       content_type: PDF,
       size_bytes: file.size,
       checksum_sha256: createHash('sha256').update(text).digest('hex'),
     });
-    const put = server.asked[2];
+    const put = server.requests[2];
     expect(put?.body).toBe(text);
     expect(put?.headers).toMatchObject({ 'content-type': PDF, 'content-length': String(file.size) });
     for (const name of ['authorization', 'consistency-token', 'idempotency-key', 'cookie']) {
@@ -84,13 +91,19 @@ describe('documents', () => {
 
   it('above the limit get another URL when theirs expires, and are returned when they are complete already', async () => {
     const upload = () => documents().upload('shp_1', { type: 'photo', file }, { presignedAbove: 10 });
-    server.behave(requested, refused(403, 'permission', 'invalid_upload_url'), requested, stored, ok({ id: 'doc_1' }));
+    server.setHandlers(
+      requested,
+      respondError(403, 'permission', 'invalid_upload_url'),
+      requested,
+      stored,
+      ok({ id: 'doc_1' }),
+    );
     expect(await upload()).toEqual({ id: 'doc_1' });
-    expect(server.asked[2]?.headers['idempotency-key']).toBe(server.asked[0]?.headers['idempotency-key']);
-    const notPending = refused(409, 'conflict', 'document_not_pending');
-    server.behave(requested, notPending, ok({ id: 'doc_1' }));
+    expect(server.requests[2]?.headers['idempotency-key']).toBe(server.requests[0]?.headers['idempotency-key']);
+    const notPending = respondError(409, 'conflict', 'document_not_pending');
+    server.setHandlers(requested, notPending, ok({ id: 'doc_1' }));
     expect(await upload()).toEqual({ id: 'doc_1' });
-    server.behave(requested, notPending, notPending);
+    server.setHandlers(requested, notPending, notPending);
     await expect(upload()).rejects.toMatchObject({ code: 'document_not_pending' });
   });
 
@@ -103,10 +116,10 @@ describe('documents', () => {
         file_name: 'a b.pdf',
         checksum_sha256: createHash('sha256').update(text).digest('hex'),
       });
-      server.behave(requested, stored, ok({ id: 'doc_1' }));
+      server.setHandlers(requested, stored, ok({ id: 'doc_1' }));
       await documents().upload('shp_1', { type: 'photo', content_type: PDF, ...local }, { presignedAbove: 0 });
-      expect(JSON.parse(server.asked[0]?.body ?? '')).toMatchObject({ content_type: PDF, size_bytes: file.size });
-      expect(server.asked[1]?.body).toBe(text);
+      expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ content_type: PDF, size_bytes: file.size });
+      expect(server.requests[1]?.body).toBe(text);
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -118,7 +131,7 @@ describe('documents', () => {
   });
 
   it('are downloaded as a stream, all or a range, with their name', async () => {
-    const answer: Answer = (response, { headers }) => {
+    const answer: RequestHandler = (response, { headers }) => {
       const range = /bytes=(\d+)-(\d*)/.exec(headers.range ?? '');
       const [start, end] = [Number(range?.[1] ?? 0), Number(range?.[2] || text.length - 1)];
       const part = text.slice(start, end + 1);
@@ -131,7 +144,7 @@ describe('documents', () => {
       });
       response.end(part);
     };
-    server.behave(breaksOff, answer);
+    server.setHandlers(resetConnection, answer);
     const told: Progress[] = [];
     const whole = await documents().download('doc_1', { onProgress: (progress) => told.push(progress) });
     expect(whole).toMatchObject({ contentType: PDF, fileName: '港 "1".pdf', etag: '"x"', range: undefined });
@@ -140,8 +153,8 @@ describe('documents', () => {
     const part = await documents().download('doc_1', { range: { start: 0, end: 4 }, ifRange: '"x"' });
     expect(part.range).toEqual({ start: 0, end: 4, total: text.length });
     expect(await (await part.blob()).text()).toBe('bytes');
-    expect(server.asked.at(-1)?.headers).toMatchObject({ range: 'bytes=0-4', 'if-range': '"x"' });
-    server.behave(refused(416, 'invalid_request', 'range_not_satisfiable'));
+    expect(server.requests.at(-1)?.headers).toMatchObject({ range: 'bytes=0-4', 'if-range': '"x"' });
+    server.setHandlers(respondError(416, 'invalid_request', 'range_not_satisfiable'));
     const beyond = documents().download('doc_1', { range: { start: 1_000_000 } });
     await expect(beyond).rejects.toMatchObject({ code: 'range_not_satisfiable', status: 416 });
   });

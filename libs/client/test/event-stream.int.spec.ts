@@ -1,9 +1,9 @@
 import { ConnectionError, TrackingClient, type StreamOptions } from '../src/index.ts';
-import { HostileServer, breaksOff, refused, type Answer } from './hostile-server.ts';
+import { HostileServer, resetConnection, respondError, type RequestHandler } from './hostile-server.ts';
 
 const event = (n: number) => `id: evt_${n}\ndata: {"id":"evt_${n}","type":"shipment.created","data":{}}\n\n`;
 const begins =
-  (text: string, then: (response: Parameters<Answer>[0]) => void): Answer =>
+  (text: string, then: (response: Parameters<RequestHandler>[0]) => void): RequestHandler =>
   (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(`retry: 1\n\n${text}`, () => then(response));
@@ -24,14 +24,14 @@ describe('a stream of events', () => {
       backoff: { first: 1, most: 2 },
       transport: { proxy: false },
     }).events.stream({ type: ['shipment.created', 'shipment.updated'] }, options);
-  const asked = () => server.asked.map(({ headers }) => headers['last-event-id']);
+  const asked = () => server.requests.map(({ headers }) => headers['last-event-id']);
 
   it('goes on after its last event when it ends, breaks, is refused for now or falls silent', async () => {
-    server.behave(
+    server.setHandlers(
       begins('id: evt_0\n\n', (response) => response.end()),
       begins(event(1) + event(2) + 'id: evt_3\ndata: {"cut', (response) => response.destroy()),
-      refused(429, 'rate_limit', 'too_many_streams', { 'retry-after': '0' }),
-      breaksOff,
+      respondError(429, 'rate_limit', 'too_many_streams', { 'retry-after': '0' }),
+      resetConnection,
       begins(event(3), () => undefined),
       begins(event(4), () => undefined),
     );
@@ -46,33 +46,33 @@ describe('a stream of events', () => {
     expect(seen).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
     expect(asked()).toEqual([undefined, 'evt_0', 'evt_2', 'evt_2', 'evt_2', 'evt_3']);
     expect(connections).toEqual([true, false, true, false, true, false, true, false]);
-    expect(server.asked[0]).toMatchObject({
+    expect(server.requests[0]).toMatchObject({
       url: '/v1/events/stream?type=shipment.created%2Cshipment.updated',
       headers: { accept: 'text/event-stream', authorization: 'Bearer sk_test_1' },
     });
   });
 
   it('throws what the API refuses, and when nobody answers for long', async () => {
-    server.behave(refused(400, 'invalid_request', 'validation_failed'));
+    server.setHandlers(respondError(400, 'invalid_request', 'validation_failed'));
     const next = (options?: StreamOptions) => stream(options)[Symbol.asyncIterator]().next();
     await expect(next({ lastEventId: 'evt_gone' })).rejects.toMatchObject({ code: 'validation_failed' });
     expect(asked()).toEqual(['evt_gone']);
-    server.behave(breaksOff);
+    server.setHandlers(resetConnection);
     await expect(next()).rejects.toBeInstanceOf(ConnectionError);
-    expect(server.asked).toHaveLength(21);
+    expect(server.requests).toHaveLength(21);
   });
 
   it('ends with its signal, and closes its connection when the loop is left', async () => {
     const reason = new Error('the user has left');
     const controller = new AbortController();
-    server.behave(begins(event(1), () => undefined));
+    server.setHandlers(begins(event(1), () => undefined));
     const follow = async () => {
       for await (const { id } of stream({ signal: controller.signal })) if (id === 'evt_1') controller.abort(reason);
     };
     await expect(follow()).rejects.toBe(reason);
 
     const closed = new Promise<void>((resolve) => {
-      server.behave((response, request) => {
+      server.setHandlers((response, request) => {
         response.once('close', resolve);
         begins(event(1), () => undefined)(response, request);
       });

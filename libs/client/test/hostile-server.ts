@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   /** Path with query. */
   readonly url: string;
@@ -10,23 +10,23 @@ export interface Asked {
 }
 
 /** What is done with a request; it may be anything. */
-export type Answer = (response: ServerResponse, asked: Asked) => void;
+export type RequestHandler = (response: ServerResponse, request: ReceivedRequest) => void;
 
 /** A server that answers one request after the other as it is told, and the last way from then on. */
 export class HostileServer {
-  readonly asked: Asked[] = [];
-  private answers: Answer[] = [];
+  readonly requests: ReceivedRequest[] = [];
+  private handlers: RequestHandler[] = [];
 
   private constructor(private readonly server: ReturnType<typeof createServer>) {
     server.on('request', (request, response) => {
-      const parts: Buffer[] = [];
-      request.on('data', (part: Buffer) => parts.push(part));
+      const bodyParts: Buffer[] = [];
+      request.on('data', (part: Buffer) => bodyParts.push(part));
       request.on('error', () => undefined);
       request.on('end', () => {
         const { method = '', url = '', headers } = request;
-        const asked = { method, url, headers, body: Buffer.concat(parts).toString() };
-        this.asked.push(asked);
-        const answer = this.answers.length > 1 ? this.answers.shift() : this.answers[0];
+        const asked = { method, url, headers, body: Buffer.concat(bodyParts).toString() };
+        this.requests.push(asked);
+        const answer = this.handlers.length > 1 ? this.handlers.shift() : this.handlers[0];
         (answer ?? ok())(response, asked);
       });
     });
@@ -43,9 +43,9 @@ export class HostileServer {
   }
 
   /** Forgets what was asked. */
-  behave(...answers: Answer[]): void {
-    this.asked.splice(0);
-    this.answers = answers;
+  setHandlers(...answers: RequestHandler[]): void {
+    this.requests.splice(0);
+    this.handlers = answers;
   }
 
   close(): Promise<void> {
@@ -54,32 +54,36 @@ export class HostileServer {
   }
 }
 
-export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function respondJson(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): RequestHandler {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 }
 
-export const ok = (body: unknown = {}, headers = {}): Answer => json(200, body, headers);
+export const ok = (body: unknown = {}, headers = {}): RequestHandler => respondJson(200, body, headers);
 
 /** In the API's form. */
-export function refused(
+export function respondError(
   status: number,
   type: string,
   code: string,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): RequestHandler {
   const error = { type, code, message: `It is ${code}.`, param: null, details: [], request_id: 'req_1' };
-  return json(status, { error }, headers);
+  return respondJson(status, { error }, headers);
 }
 
 /** Nothing is answered. */
-export const breaksOff: Answer = (response) => void response.destroy();
+export const resetConnection: RequestHandler = (response) => void response.destroy();
 
 /** The answer stops in its middle. */
-export const breaksInTheMiddle: Answer = (response) => {
+export const breakResponse: RequestHandler = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"id":', () => response.destroy());
 };
 
-export const neverAnswers: Answer = () => undefined;
+export const neverRespond: RequestHandler = () => undefined;

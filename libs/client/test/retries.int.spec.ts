@@ -12,13 +12,13 @@ import {
 import type { ClientOptions } from '../src/index.ts';
 import {
   HostileServer,
-  breaksInTheMiddle,
-  breaksOff,
-  json,
-  neverAnswers,
+  breakResponse,
+  resetConnection,
+  respondJson,
+  neverRespond,
   ok,
-  refused,
-  type Answer,
+  respondError,
+  type RequestHandler,
 } from './hostile-server.ts';
 
 /** A client against a server that fails in every way that it can. */
@@ -37,30 +37,30 @@ describe('a request that fails', () => {
       transport: { proxy: false },
       ...options,
     });
-  const keys = () => server.asked.map(({ headers }) => headers['idempotency-key']);
+  const keys = () => server.requests.map(({ headers }) => headers['idempotency-key']);
   const shipment = { external_id: 'PO-1' };
   const soon = { 'retry-after': '0' };
 
-  it.each<[string, Answer]>([
-    ['429', refused(429, 'rate_limit', 'rate_limited', soon)],
-    ['503', refused(503, 'internal', 'unavailable', soon)],
-    ['a proxy’s 502', json(502, 'Bad Gateway')],
-    ['a proxy’s 504', json(504, {})],
-    ['a broken connection', breaksOff],
-    ['an answer that breaks in the middle', breaksInTheMiddle],
-    ['a first one that is still under way', refused(409, 'conflict', 'idempotency_in_progress', soon)],
+  it.each<[string, RequestHandler]>([
+    ['429', respondError(429, 'rate_limit', 'rate_limited', soon)],
+    ['503', respondError(503, 'internal', 'unavailable', soon)],
+    ['a proxy’s 502', respondJson(502, 'Bad Gateway')],
+    ['a proxy’s 504', respondJson(504, {})],
+    ['a broken connection', resetConnection],
+    ['an answer that breaks in the middle', breakResponse],
+    ['a first one that is still under way', respondError(409, 'conflict', 'idempotency_in_progress', soon)],
   ])('is sent again after %s, a POST under the same key', async (_what, answer) => {
-    server.behave(answer, answer, ok({ id: 'shp_1' }, { 'idempotency-replayed': 'true' }));
+    server.setHandlers(answer, answer, ok({ id: 'shp_1' }, { 'idempotency-replayed': 'true' }));
     const call = client().shipments.upsert(shipment);
     expect(await call).toEqual({ id: 'shp_1' });
     expect((await call.withResponse()).replayed).toBe(true);
-    expect(server.asked.map(({ body }) => JSON.parse(body))).toEqual([shipment, shipment, shipment]);
+    expect(server.requests.map(({ body }) => JSON.parse(body))).toEqual([shipment, shipment, shipment]);
     expect(new Set(keys()).size).toBe(1);
     expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
   });
 
   it('has another key each time, or the one that is given', async () => {
-    server.behave(ok());
+    server.setHandlers(ok());
     const one = client();
     await one.shipments.upsert(shipment);
     await one.shipments.upsert(shipment);
@@ -71,16 +71,16 @@ describe('a request that fails', () => {
   });
 
   it('is given up after the retries, with the last error', async () => {
-    server.behave(refused(503, 'internal', 'busy', soon));
+    server.setHandlers(respondError(503, 'internal', 'busy', soon));
     const error = await client({ retries: 2 })
       .shipments.get('shp_1')
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(InternalError);
     expect(error).toMatchObject({ code: 'busy', status: 503, attempts: 3, retryAfter: 0, request_id: 'req_1' });
-    expect(server.asked).toHaveLength(3);
-    server.behave(breaksOff);
+    expect(server.requests).toHaveLength(3);
+    server.setHandlers(resetConnection);
     await expect(client({ retries: 1 }).shipments.get('shp_1')).rejects.toBeInstanceOf(ConnectionError);
-    expect(server.asked).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     await expect(client().shipments.get('shp_1', { retries: 0 })).rejects.toMatchObject({ attempts: 1 });
   });
 
@@ -91,70 +91,70 @@ describe('a request that fails', () => {
       [409, 'conflict', 'shipment_delivered'],
       [500, 'internal', 'internal_error'],
     ] as const) {
-      server.behave(refused(status, type, code));
+      server.setHandlers(respondError(status, type, code));
       await expect(client().shipments.cancel('shp_1')).rejects.toMatchObject({ status, type, code });
-      expect(server.asked).toHaveLength(1);
+      expect(server.requests).toHaveLength(1);
     }
   });
 
   it('is not waited for longer than there is time', async () => {
-    server.behave(refused(429, 'rate_limit', 'rate_limited', { 'retry-after': '3600' }));
+    server.setHandlers(respondError(429, 'rate_limit', 'rate_limited', { 'retry-after': '3600' }));
     const error = await client()
       .shipments.get('shp_1')
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RateLimitError);
     expect(error).toMatchObject({ retryAfter: 3_600, attempts: 1 });
-    expect(server.asked).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it.each<[string, (one: TrackingClient) => PromiseLike<unknown>]>([
     ['a PATCH', (one) => one.shipments.patch('shp_1', {})],
     ['a DELETE', (one) => one.webhookEndpoints.delete('whe_1')],
   ])('and is %s is sent again, as it comes to the same', async (_what, send) => {
-    server.behave(breaksOff, ok({ id: 'x' }));
+    server.setHandlers(resetConnection, ok({ id: 'x' }));
     expect(await send(client())).toEqual({ id: 'x' });
-    expect(server.asked).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   it.each<[string, (one: TrackingClient) => PromiseLike<unknown>]>([
     ['endpoint', (one) => one.webhookEndpoints.delete('x')],
     ['session', (one) => one.session.end('x')],
   ])('of a DELETE succeeds when the %s is gone after a lost answer', async (_what, send) => {
-    const notFound = refused(404, 'not_found', 'not_found');
-    for (const lost of [breaksOff, json(504, {}), refused(503, 'internal', 'unavailable', soon)]) {
-      server.behave(lost, refused(429, 'rate_limit', 'rate_limited', soon), notFound);
+    const notFound = respondError(404, 'not_found', 'not_found');
+    for (const lost of [resetConnection, respondJson(504, {}), respondError(503, 'internal', 'unavailable', soon)]) {
+      server.setHandlers(lost, respondError(429, 'rate_limit', 'rate_limited', soon), notFound);
       expect(await send(client())).toEqual({ id: 'x', deleted: true, warnings: [] });
     }
-    for (const untouched of [[], [refused(503, 'internal', 'busy', soon)]]) {
-      server.behave(...untouched, notFound);
+    for (const untouched of [[], [respondError(503, 'internal', 'busy', soon)]]) {
+      server.setHandlers(...untouched, notFound);
       await expect(send(client())).rejects.toMatchObject({ status: 404, attempts: untouched.length + 1 });
     }
   });
 
   it('of a sign-out succeeds when the session is ended after a lost answer', async () => {
-    const signedOut = refused(401, 'authentication', 'invalid_session');
-    server.behave(breaksOff, signedOut);
+    const signedOut = respondError(401, 'authentication', 'invalid_session');
+    server.setHandlers(resetConnection, signedOut);
     expect(await client().session.signOut()).toEqual({ id: '', deleted: true, warnings: [] });
-    server.behave(signedOut);
+    server.setHandlers(signedOut);
     await expect(client().session.signOut()).rejects.toMatchObject({ status: 401 });
-    server.behave(breaksOff, signedOut);
+    server.setHandlers(resetConnection, signedOut);
     await expect(client().webhookEndpoints.delete('x')).rejects.toMatchObject({ status: 401 });
   });
 
   it('on a condition is sent again only where it was not carried out', async () => {
     const patch = () => client().shipments.patch('shp_1', {}, { ifMatch: '"3"' });
-    for (const answer of [breaksOff, json(504, {}), refused(503, 'internal', 'unavailable', soon)]) {
-      server.behave(answer, ok());
+    for (const answer of [resetConnection, respondJson(504, {}), respondError(503, 'internal', 'unavailable', soon)]) {
+      server.setHandlers(answer, ok());
       await expect(patch()).rejects.toMatchObject({ attempts: 1 });
     }
-    server.behave(
-      refused(429, 'rate_limit', 'rate_limited', soon),
-      refused(503, 'internal', 'busy', soon),
+    server.setHandlers(
+      respondError(429, 'rate_limit', 'rate_limited', soon),
+      respondError(503, 'internal', 'busy', soon),
       ok({ id: 'x' }),
     );
     expect(await patch()).toEqual({ id: 'x' });
-    expect(server.asked.map(({ headers }) => headers['if-match'])).toEqual(['"3"', '"3"', '"3"']);
-    server.behave(refused(412, 'conflict', 'precondition_failed'));
+    expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"3"', '"3"', '"3"']);
+    server.setHandlers(respondError(412, 'conflict', 'precondition_failed'));
     await expect(patch()).rejects.toBeInstanceOf(ConflictError);
     await expect(
       new TrackingClient({ baseUrl: 'http://127.0.0.1:1', retries: 1, backoff: { first: 1, most: 1 } }).shipments.patch(
@@ -166,9 +166,9 @@ describe('a request that fails', () => {
   });
 
   it('ends in time, attempt by attempt and as a whole', async () => {
-    server.behave(neverAnswers, ok({ id: 'shp_1' }));
+    server.setHandlers(neverRespond, ok({ id: 'shp_1' }));
     expect(await client({ timeout: 20 }).shipments.get('shp_1')).toEqual({ id: 'shp_1' });
-    server.behave(neverAnswers);
+    server.setHandlers(neverRespond);
     await expect(client({ timeout: 20, retries: 1 }).shipments.get('shp_1')).rejects.toBeInstanceOf(TimeoutError);
     await expect(client({ deadline: 20 }).shipments.get('shp_1')).rejects.toBeInstanceOf(TimeoutError);
   });
@@ -176,12 +176,12 @@ describe('a request that fails', () => {
   it('ends with its signal: before, while it is under way, and between attempts', async () => {
     const reason = new Error('the user has left');
     const aborted = AbortSignal.abort(reason);
-    server.behave(ok());
+    server.setHandlers(ok());
     await expect(client().shipments.get('shp_1', { signal: aborted })).rejects.toBe(reason);
-    expect(server.asked).toEqual([]);
-    for (const answer of [neverAnswers, refused(429, 'rate_limit', 'rate_limited', { 'retry-after': '60' })]) {
+    expect(server.requests).toEqual([]);
+    for (const answer of [neverRespond, respondError(429, 'rate_limit', 'rate_limited', { 'retry-after': '60' })]) {
       const controller = new AbortController();
-      server.behave((response, asked) => {
+      server.setHandlers((response, asked) => {
         answer(response, asked);
         setImmediate(() => controller.abort(reason));
       });
@@ -192,34 +192,36 @@ describe('a request that fails', () => {
   it('is told by its class, code and all that the API says', async () => {
     const details = [{ param: 'etd', code: 'invalid_timestamp', message: 'Has no offset.' }];
     const error = { type: 'invalid_request', code: 'validation_failed', message: 'etd', param: 'etd', details };
-    server.behave(json(400, { error: { ...error, request_id: 'req_7' } }));
+    server.setHandlers(respondJson(400, { error: { ...error, request_id: 'req_7' } }));
     const thrown = (await client()
       .shipments.upsert(shipment)
       .catch((refusal: unknown) => refusal)) as ApiError;
     expect(thrown).toBeInstanceOf(InvalidRequestError);
     expect(thrown).toMatchObject({ name: 'InvalidRequestError', ...error, status: 400, request_id: 'req_7' });
 
-    server.behave(json(403, '<html>'));
+    server.setHandlers(respondJson(403, '<html>'));
     await expect(client().shipments.get('shp_1')).rejects.toMatchObject({
       name: 'PermissionError',
       code: 'unexpected_answer',
     });
-    server.behave((response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in'));
+    server.setHandlers(
+      (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in'),
+    );
     await expect(client().shipments.get('shp_1')).rejects.toMatchObject({ code: 'unexpected_answer', status: 200 });
-    server.behave((response) => void response.writeHead(302, { location: 'http://127.0.0.1:1' }).end());
+    server.setHandlers((response) => void response.writeHead(302, { location: 'http://127.0.0.1:1' }).end());
     await expect(client().shipments.get('shp_1')).rejects.toMatchObject({ code: 'unexpected_answer', status: 302 });
-    server.behave((response) => void response.writeHead(304, { etag: '"3"' }).end());
+    server.setHandlers((response) => void response.writeHead(304, { etag: '"3"' }).end());
     const same = client().shipments.get('shp_1', { ifNoneMatch: '"3"' });
     await expect(same).rejects.toBeInstanceOf(NotModifiedError);
   });
 
   it('is refused before it is sent where it would be another one', async () => {
-    server.behave(ok());
+    server.setHandlers(ok());
     for (const id of ['', '.', '..', undefined as unknown as string]) {
       await expect(async () => client().shipments.get(id)).rejects.toBeInstanceOf(TypeError);
     }
     await client().shipments.get('a/b?c#d');
-    expect(server.asked.map(({ url }) => url)).toEqual(['/v1/shipments/a%2Fb%3Fc%23d']);
+    expect(server.requests.map(({ url }) => url)).toEqual(['/v1/shipments/a%2Fb%3Fc%23d']);
     expect(() => client({ session: true })).toThrow(TypeError);
     expect(() => client({ baseUrl: 'ftp://x' })).toThrow(TypeError);
     expect(() => client({ baseUrl: 'x' })).toThrow(TypeError);

@@ -30,17 +30,17 @@ export interface DeliveryRequest {
 }
 
 /** The response to the sender of a delivery. */
-export interface DeliveryAnswer {
+export interface DeliveryResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Uint8Array;
 }
 
 /** Told each delivery. Of a valid one it may say what is answered; 204 where it does not. */
-export type Received = (
+export type DeliveryHandler = (
   delivery: ReceivedDelivery,
   request: DeliveryRequest,
-) => void | DeliveryAnswer | Promise<DeliveryAnswer>;
+) => void | DeliveryResponse | Promise<DeliveryResponse>;
 
 export interface WebhookReceiver {
   readonly url: string;
@@ -53,32 +53,39 @@ export interface WebhookReceiver {
  * A receiver as a client would build one: answers the ownership challenge, verifies each signature over the raw body,
  * answers 2xx only after the event id was kept (here: in memory) and drops repeats. Listens on 127.0.0.1.
  */
-export async function startReceiver(options: { readonly port?: number }, received: Received): Promise<WebhookReceiver> {
+export async function startReceiver(
+  options: { readonly port?: number },
+  handleDelivery: DeliveryHandler,
+): Promise<WebhookReceiver> {
   const seen = new Set<string>();
   let secret: string | undefined;
   const server = createServer((request, response) => {
-    void answer(request, hungUp(response)).then(
+    void respond(request, createDisconnectSignal(response)).then(
       ({ status, headers, body }) => response.writeHead(status, headers).end(body),
       () => response.writeHead(400).end(),
     );
   });
 
-  async function answer(request: IncomingMessage, signal: AbortSignal): Promise<DeliveryAnswer> {
+  async function respond(request: IncomingMessage, signal: AbortSignal): Promise<DeliveryResponse> {
     const { headers } = request;
     const body = await readBody(request);
     const header = headers['service-signature'];
     const event = JSON.parse(body.toString('utf8')) as EventEnvelope | Challenge;
     const isChallenge = event.type === 'endpoint.verification';
     // A challenge may come before the answer that has the secret. Whoever sends one learns nothing from its echo.
-    if (secret === undefined) return isChallenge ? text(200, event.data.challenge) : text(503, 'No secret yet.');
+    if (secret === undefined)
+      return isChallenge ? createTextResponse(200, event.data.challenge) : createTextResponse(503, 'No secret yet.');
     const verdict = verifySignature(String(header), body, secret, Date.now());
-    if (isChallenge && verdict === 'valid') return text(200, event.data.challenge);
+    if (isChallenge && verdict === 'valid') return createTextResponse(200, event.data.challenge);
     const delivery = event as EventEnvelope;
     const repeated = seen.has(delivery.id);
     if (verdict === 'valid') seen.add(delivery.id);
-    const told = received({ event: delivery, verdict, repeated, receivedAt: new Date() }, { headers, body, signal });
-    if (verdict !== 'valid') return text(400, verdict);
-    return (await told) ?? text(204, '');
+    const handled = handleDelivery(
+      { event: delivery, verdict, repeated, receivedAt: new Date() },
+      { headers, body, signal },
+    );
+    if (verdict !== 'valid') return createTextResponse(400, verdict);
+    return (await handled) ?? createTextResponse(204, '');
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -103,12 +110,12 @@ interface Challenge {
   readonly data: { readonly challenge: string };
 }
 
-function text(status: number, body: string): DeliveryAnswer {
+function createTextResponse(status: number, body: string): DeliveryResponse {
   return { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(body) };
 }
 
 /** Aborts when the connection closes before the answer is out. */
-function hungUp(response: ServerResponse): AbortSignal {
+function createDisconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) controller.abort();

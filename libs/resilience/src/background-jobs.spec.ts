@@ -52,7 +52,15 @@ describe('a leader-elected job', () => {
       }
     })();
     const countRetry = () => void (retries += 1);
-    job = new LeaderElectedJob({ leases, lease: 'job', logger, countRetry, what: 'sweeping', everyMs, round });
+    job = new LeaderElectedJob({
+      leases,
+      lease: 'job',
+      logger,
+      countRetry,
+      description: 'sweeping',
+      intervalMs: everyMs,
+      round,
+    });
     job.start();
   }
 
@@ -130,23 +138,23 @@ describe('a duty cycle', () => {
 
   it('rests after each stretch, so that work takes its share of the time', async () => {
     const quarter = cycle(0.25);
-    expect(await quarter.work(taking(10), signal)).toBe(10);
-    await quarter.work(taking(2), signal);
+    expect(await quarter.run(taking(10), signal)).toBe(10);
+    await quarter.run(taking(2), signal);
     expect(rests).toEqual([30, 6]);
   });
 
   it('never rests where all the time is its own', async () => {
-    await cycle(1).work(taking(10), signal);
+    await cycle(1).run(taking(10), signal);
     expect(rests).toEqual([0]);
   });
 
   it('does not make up for an engine that was away for long', async () => {
-    await cycle(0.1).work(taking(60_000), signal);
+    await cycle(0.1).run(taking(60_000), signal);
     expect(rests).toEqual([5_000]);
   });
 
   it('hands on what fails', async () => {
-    const failing = cycle(0.5).work(() => Promise.reject(new Error('away')), signal);
+    const failing = cycle(0.5).run(() => Promise.reject(new Error('away')), signal);
     await expect(failing).rejects.toThrow('away');
   });
 
@@ -156,7 +164,7 @@ describe('a duty cycle', () => {
       now += 1_000_000;
       ending.abort();
     };
-    await new DutyCycle({ share: 0.5, elapsed: () => now }).work(stretch, ending.signal);
+    await new DutyCycle({ share: 0.5, elapsed: () => now }).run(stretch, ending.signal);
   });
 });
 

@@ -12,11 +12,11 @@ export interface LeaderElectedJobOptions {
   readonly logger: Logger;
   readonly countRetry: CountRetry;
   /** For logs and metrics: `announcing dead letters`. */
-  readonly what: string;
+  readonly description: string;
   /** From the begin of a round to the begin of the next, unless woken. A longer round is followed by the next at once. */
-  readonly everyMs: number;
+  readonly intervalMs: number;
   /** Whether the first round waits as long as the others. */
-  readonly waitsFirst?: boolean;
+  readonly startsWithWait?: boolean;
   /**
    * @param ending aborts when the process stops or the lease is lost: leave the rest to the next round
    * @param lease under which it runs: for work that a process which stood still must not go on with
@@ -47,27 +47,27 @@ export class LeaderElectedJob {
   }
 
   private async run(): Promise<void> {
-    const { leases, lease: name, logger, countRetry, what } = this.options;
+    const { leases, lease: name, logger, countRetry, description: description } = this.options;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
         const lease = await leases.acquire(name, signal);
-        await this.lead(AbortSignal.any([signal, lease.lost]), lease).finally(() => lease.release());
+        await this.runRounds(AbortSignal.any([signal, lease.lost]), lease).finally(() => lease.release());
       } catch (error) {
         if (signal.aborted) return;
-        countRetry(what);
-        logger.warn({ reason: String(error) }, `${what} failed; trying again`);
+        countRetry(description);
+        logger.warn({ reason: String(error) }, `${description} failed; trying again`);
         await pause(PAUSE_AFTER_FAILURE_MS, signal);
       }
     }
   }
 
-  private async lead(ending: AbortSignal, lease: Lease): Promise<void> {
-    if (this.options.waitsFirst === true) await this.wakeUp.wait(this.options.everyMs, ending);
+  private async runRounds(ending: AbortSignal, lease: Lease): Promise<void> {
+    if (this.options.startsWithWait === true) await this.wakeUp.wait(this.options.intervalMs, ending);
     while (!ending.aborted) {
-      const began = performance.now();
+      const startedAt = performance.now();
       await this.options.round(ending, lease);
-      await this.wakeUp.wait(Math.max(0, began + this.options.everyMs - performance.now()), ending);
+      await this.wakeUp.wait(Math.max(0, startedAt + this.options.intervalMs - performance.now()), ending);
     }
   }
 }
@@ -96,22 +96,22 @@ export class DutyCycle {
   }
 
   /** Carries a stretch of work out, then rests; at once over where the signal aborts. @throws whatever `stretch` throws */
-  async work<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
+  async run<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
     const began = this.#elapsed();
-    const done = await stretch();
+    const result = await stretch();
     await this.#rest(Math.min(MAX_REST_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
-    return done;
+    return result;
   }
 }
 
 /** Lets one waiter sleep until there is something to do. A wake-up while nobody waits ends the next wait at once. */
 export class WakeUp {
   private isPending = false;
-  private waiting: AbortController | undefined;
+  private waiter: AbortController | undefined;
 
   wake(): void {
     this.isPending = true;
-    this.waiting?.abort();
+    this.waiter?.abort();
   }
 
   /** Resolves at a wake-up, after `timeoutMs`, or when the signal aborts. One waiter at a time. */
@@ -119,11 +119,11 @@ export class WakeUp {
     if (!this.isPending && signal?.aborted !== true) {
       const waiting = new AbortController();
       const end = () => waiting.abort();
-      this.waiting = waiting;
+      this.waiter = waiting;
       signal?.addEventListener('abort', end, { once: true });
       await pause(timeoutMs, waiting.signal);
       signal?.removeEventListener('abort', end);
-      this.waiting = undefined;
+      this.waiter = undefined;
     }
     this.isPending = false;
   }

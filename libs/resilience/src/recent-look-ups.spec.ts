@@ -10,7 +10,7 @@ describe('what was looked up a moment ago', () => {
   beforeEach(() => {
     now = 1_000_000;
     lookups = 0;
-    recent = new RecentLookUps({ elapsed: () => now, answeredWithinMs: 4_000 });
+    recent = new RecentLookUps({ elapsed: () => now, timeoutMs: 4_000 });
   });
   const find = (found: string | null = FOUND, takesMs = 0, key = 'a') =>
     recent.find(key, async () => {
@@ -42,7 +42,7 @@ describe('what was looked up a moment ago', () => {
   });
 
   it('is not waited for without end', async () => {
-    const hasty = new RecentLookUps({ elapsed: () => now, answeredWithinMs: 1 });
+    const hasty = new RecentLookUps({ elapsed: () => now, timeoutMs: 1 });
     const never = () => new Promise<undefined>(() => undefined);
     await expect(hasty.find('a', never)).rejects.toThrow(Unavailable);
   });

@@ -7,21 +7,21 @@ const CACHE_MS = 3_000;
 /** A look-up that takes longer is given up, and what it finds is not used: nothing that is answered is older than 5 s. */
 const LOOK_UP_TIMEOUT_MS = 4_000;
 /** Kept of what was found, and of what was not. */
-const MAX_KEPT = 10_000;
+const MAX_CACHED = 10_000;
 /** As sizes: with `max` the cache takes the memory of all of them when it is made. */
-const BOUND = { maxSize: MAX_KEPT, sizeCalculation: () => 1 };
+const CACHE_OPTIONS = { maxSize: MAX_CACHED, sizeCalculation: () => 1 };
 
 export interface RecentLookUpsOptions {
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;
   /** {@link LOOK_UP_TIMEOUT_MS}, unless told. */
-  readonly answeredWithinMs?: number;
+  readonly timeoutMs?: number;
 }
 
-interface Kept<T> {
+interface CachedResult<T> {
   readonly found: T | undefined;
   /** By the monotonic clock. */
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
 /**
@@ -29,17 +29,17 @@ interface Kept<T> {
  * was changed on another replica holds here within five, also where the store is slow.
  */
 export class RecentLookUps<T> {
-  readonly #found = new LRUCache<string, Kept<T>>(BOUND);
+  readonly #found = new LRUCache<string, CachedResult<T>>(CACHE_OPTIONS);
   /** Apart from what was found, so that made-up keys never push out real ones. */
-  readonly #absent = new LRUCache<string, Kept<T>>(BOUND);
+  readonly #absent = new LRUCache<string, CachedResult<T>>(CACHE_OPTIONS);
   /** Under way: whoever asks for the same shares one. */
   readonly #lookUps = new Map<string, Promise<T | undefined>>();
   readonly #elapsed: () => number;
   readonly #answeredWithinMs: number;
 
-  constructor({ elapsed = monotonicMs, answeredWithinMs = LOOK_UP_TIMEOUT_MS }: RecentLookUpsOptions = {}) {
+  constructor({ elapsed = monotonicMs, timeoutMs: timeoutMs = LOOK_UP_TIMEOUT_MS }: RecentLookUpsOptions = {}) {
     this.#elapsed = elapsed;
-    this.#answeredWithinMs = answeredWithinMs;
+    this.#answeredWithinMs = timeoutMs;
   }
 
   /**
@@ -48,7 +48,7 @@ export class RecentLookUps<T> {
    */
   async find(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
     const kept = this.#found.get(key) ?? this.#absent.get(key);
-    if (kept !== undefined && this.#elapsed() < kept.until) return kept.found;
+    if (kept !== undefined && this.#elapsed() < kept.expiresAt) return kept.found;
     return this.#lookUps.get(key) ?? this.#begin(key, lookUp);
   }
 
@@ -60,36 +60,36 @@ export class RecentLookUps<T> {
   }
 
   /** The same for everything of which this holds, and for all of which nothing is known. */
-  forgetWhere(holds: (found: T) => boolean): void {
-    for (const [key, { found }] of this.#found) if (found !== undefined && holds(found)) this.#found.delete(key);
+  forgetWhere(matches: (found: T) => boolean): void {
+    for (const [key, { found }] of this.#found) if (found !== undefined && matches(found)) this.#found.delete(key);
     this.#absent.clear();
     this.#lookUps.clear();
   }
 
   #begin(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
-    const began = this.#elapsed();
-    const finding = this.#inTime(began, lookUp(key))
+    const startedAt = this.#elapsed();
+    const pending = this.#inTime(startedAt, lookUp(key))
       .then((found) => {
-        if (this.#lookUps.get(key) === finding) this.#keep(key, { found, until: began + CACHE_MS });
+        if (this.#lookUps.get(key) === pending) this.#keep(key, { found, expiresAt: startedAt + CACHE_MS });
         return found;
       })
       .finally(() => {
-        if (this.#lookUps.get(key) === finding) this.#lookUps.delete(key);
+        if (this.#lookUps.get(key) === pending) this.#lookUps.delete(key);
       });
-    this.#lookUps.set(key, finding);
-    return finding;
+    this.#lookUps.set(key, pending);
+    return pending;
   }
 
-  async #inTime(began: number, answer: Promise<T | undefined>): Promise<T | undefined> {
+  async #inTime(began: number, lookUp: Promise<T | undefined>): Promise<T | undefined> {
     const withinMs = this.#answeredWithinMs;
     const late = () => new Unavailable('document store', `did not answer within ${withinMs} ms`);
-    const found = await withDeadline(answer, withinMs, late);
+    const found = await withDeadline(lookUp, withinMs, late);
     // In a process that stood still its own timers are late as well.
     if (this.#elapsed() - began > withinMs) throw late();
     return found;
   }
 
-  #keep(key: string, kept: Kept<T>): void {
+  #keep(key: string, kept: CachedResult<T>): void {
     const [kind, other] = kept.found === undefined ? [this.#absent, this.#found] : [this.#found, this.#absent];
     kind.set(key, kept);
     other.delete(key);

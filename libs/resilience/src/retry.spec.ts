@@ -28,7 +28,7 @@ describe('retry', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it('repeats until the action succeeds, with pauses that double up to their bound', async () => {
-    await expect(retry(failing(6), { firstPauseMs: 10, longestPauseMs: 100 })).resolves.toBe('done');
+    await expect(retry(failing(6), { firstPauseMs: 10, maxPauseMs: 100 })).resolves.toBe('done');
     expect(pauses).toEqual([10, 20, 40, 80, 100, 100]);
   });
 

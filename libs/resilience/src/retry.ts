@@ -1,11 +1,11 @@
 import { Busy } from '@tracking/ports';
 
 const FIRST_PAUSE_MS = 25;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** A full queue empties within a commit or two. */
-const LONGEST_PAUSE_WHEN_BUSY_MS = 50;
+const MAX_BUSY_PAUSE_MS = 50;
 /** A write of another replica may take some milliseconds until reads show it. */
-const CONFLICT_PAUSES = { firstPauseMs: 10, longestPauseMs: 250 };
+const CONFLICT_PAUSES = { firstPauseMs: 10, maxPauseMs: 250 };
 const CONFLICT_DEADLINE_MS = 5_000;
 
 /** Milliseconds of a clock that is never set back; only differences mean something. */
@@ -18,7 +18,7 @@ export interface RetryOptions {
   readonly deadline?: number;
   /** Bound of the first pause; each bound is twice the one before it. */
   readonly firstPauseMs?: number;
-  readonly longestPauseMs?: number;
+  readonly maxPauseMs?: number;
   /** Whether this failure may pass; all do by default. */
   readonly isTransient?: (error: unknown) => boolean;
   /** Told of every failure, the last included. @param failures how many there were, this one included */
@@ -42,7 +42,7 @@ export async function retry<T>(
     } catch (error) {
       onFailure?.(error, failures);
       if (!isTransient(error) || isAborted()) throw error;
-      const pauseMs = pauseAfter(error, failures, pauses);
+      const pauseMs = computePause(error, failures, pauses);
       if (monotonicMs() + pauseMs >= deadline) throw error;
       await pause(pauseMs, signal);
       if (isAborted()) throw error;
@@ -50,13 +50,13 @@ export async function retry<T>(
   }
 }
 
-function pauseAfter(
+function computePause(
   error: unknown,
   failures: number,
-  { firstPauseMs = FIRST_PAUSE_MS, longestPauseMs = LONGEST_PAUSE_MS }: RetryOptions,
+  { firstPauseMs = FIRST_PAUSE_MS, maxPauseMs = MAX_PAUSE_MS }: RetryOptions,
 ): number {
-  const longest = error instanceof Busy ? Math.min(LONGEST_PAUSE_WHEN_BUSY_MS, longestPauseMs) : longestPauseMs;
-  return Math.random() * Math.min(longest, firstPauseMs * 2 ** (failures - 1));
+  const maxMs = error instanceof Busy ? Math.min(MAX_BUSY_PAUSE_MS, maxPauseMs) : maxPauseMs;
+  return Math.random() * Math.min(maxMs, firstPauseMs * 2 ** (failures - 1));
 }
 
 /** A guarded write found its document changed since it was read. */
@@ -111,13 +111,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 
 /**
  * Settles as `promise` does, if it does so in time; what it does later is nobody's concern.
- * @param late makes what is thrown after `ms` milliseconds
+ * @param createError makes what is thrown after `ms` milliseconds
  */
-export async function withDeadline<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
-  const given = Promise.withResolvers<never>();
-  const timer = setTimeout(() => given.reject(late()), ms);
+export async function withDeadline<T>(promise: Promise<T>, ms: number, createError: () => Error): Promise<T> {
+  const expired = Promise.withResolvers<never>();
+  const timer = setTimeout(() => expired.reject(createError()), ms);
   try {
-    return await Promise.race([promise, given.promise]);
+    return await Promise.race([promise, expired.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, Unavailable } from '@tracking/ports';
-import { ConfigReader, misspelt, warnOfMisspelt } from './config.ts';
-import { blaming, ConfigError } from './setting-types.ts';
+import { ConfigReader, findMisspelledVariables, warnOfMisspelledVariables } from './config.ts';
+import { blameSetting, ConfigError } from './setting-types.ts';
 import { SETTING_NAMES } from './settings.ts';
 
 const read = (env: Record<string, string>) => new ConfigReader(env);
@@ -40,18 +40,18 @@ describe('ConfigReader', () => {
   });
 });
 
-describe('blaming', () => {
+describe('blameSetting', () => {
   it('tells what the machine or an engine refuses as a fault of the setting', async () => {
     const missing = readFile(join(tmpdir(), 'no', 'such', 'file'));
-    await expect(blaming('DATA_DIR', missing)).rejects.toThrow(ConfigError);
-    await expect(blaming('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
+    await expect(blameSetting('DATA_DIR', missing)).rejects.toThrow(ConfigError);
+    await expect(blameSetting('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
     const broken = Promise.reject(new Unavailable('storage', 'file is not a database'));
-    await expect(blaming('DATA_DIR', broken)).rejects.toThrow(/^DATA_DIR: storage: file is not a database$/);
+    await expect(blameSetting('DATA_DIR', broken)).rejects.toThrow(/^DATA_DIR: storage: file is not a database$/);
   });
 
   it('lets results and faults of our own pass', async () => {
-    await expect(blaming('PORT', Promise.resolve(1))).resolves.toBe(1);
-    await expect(blaming('PORT', Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
+    await expect(blameSetting('PORT', Promise.resolve(1))).resolves.toBe(1);
+    await expect(blameSetting('PORT', Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
   });
 });
 
@@ -59,7 +59,7 @@ const OWN = ['HOST', 'PORT', 'DATA_DIR', 'LOG_LEVEL', 'SECRETS_KEY', 'TRUSTED_PR
 const WEBHOOKS = ['WEBHOOKS_TIMEOUT', 'WEBHOOKS_RETRY_FIRST', 'WEBHOOKS_RETRY_CAP', 'RETENTION_DELIVERIES'];
 const STANDALONE = [...OWN, ...WEBHOOKS, 'MANAGEMENT_PORT', 'BASE_URL', 'APP_URL'];
 const found = (names: readonly string[], own: readonly string[] = STANDALONE) =>
-  misspelt(Object.fromEntries(names.map((name) => [name, 'x'])), own);
+  findMisspelledVariables(Object.fromEntries(names.map((name) => [name, 'x'])), own);
 
 describe('misspelt settings', () => {
   it.each([
@@ -102,12 +102,12 @@ describe('misspelt settings', () => {
   });
 
   it('are none where they are empty', () => {
-    expect(misspelt({ DATADIR: '', LOGLEVEL: undefined }, STANDALONE)).toEqual([]);
+    expect(findMisspelledVariables({ DATADIR: '', LOGLEVEL: undefined }, STANDALONE)).toEqual([]);
   });
 
   it('are compared with what was asked for, and told without their values', () => {
     const read = new ConfigReader({ SECRET_KEY: 'sesame', LOG_LEVEL: 'info' });
-    expect(read.misspelt()).toEqual([]);
+    expect(read.findMisspelledVariables()).toEqual([]);
     read.get('SECRETS_KEY');
     const lines: unknown[] = [];
     const silent = () => undefined;
@@ -117,7 +117,7 @@ describe('misspelt settings', () => {
       warn: (fields, message) => void lines.push([fields, message]),
       error: silent,
     };
-    warnOfMisspelt(logger, read.misspelt());
+    warnOfMisspelledVariables(logger, read.findMisspelledVariables());
     expect(lines).toEqual([
       [{ variable: 'SECRET_KEY', likely: 'SECRETS_KEY' }, 'SECRET_KEY is no setting, did you mean SECRETS_KEY?'],
     ]);

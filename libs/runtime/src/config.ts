@@ -20,24 +20,24 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** Reads the settings of a program; every fault is a {@link ConfigError} that names the variable and never shows a secret. */
 export class ConfigReader {
-  private readonly asked = new Set<SettingName>();
+  private readonly readNames = new Set<SettingName>();
 
   constructor(private readonly env: EnvironmentVariables) {}
 
   /** Variables that are probably meant for what was read so far, under another name. */
-  misspelt(): readonly Misspelt[] {
-    return misspelt(this.env, this.asked);
+  findMisspelledVariables(): readonly MisspelledVariable[] {
+    return findMisspelledVariables(this.env, this.readNames);
   }
 
   /**
-   * @param otherwise the default of this program, where it has one of its own
+   * @param programDefault the default of this program, where it has one of its own
    * @throws ConfigError
    */
-  get<N extends SettingName>(name: N, otherwise: string): SettingValue<N>;
+  get<N extends SettingName>(name: N, programDefault: string): SettingValue<N>;
   get<N extends SettingName>(name: N): OptionalValue<N>;
-  get(name: SettingName, otherwise?: string): unknown {
-    const { type, default: usual }: Setting = SETTINGS[name];
-    const text = this.text(name) ?? otherwise ?? usual;
+  get(name: SettingName, programDefault?: string): unknown {
+    const { type, default: declaredDefault }: Setting = SETTINGS[name];
+    const text = this.text(name) ?? programDefault ?? declaredDefault;
     return text === undefined ? undefined : type(text, name);
   }
 
@@ -53,18 +53,18 @@ export class ConfigReader {
    * a fault: a secret that is not there yet must not be taken for one that is not wanted.
    */
   private text(name: SettingName): string | undefined {
-    this.asked.add(name);
+    this.readNames.add(name);
     const value = this.env[name];
     const file = this.env[`${name}_FILE`];
     if (value && file) throw new ConfigError(`${name} and ${name}_FILE are both set: give one of them`);
     if (!file) return value || undefined;
-    const content = contentOf(file, `${name}_FILE`);
+    const content = readSettingFile(file, `${name}_FILE`);
     if (content === '') throw new ConfigError(`${name}_FILE: ${file} is empty`);
     return content;
   }
 }
 
-function contentOf(file: string, setting: string): string {
+function readSettingFile(file: string, setting: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
@@ -74,7 +74,7 @@ function contentOf(file: string, setting: string): string {
 }
 
 /** A variable that is no setting, and the one that is probably meant. */
-export interface Misspelt {
+export interface MisspelledVariable {
   readonly variable: string;
   readonly likely: string;
 }
@@ -82,58 +82,58 @@ export interface Misspelt {
 /**
  * Variables that look like settings of a program and are none of anything here, by name. What looks more like a setting
  * of another program is left to that one.
- * @param wanted the settings of the program
+ * @param settingNames the settings of the program
  */
-export function misspelt(
+export function findMisspelledVariables(
   env: Readonly<Record<string, string | undefined>>,
-  wanted: Iterable<string>,
-): readonly Misspelt[] {
+  settingNames: Iterable<string>,
+): readonly MisspelledVariable[] {
   const withFiles = (names: Iterable<string>) => [...names].flatMap((name) => [name, `${name}_FILE`]);
-  const own = new Set(withFiles(wanted));
+  const own = new Set(withFiles(settingNames));
   const known = new Set([...withFiles(SETTING_NAMES), ...own]);
   return Object.entries(env).flatMap(([variable, value]) => {
     if (!value || known.has(variable) || !/^[A-Z][A-Z0-9_]*$/.test(variable)) return [];
-    const likely = likeliest(variable, known);
+    const likely = findClosestName(variable, known);
     return likely !== undefined && own.has(likely) ? [{ variable, likely }] : [];
   });
 }
 
-export function warnOfMisspelt(logger: Logger, found: readonly Misspelt[]): void {
+export function warnOfMisspelledVariables(logger: Logger, found: readonly MisspelledVariable[]): void {
   for (const { variable, likely } of found) {
     logger.warn({ variable, likely }, `${variable} is no setting, did you mean ${likely}?`);
   }
 }
 
-function likeliest(variable: string, names: Iterable<string>): string | undefined {
+function findClosestName(variable: string, names: Iterable<string>): string | undefined {
   const prefix = KUBERNETES_VARIABLE.test(variable) ? undefined : PREFIXES.find((each) => variable.startsWith(each));
   const candidates = [...names]
-    .map((name) => ({ name, edits: editsBetween(variable, name) }))
-    .filter(({ name, edits }) => edits <= most(name) || (prefix !== undefined && name.startsWith(prefix)))
+    .map((name) => ({ name, edits: countEdits(variable, name) }))
+    .filter(({ name, edits }) => edits <= maxEdits(name) || (prefix !== undefined && name.startsWith(prefix)))
     .sort((one, other) => one.edits - other.edits);
   return candidates[0]?.name;
 }
 
 /** So many slips of the keyboard are still the same name: none in a short one, which is soon another word. */
-function most({ length }: string): number {
+function maxEdits({ length }: string): number {
   if (length < 8) return 0;
   if (length < 12) return 1;
   return length < 15 ? 2 : 3;
 }
 
 /** Letters left out, put in or replaced, or neighbours swapped (optimal string alignment). */
-function editsBetween(one: string, other: string): number {
+function countEdits(one: string, other: string): number {
   let before: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, at) => at);
+  let last = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= other.length; j += 1) {
-      const replaced = at(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      const swapped = areSwapped(one, i, other, j) ? at(before, j - 2) + 1 : Infinity;
-      row.push(Math.min(replaced, swapped, at(last, j) + 1, at(row, j - 1) + 1));
+      const replaced = valueAt(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const swapped = areSwapped(one, i, other, j) ? valueAt(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, valueAt(last, j) + 1, valueAt(row, j - 1) + 1));
     }
     [before, last] = [last, row];
   }
-  return at(last, other.length);
+  return valueAt(last, other.length);
 }
 
 /** Whether the two letters that end at `i` in one are those that end at `j` in the other, the other way round. */
@@ -141,6 +141,6 @@ function areSwapped(one: string, i: number, other: string, j: number): boolean {
   return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
 }
 
-function at(row: readonly number[], index: number): number {
+function valueAt(row: readonly number[], index: number): number {
   return row[index] ?? 0;
 }

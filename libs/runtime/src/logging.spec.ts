@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Logger } from '@tracking/ports';
-import { createLogger, shownError } from './logging.ts';
+import { createLogger, formatError } from './logging.ts';
 
 describe('createLogger', () => {
   it('writes one JSON object a line and hides secrets wherever they stand', async () => {
@@ -61,16 +61,16 @@ describe('createLogger', () => {
   });
 });
 
-describe('shownError', () => {
+describe('formatError', () => {
   it('shows where it was thrown, and what caused it', () => {
-    const shown = shownError(new Error('outer', { cause: new TypeError('inner', { cause: 'a text' }) }));
+    const shown = formatError(new Error('outer', { cause: new TypeError('inner', { cause: 'a text' }) }));
     expect(shown).toMatch(/^Error: outer\n +at [^]*\ncaused by TypeError: inner\n +at [^]*\ncaused by a text$/);
   });
 
   it('ends where causes do not', () => {
     const error = new Error('round');
     error.cause = error;
-    expect(shownError(error).split('caused by').length).toBeLessThan(10);
+    expect(formatError(error).split('caused by').length).toBeLessThan(10);
   });
 
   it.each([
@@ -79,13 +79,13 @@ describe('shownError', () => {
     ['whsec_a+b/c= is wrong', 'whsec_[redacted] is wrong'],
     ['Authorization: Bearer abc.def-1', 'Authorization: Bearer [redacted]'],
   ])('tells no secret in %s', (text, shown) => {
-    expect(shownError(text)).toBe(shown);
-    expect(shownError(new Error(text))).toContain(shown);
-    expect(shownError(new Error(text))).not.toContain(text);
+    expect(formatError(text)).toBe(shown);
+    expect(formatError(new Error(text))).toContain(shown);
+    expect(formatError(new Error(text))).not.toContain(text);
   });
 
   it('shows nothing else that an error carries', () => {
-    expect(shownError(Object.assign(new Error('refused'), { config: { password: 'hunter2' } }))).not.toContain(
+    expect(formatError(Object.assign(new Error('refused'), { config: { password: 'hunter2' } }))).not.toContain(
       'hunter2',
     );
   });

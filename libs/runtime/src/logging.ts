@@ -20,7 +20,7 @@ const REQUEST_FIELDS = new Set([
 ]);
 const MAX_CAUSES = 3;
 /** Patterns of credentials, wherever they stand in a text. */
-const SECRETS: readonly (readonly [RegExp, string])[] = [
+const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\/\/[^/\s@]+@/g, '//[redacted]@'],
   [/\b(sk_live|sk_test|whsec)_[\w+/=-]+/g, '$1_[redacted]'],
   [/\b(Bearer|Basic)\s+[\w.+/=~-]+/gi, '$1 [redacted]'],
@@ -52,7 +52,7 @@ export async function createLogger(options: {
   const line = prettyFactory({
     translateTime: 'SYS:HH:MM:ss.l',
     hideObject: true,
-    messageFormat: (record) => readable(record),
+    messageFormat: (record) => formatRecord(record),
   });
   // Written at once: what is said last is not lost when the process ends.
   const pretty: Logger = pino(settings, { write: (record: string) => void destination.write(line(record)) });
@@ -63,7 +63,7 @@ export async function createLogger(options: {
 type LogRecord = Readonly<Record<string, unknown>>;
 
 /** A record for people, without time and level: a line, below which only what has lines itself (a stack) stands. */
-function readable(record: LogRecord): string {
+function formatRecord(record: LogRecord): string {
   const { msg, method, path, status, duration_ms } = record;
   const isRequest = msg === 'request' && typeof path === 'string';
   const what = isRequest ? `${String(method)} ${path} ${String(status)} ${String(duration_ms)} ms` : String(msg);
@@ -71,7 +71,7 @@ function readable(record: LogRecord): string {
     .filter(
       ([name, value]) => value !== undefined && !COMMON_FIELDS.has(name) && !(isRequest && REQUEST_FIELDS.has(name)),
     )
-    .map(([name, value]) => [name, textOf(value)] as const);
+    .map(([name, value]) => [name, toText(value)] as const);
   const isLong = ([, text]: readonly [string, string]) => text.includes('\n');
   const short = fields.filter((field) => !isLong(field)).map(([name, text]) => `${name}=${shown(text)}`);
   const long = fields
@@ -80,7 +80,7 @@ function readable(record: LogRecord): string {
   return [shown(what), ...short].join('  ') + long.join('');
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   const { stack } = Object(value) as { readonly stack?: unknown };
   return typeof stack === 'string' ? stack : JSON.stringify(value);
@@ -92,7 +92,7 @@ function shown(text: string): string {
 }
 
 /** An error as a log line may show it: its stack and those of its causes, nothing else that it carries, and no secret. */
-export function shownError(error: unknown): string {
+export function formatError(error: unknown): string {
   const shown: string[] = [];
   for (
     let at = error;
@@ -101,5 +101,8 @@ export function shownError(error: unknown): string {
   ) {
     shown.push(at instanceof Error ? (at.stack ?? String(at)) : String(at));
   }
-  return SECRETS.reduce((text, [secret, instead]) => text.replaceAll(secret, instead), shown.join('\ncaused by '));
+  return SECRET_PATTERNS.reduce(
+    (text, [secret, instead]) => text.replaceAll(secret, instead),
+    shown.join('\ncaused by '),
+  );
 }

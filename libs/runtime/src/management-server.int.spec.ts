@@ -12,8 +12,8 @@ describe('the management server', () => {
     try {
       expect(await get('/health/live')).toEqual({ status: 200, text: '{"status":"live"}' });
       expect(await get('/health/ready')).toEqual({ status: 503, text: '{"status":"starting","engines":{}}' });
-      health.engine('storage');
-      health.started();
+      health.setEngineStatus('storage');
+      health.markStarted();
       expect(await get('/health/ready?probe=1')).toEqual({
         status: 200,
         text: '{"status":"ready","engines":{"storage":"ok"}}',
@@ -41,23 +41,23 @@ describe('Health', () => {
   it('is not ready before the first start and while draining', () => {
     const health = new Health();
     expect(health.report()).toMatchObject({ status: 'starting', httpStatus: 503 });
-    health.started();
+    health.markStarted();
     expect(health.report()).toMatchObject({ status: 'ready', httpStatus: 200 });
-    health.draining();
-    health.started();
+    health.markDraining();
+    health.markStarted();
     expect(health.report()).toMatchObject({ status: 'draining', httpStatus: 503 });
   });
 
   it('stays in service, degraded, when an engine is lost later', () => {
     const health = new Health();
-    health.started();
-    health.engine('event store', 'no answer');
+    health.markStarted();
+    health.setEngineStatus('event store', 'no answer');
     expect(health.report()).toEqual({
       status: 'degraded',
       engines: { 'event store': 'no answer' },
       httpStatus: 200,
     });
-    health.engine('event store');
+    health.setEngineStatus('event store');
     expect(health.report()).toMatchObject({ status: 'ready', engines: { 'event store': 'ok' } });
   });
 });
@@ -79,7 +79,7 @@ describe('the management port', () => {
       expect(text).toContain('work_seconds_count{service="standalone"} 1');
       expect((await get('/health/live')).status).toBe(200);
       expect((await get('/health/ready')).status).toBe(503);
-      health.started();
+      health.markStarted();
       expect(await (await get('/health/ready')).json()).toEqual({ status: 'ready', engines: {} });
       expect((await get('/other')).status).toBe(404);
     } finally {

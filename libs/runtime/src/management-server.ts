@@ -10,7 +10,7 @@ export async function startManagementServer(
   address: { host: string; port: number },
   metrics: PrometheusMetrics,
   health: () => HealthReport,
-  others: ManagementHandler = () => false,
+  handleOther: ManagementHandler = () => false,
 ): Promise<{ port: number; close(): Promise<void> }> {
   const server: Server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
@@ -28,7 +28,7 @@ export async function startManagementServer(
     } else if (path === '/health/ready') {
       const { httpStatus, ...report } = health();
       answer(httpStatus, report);
-    } else if (!others(request, response)) {
+    } else if (!handleOther(request, response)) {
       answer(404, { error: 'not found' });
     }
   });
@@ -63,15 +63,15 @@ export class Health {
   private readonly engines = new Map<string, string>();
 
   /** @param problem one line without secrets; undefined when the engine answers */
-  engine(name: string, problem?: string): void {
+  setEngineStatus(name: string, problem?: string): void {
     this.engines.set(name, problem ?? 'ok');
   }
 
-  started(): void {
+  markStarted(): void {
     if (this.phase === 'starting') this.phase = 'serving';
   }
 
-  draining(): void {
+  markDraining(): void {
     this.phase = 'draining';
   }
 

@@ -12,7 +12,7 @@ export function integer(min: number, max: number): SettingType<number> {
   return (given, name) => {
     const value = /^\d+$/.test(given) ? Number(given) : NaN;
     if (value >= min && value <= max) return value;
-    throw expected(name, `a whole number from ${min} to ${max}`, given);
+    throw createError(name, `a whole number from ${min} to ${max}`, given);
   };
 }
 
@@ -22,7 +22,7 @@ export function oneOf<const T extends string>(...allowed: readonly T[]): Setting
   return (given, name) => {
     const found = allowed.find((value) => value === given);
     if (found !== undefined) return found;
-    throw expected(name, `one of ${allowed.join(', ')}`, given);
+    throw createError(name, `one of ${allowed.join(', ')}`, given);
   };
 }
 
@@ -33,7 +33,7 @@ export const duration: SettingType<number> = (given, name) => {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(given);
   const unit = UNITS[match?.[2] ?? ''];
   if (!match || unit === undefined || Number(match[1]) === 0) {
-    throw expected(name, 'a duration like 250ms, 5s, 10m, 72h or 30d', given);
+    throw createError(name, 'a duration like 250ms, 5s, 10m, 72h or 30d', given);
   }
   return Number(match[1]) * unit;
 };
@@ -45,7 +45,7 @@ export const url: SettingType<string> = (given, name) => {
     throw new ConfigError(`${name}: expected an address without user and password`);
   }
   if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(given)) {
-    throw expected(name, 'an http or https address without query', given);
+    throw createError(name, 'an http or https address without query', given);
   }
   return given.replace(/\/+$/, '');
 };
@@ -53,7 +53,7 @@ export const url: SettingType<string> = (given, name) => {
 /** An e-mail address, as far as its form tells: somebody at some host. */
 export const email: SettingType<string> = (given, name) => {
   if (/^[^\s@]+@[^\s@]+$/.test(given)) return given;
-  throw expected(name, 'an e-mail address', given);
+  throw createError(name, 'an e-mail address', given);
 };
 
 /** Comma-separated values, trimmed. */
@@ -66,8 +66,8 @@ export const list: SettingType<readonly string[]> = (given) =>
 /** Comma-separated CIDRs; a bare address counts as itself alone. */
 export const cidrs: SettingType<readonly string[]> = (given, name) => {
   const parts = list(given, name);
-  const wrong = parts.find((part) => !isCidr(part));
-  if (wrong !== undefined) throw expected(name, 'addresses or CIDRs like 10.0.0.0/8', wrong);
+  const invalid = parts.find((part) => !isCidr(part));
+  if (invalid !== undefined) throw createError(name, 'addresses or CIDRs like 10.0.0.0/8', invalid);
   return parts;
 };
 
@@ -81,10 +81,10 @@ export function bytes(length: number): SettingType<Uint8Array> {
 }
 
 /** A text that nobody guesses. Never shown. */
-export function secret(leastLength: number): SettingType<string> {
+export function secret(minLength: number): SettingType<string> {
   return (given, name) => {
-    if (given.length >= leastLength) return given;
-    throw new ConfigError(`${name}: expected at least ${leastLength} characters`);
+    if (given.length >= minLength) return given;
+    throw new ConfigError(`${name}: expected at least ${minLength} characters`);
   };
 }
 
@@ -92,7 +92,7 @@ export function secret(leastLength: number): SettingType<string> {
 export const serviceAddress: SettingType<string> = (given, name) => {
   if (/^(dns|ipv4|ipv6|unix):/.test(given)) return given;
   if (/^[^\s/@]+:\d{1,5}$/.test(given)) return `dns:///${given}`;
-  throw expected(name, 'host:port', given);
+  throw createError(name, 'host:port', given);
 };
 
 function isCidr(part: string): boolean {
@@ -102,7 +102,7 @@ function isCidr(part: string): boolean {
   return isIP(address) !== 0 && isPrefix && rest.length === 0;
 }
 
-function expected(name: string, what: string, given: string): ConfigError {
+function createError(name: string, what: string, given: string): ConfigError {
   return new ConfigError(`${name}: expected ${what}, got ${JSON.stringify(given)}`);
 }
 
@@ -117,7 +117,7 @@ export class ConfigError extends Error {
  * @param setting its name, and its value where the refusal does not show it
  * @throws ConfigError
  */
-export async function blaming<T>(setting: string, work: Promise<T>): Promise<T> {
+export async function blameSetting<T>(setting: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

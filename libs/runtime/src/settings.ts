@@ -25,227 +25,246 @@ export interface Setting {
   /** The default as a text. Without one the setting is optional; a program may have another default. */
   readonly default?: string;
   /** The programs that read it. */
-  readonly of: readonly Program[];
+  readonly programs: readonly Program[];
   /** Its purpose, with the same text as in docs/reference/settings.md. */
   readonly for: string;
   /** A description of the default, if it is not a value. */
   readonly otherwise?: string;
 }
 
-const SERVICES = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'] as const;
-const KAFKA = ['shipments', 'webhooks', 'setup'] as const;
-const TALKING = ['gateway', 'shipments', 'webhooks'] as const;
-const SIGNING_IN = ['standalone', 'gateway'] as const;
-const ATTEMPTING = ['standalone', 'webhooks'] as const;
+const SERVICE_PROGRAMS = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'] as const;
+const KAFKA_PROGRAMS = ['shipments', 'webhooks', 'setup'] as const;
+const CALLING_PROGRAMS = ['gateway', 'shipments', 'webhooks'] as const;
+const SIGN_IN_PROGRAMS = ['standalone', 'gateway'] as const;
+const DELIVERING_PROGRAMS = ['standalone', 'webhooks'] as const;
 
 /** Every setting of every program. Reading, the check for misspelled names and the documentation derive from it. */
 export const SETTINGS = {
   ADMINISTRATION_TOKEN: {
     type: secret(32),
-    of: ['gateway', 'cli'],
+    programs: ['gateway', 'cli'],
     for: 'token of the command line for the management port; 32 characters or more',
   },
-  ADMINISTRATION_URL: { type: url, of: ['cli'], for: 'management port of a gateway, for the command line' },
+  ADMINISTRATION_URL: { type: url, programs: ['cli'], for: 'management port of a gateway, for the command line' },
   ADMIN_EMAIL: {
     type: email,
-    of: SIGNING_IN,
+    programs: SIGN_IN_PROGRAMS,
     for: 'first admin of the workspace `default`, created if it has none; needs `ADMIN_PASSWORD`',
   },
-  ADMIN_PASSWORD: { type: secret(10), of: SIGNING_IN, for: 'password of the first admin, 10 to 200 characters' },
-  API_KEY: { type: text, of: ['cli'], for: 'API key for `listen` and `events resend`' },
-  API_PORTS: { type: text, of: ['compose'], default: '3000', for: 'ports on this machine for gateways' },
+  ADMIN_PASSWORD: {
+    type: secret(10),
+    programs: SIGN_IN_PROGRAMS,
+    for: 'password of the first admin, 10 to 200 characters',
+  },
+  API_KEY: { type: text, programs: ['cli'], for: 'API key for `listen` and `events resend`' },
+  API_PORTS: { type: text, programs: ['compose'], default: '3000', for: 'ports on this machine for gateways' },
   APP_URL: {
     type: url,
-    of: ['standalone', 'gateway', 'shipments', 'webhooks'],
+    programs: ['standalone', 'gateway', 'shipments', 'webhooks'],
     otherwise: '`BASE_URL`',
     for: 'address of the web application, used in links',
   },
   BASE_URL: {
     type: url,
-    of: ['standalone', 'gateway', 'shipments', 'webhooks'],
+    programs: ['standalone', 'gateway', 'shipments', 'webhooks'],
     otherwise: 'from `HOST` and `PORT`; of shipments and webhooks `http://127.0.0.1:3000`',
     for: 'address of the API for clients; set it if `HOST` is `0.0.0.0` or behind a proxy',
   },
   DATA_DIR: {
     type: text,
-    of: ['standalone', 'services', 'cli'],
+    programs: ['standalone', 'services', 'cli'],
     default: './data',
     for: 'folder for all data; `npm run services` uses `./data/services`',
   },
   ENGINES_DIR: {
     type: text,
-    of: ['services'],
+    programs: ['services'],
     default: '../shared/engines',
     for: 'folder with engines that start without Docker',
   },
   EVENTSTOREDB_URL: {
     type: text,
-    of: ['shipments', 'projections', 'services'],
+    programs: ['shipments', 'projections', 'services'],
     for: '`esdb://…`, with credentials and options',
   },
   HOST: {
     type: text,
-    of: ['standalone', 'gateway', 'shipments', 'webhooks'],
+    programs: ['standalone', 'gateway', 'shipments', 'webhooks'],
     default: '127.0.0.1',
     for: 'address to listen on',
   },
-  KAFKA_BROKERS: { type: list, of: [...KAFKA, 'services'], for: '`host:port`, comma-separated' },
+  KAFKA_BROKERS: { type: list, programs: [...KAFKA_PROGRAMS, 'services'], for: '`host:port`, comma-separated' },
   KAFKA_REPLICATION_FACTOR: {
     type: integer(0, 100),
-    of: KAFKA,
+    programs: KAFKA_PROGRAMS,
     otherwise: "the brokers', which Apache Kafka ships as 1",
     for: 'copies of each topic, set when the topic is created; 3 on a cluster of three brokers',
   },
   KAFKA_SASL_MECHANISM: {
     type: oneOf('plain', 'scram-sha-256', 'scram-sha-512'),
-    of: KAFKA,
+    programs: KAFKA_PROGRAMS,
     for: '`plain`, `scram-sha-256` or `scram-sha-512`',
   },
-  KAFKA_SASL_PASSWORD: { type: text, of: KAFKA, for: 'required with `KAFKA_SASL_MECHANISM`' },
-  KAFKA_SASL_USERNAME: { type: text, of: KAFKA, for: 'required with `KAFKA_SASL_MECHANISM`' },
-  KAFKA_TLS: { type: boolean, of: KAFKA, default: 'false', for: 'TLS to the brokers' },
-  KAFKA_TLS_CA: { type: text, of: KAFKA, for: 'certificate authority of the brokers, as PEM' },
-  KAFKA_TOPIC_PREFIX: { type: text, of: KAFKA, default: '', for: 'prefix of all topic names' },
+  KAFKA_SASL_PASSWORD: { type: text, programs: KAFKA_PROGRAMS, for: 'required with `KAFKA_SASL_MECHANISM`' },
+  KAFKA_SASL_USERNAME: { type: text, programs: KAFKA_PROGRAMS, for: 'required with `KAFKA_SASL_MECHANISM`' },
+  KAFKA_TLS: { type: boolean, programs: KAFKA_PROGRAMS, default: 'false', for: 'TLS to the brokers' },
+  KAFKA_TLS_CA: { type: text, programs: KAFKA_PROGRAMS, for: 'certificate authority of the brokers, as PEM' },
+  KAFKA_TOPIC_PREFIX: { type: text, programs: KAFKA_PROGRAMS, default: '', for: 'prefix of all topic names' },
   LOG_LEVEL: {
     type: oneOf(...LOG_LEVELS),
-    of: ['standalone', ...SERVICES],
+    programs: ['standalone', ...SERVICE_PROGRAMS],
     default: 'info',
     for: 'log level; logs are JSON lines, or readable lines at a terminal',
   },
   MANAGEMENT_HOST: {
     type: text,
-    of: ['standalone', ...SERVICES],
+    programs: ['standalone', ...SERVICE_PROGRAMS],
     default: '127.0.0.1',
     for: 'address for `/metrics` and the health checks',
   },
   MANAGEMENT_PORT: {
     type: port,
-    of: ['standalone', ...SERVICES],
+    programs: ['standalone', ...SERVICE_PROGRAMS],
     default: '9464',
     for: 'port for `/metrics` and the health checks',
   },
   MANAGEMENT_PORTS: {
     type: text,
-    of: ['compose'],
+    programs: ['compose'],
     default: '9464',
     for: 'ports on this machine for the management ports of gateways',
   },
   MONGODB_URL: {
     type: text,
-    of: [...SERVICES, 'services'],
+    programs: [...SERVICE_PROGRAMS, 'services'],
     for: '`mongodb://…`; the path names the database, default `tracking`',
   },
   PLACES_FILE: {
     type: text,
-    of: ['standalone', 'gateway', 'shipments'],
+    programs: ['standalone', 'gateway', 'shipments'],
     for: 'UN/LOCODE code list (CSV from UNECE) that ports are checked against',
   },
   PORT: {
     type: port,
-    of: ['standalone', 'gateway', 'shipments', 'webhooks', 'services'],
+    programs: ['standalone', 'gateway', 'shipments', 'webhooks', 'services'],
     default: '3000',
     for: 'port to listen on; shipments 4001, webhooks 4002',
   },
   RATE_LIMIT_PER_MINUTE: {
     type: integer(1, 1_000_000_000),
-    of: ['standalone', 'gateway'],
+    programs: ['standalone', 'gateway'],
     default: '1000',
     for: 'requests per minute and key',
   },
-  RETENTION_DEAD_LETTERS: { type: duration, of: ATTEMPTING, default: '90d', for: 'retention of dead letters' },
+  RETENTION_DEAD_LETTERS: {
+    type: duration,
+    programs: DELIVERING_PROGRAMS,
+    default: '90d',
+    for: 'retention of dead letters',
+  },
   RETENTION_DELIVERIES: {
     type: duration,
-    of: ATTEMPTING,
+    programs: DELIVERING_PROGRAMS,
     default: '30d',
     for: 'retention of succeeded and discarded deliveries; pending deliveries are never deleted',
   },
   RETENTION_EVENTS: {
     type: duration,
-    of: ['standalone', 'gateway', 'projections'],
+    programs: ['standalone', 'gateway', 'projections'],
     default: '30d',
     for: 'retention of events at `/v1/events`; the same on all programs',
   },
   SECRETS_KEY: {
     type: bytes(32),
-    of: ['standalone', 'gateway', 'webhooks', 'setup'],
+    programs: ['standalone', 'gateway', 'webhooks', 'setup'],
     otherwise: 'standalone creates one in the data folder',
     for: 'signs cursors and encrypts secrets at rest; 32 bytes as base64, the same on all programs',
   },
   SECRETS_KEY_LOST: {
     type: text,
-    of: ['standalone', 'gateway', 'webhooks', 'setup'],
+    programs: ['standalone', 'gateway', 'webhooks', 'setup'],
     for: 'id of a lost key that is given up (see [Secrets key](running.md#secrets-key))',
   },
   SERVICES_TLS_CA: {
     type: text,
-    of: TALKING,
+    programs: CALLING_PROGRAMS,
     for: 'TLS between the services: certificate authority, as PEM; plain text without it',
   },
-  SERVICES_TLS_CERT: { type: text, of: TALKING, for: 'certificate of the service, as PEM' },
-  SERVICES_TLS_KEY: { type: text, of: TALKING, for: 'private key of the service, as PEM' },
+  SERVICES_TLS_CERT: { type: text, programs: CALLING_PROGRAMS, for: 'certificate of the service, as PEM' },
+  SERVICES_TLS_KEY: { type: text, programs: CALLING_PROGRAMS, for: 'private key of the service, as PEM' },
   SERVICES_TOKEN: {
     type: secret(32),
-    of: TALKING,
+    programs: CALLING_PROGRAMS,
     for: 'shared token of the services; 32 characters or more',
   },
   SHIPMENTS_URL: {
     type: serviceAddress,
-    of: ['gateway', 'webhooks'],
+    programs: ['gateway', 'webhooks'],
     for: '`host:port`; calls use all addresses of the name in turn',
   },
   TRUSTED_PROXIES: {
     type: cidrs,
-    of: ['standalone', 'gateway'],
+    programs: ['standalone', 'gateway'],
     default: '',
     for: 'CIDRs of proxies whose `X-Forwarded-*` headers are trusted; without it, all clients of a proxy share one address at the [sign-in](identity.md#sign-in)',
   },
   WEBHOOKS_ALLOWED_CIDRS: {
     type: cidrs,
-    of: ATTEMPTING,
+    programs: DELIVERING_PROGRAMS,
     default: '',
     for: 'non-public networks in which receivers are allowed, for development',
   },
   WEBHOOKS_ALLOW_HTTP: {
     type: boolean,
-    of: ATTEMPTING,
+    programs: DELIVERING_PROGRAMS,
     default: 'false',
     for: 'allows `http:` receivers in those networks',
   },
   WEBHOOKS_FAILING_AFTER: {
     type: duration,
-    of: ATTEMPTING,
+    programs: DELIVERING_PROGRAMS,
     default: '1h',
     for: 'time without a success after which the workspace’s other endpoints get `webhook_endpoint.failing`',
   },
   WEBHOOKS_RECOVERY_AFTER: {
     type: duration,
-    of: ATTEMPTING,
+    programs: DELIVERING_PROGRAMS,
     default: '10m',
     for: 'duration of failure after which a 2xx response starts the [recovery](delivery.md#recovery)',
   },
-  WEBHOOKS_RETRY_CAP: { type: duration, of: ATTEMPTING, default: '24h', for: 'longest pause of the retry schedule' },
+  WEBHOOKS_RETRY_CAP: {
+    type: duration,
+    programs: DELIVERING_PROGRAMS,
+    default: '24h',
+    for: 'longest pause of the retry schedule',
+  },
   WEBHOOKS_RETRY_FACTOR: {
     type: integer(1, 100),
-    of: ATTEMPTING,
+    programs: DELIVERING_PROGRAMS,
     default: '3',
     for: 'factor between one pause and the next',
   },
-  WEBHOOKS_RETRY_FIRST: { type: duration, of: ATTEMPTING, default: '5s', for: 'first pause of the retry schedule' },
+  WEBHOOKS_RETRY_FIRST: {
+    type: duration,
+    programs: DELIVERING_PROGRAMS,
+    default: '5s',
+    for: 'first pause of the retry schedule',
+  },
   WEBHOOKS_RETRY_WINDOW: {
     type: duration,
-    of: ATTEMPTING,
+    programs: DELIVERING_PROGRAMS,
     default: '72h',
     for: 'time from the first attempt to the last',
   },
   WEBHOOKS_TIMEOUT: {
     type: duration,
-    of: [...ATTEMPTING, 'gateway'],
+    programs: [...DELIVERING_PROGRAMS, 'gateway'],
     default: '10s',
     for: 'timeout of an attempt, from name resolution to the last byte',
   },
   WEBHOOKS_URL: {
     type: serviceAddress,
-    of: ['gateway'],
+    programs: ['gateway'],
     for: '`host:port`; calls use all addresses of the name in turn',
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,7 +1,7 @@
 import { DomainError } from '@tracking/contracts';
 import { ConfigReader } from './config.ts';
 import { ConfigError } from './setting-types.ts';
-import { makeFirstAdmin, readFirstAdminConfig } from './shared-config.ts';
+import { createFirstAdmin, readFirstAdminConfig } from './shared-config.ts';
 
 const first = (env: Readonly<Record<string, string>>) => readFirstAdminConfig(new ConfigReader(env));
 const [ADMIN_EMAIL, ADMIN_PASSWORD] = ['ann@example.com', 'a quiet harbour'];
@@ -33,7 +33,7 @@ describe('the first admin', () => {
     ['ADMIN_EMAIL: Is no e-mail address.', faulty('email', 'Is no e-mail address.')],
     ['ADMIN_EMAIL: Somebody has it.', new DomainError('user_exists', 'Somebody has it.')],
   ])('is refused by %s', async (line, refusal) => {
-    const refused = makeFirstAdmin({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }, () => Promise.reject(refusal));
+    const refused = createFirstAdmin({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }, () => Promise.reject(refusal));
     await expect(refused).rejects.toMatchObject({ name: 'ConfigError', message: line });
   });
 });

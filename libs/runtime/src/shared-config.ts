@@ -9,7 +9,7 @@ export interface SecretsKeySettings {
   /** Id of the key that was lost and that this one takes the place of. */
   readonly lostSecretsKey: string | undefined;
   /** Name of the setting that holds the key; `SECRETS_KEY` by default. */
-  readonly keyHolder?: string;
+  readonly keySource?: string;
 }
 
 /**
@@ -17,13 +17,13 @@ export interface SecretsKeySettings {
  * @param use takes it into use; answers the id of the one in use where that is another one
  * @throws ConfigError
  */
-export async function sealingKey(
-  { secretsKey, lostSecretsKey, keyHolder = 'SECRETS_KEY' }: SecretsKeySettings,
+export async function openSealingKey(
+  { secretsKey, lostSecretsKey, keySource: keySource = 'SECRETS_KEY' }: SecretsKeySettings,
   use: (key: Uint8Array, lost: string | undefined) => Promise<string | undefined>,
 ): Promise<Uint8Array> {
-  const key = derivedKey(secretsKey, 'webhook secrets');
+  const key = deriveKey(secretsKey, 'webhook secrets');
   const inUse = await use(key, lostSecretsKey);
-  if (inUse !== undefined) throw secretsKeyRefused(`${keyHolder} holds another key`, inUse);
+  if (inUse !== undefined) throw createSecretsKeyError(`${keySource} holds another key`, inUse);
   return key;
 }
 
@@ -32,7 +32,7 @@ export async function sealingKey(
  * @param fault what is wrong, as a clause that names the setting
  * @param keyInUse id of the key that they are sealed with
  */
-export function secretsKeyRefused(fault: string, keyInUse: string): ConfigError {
+export function createSecretsKeyError(fault: string, keyInUse: string): ConfigError {
   return new ConfigError(
     `${fault}, while secrets are stored under the key ${keyInUse}: put that one back, from a backup for instance; if it ` +
       `is lost, start with SECRETS_KEY_LOST=${keyInUse}, then rotate the secrets of the webhook endpoints and set their headers again`,
@@ -40,7 +40,7 @@ export function secretsKeyRefused(fault: string, keyInUse: string): ConfigError 
 }
 
 /** A key for one purpose, so that nothing made for one can be used for another. 32 bytes. */
-export function derivedKey(key: Uint8Array, purpose: string): Uint8Array {
+export function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, new Uint8Array(), purpose, 32));
 }
 
@@ -61,15 +61,15 @@ export function readFirstAdminConfig(read: ConfigReader): FirstAdminConfig | und
 
 /**
  * Makes the first admin.
- * @param make refuses with a DomainError what no form shows: a password that everybody has, an e-mail that somebody has
+ * @param create refuses with a DomainError what no form shows: a password that everybody has, an e-mail that somebody has
  * @throws ConfigError naming the setting that is refused
  */
-export async function makeFirstAdmin(
+export async function createFirstAdmin(
   { email, password }: FirstAdminConfig,
-  make: (admin: FirstAdminConfig) => Promise<unknown>,
+  create: (admin: FirstAdminConfig) => Promise<unknown>,
 ): Promise<void> {
   try {
-    await make({ email, password });
+    await create({ email, password });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const { param = 'email', message = error.message } = error.details[0] ?? {};

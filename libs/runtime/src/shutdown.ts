@@ -1,8 +1,8 @@
 import type { Logger } from '@tracking/ports';
-import { shownError } from './logging.ts';
+import { formatError } from './logging.ts';
 
 /** Ctrl-C reaches a process from the terminal and once more from each `npm` that it was started by: one wish, not two. */
-const SAME_WISH_MS = 1_000;
+const REPEATED_SIGNAL_MS = 1_000;
 
 interface ShutdownStep {
   readonly name: string;
@@ -15,7 +15,7 @@ interface ShutdownStep {
  */
 export class Shutdown {
   private readonly steps: ShutdownStep[] = [];
-  private under?: Promise<void>;
+  private running?: Promise<void>;
   private hasFailed = false;
 
   constructor(
@@ -30,14 +30,14 @@ export class Shutdown {
 
   /** Runs every step once, even where one fails; calling it again waits for the same end. */
   run(): Promise<void> {
-    this.under ??= this.steps.reduce(
+    this.running ??= this.steps.reduce(
       (before, step) =>
         before.then(step.run).catch((error: unknown) => {
           this.logger.error({ step: step.name, error: String(error) }, 'could not stop cleanly');
         }),
       Promise.resolve(),
     );
-    return this.under;
+    return this.running;
   }
 
   /**
@@ -45,14 +45,14 @@ export class Shutdown {
    * @param before runs first, at once
    */
   onSignals(before: () => void = () => undefined): void {
-    let askedAt = -Infinity;
+    let signaledAt = -Infinity;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
-        if (this.under) {
-          if (performance.now() - askedAt > SAME_WISH_MS) process.exit(1);
+        if (this.running) {
+          if (performance.now() - signaledAt > REPEATED_SIGNAL_MS) process.exit(1);
           return;
         }
-        askedAt = performance.now();
+        signaledAt = performance.now();
         this.logger.info({ signal }, 'stopping');
         this.end(before);
       });
@@ -69,8 +69,8 @@ export class Shutdown {
       process.on(event, (error: unknown) => {
         if (this.hasFailed) return;
         this.hasFailed = true;
-        this.logger.error({ error: shownError(error) }, 'an error that nobody caught: stopping');
-        if (this.under === undefined) this.end(before);
+        this.logger.error({ error: formatError(error) }, 'an error that nobody caught: stopping');
+        if (this.running === undefined) this.end(before);
       });
     }
   }

@@ -45,12 +45,12 @@ export function openKafka(service: Service, options: KafkaOptions): KafkaMessage
 }
 
 /** @throws ConfigError */
-export function eventStoreDbSettings(read: ConfigReader): EventStoreDbOptions {
+export function readEventStoreDbSettings(read: ConfigReader): EventStoreDbOptions {
   return { url: read.required('EVENTSTOREDB_URL') };
 }
 
 /** @throws ConfigError */
-export function mongoSettings(read: ConfigReader): { readonly url: string } {
+export function readMongoSettings(read: ConfigReader): { readonly url: string } {
   return { url: read.required('MONGODB_URL') };
 }
 
@@ -58,7 +58,7 @@ export function mongoSettings(read: ConfigReader): { readonly url: string } {
  * @param clientId name of the process in the brokers' logs and quotas
  * @throws ConfigError
  */
-export function kafkaSettings(read: ConfigReader, clientId: string): KafkaOptions {
+export function readKafkaSettings(read: ConfigReader, clientId: string): KafkaOptions {
   const mechanism = read.get('KAFKA_SASL_MECHANISM');
   const ca = read.get('KAFKA_TLS_CA');
   const replicas = read.get('KAFKA_REPLICATION_FACTOR', '0');
@@ -67,12 +67,12 @@ export function kafkaSettings(read: ConfigReader, clientId: string): KafkaOption
     clientId,
     topicPrefix: read.get('KAFKA_TOPIC_PREFIX'),
     tls: read.get('KAFKA_TLS') && (ca === undefined ? true : { ca }),
-    ...(mechanism !== undefined && { sasl: saslSettings(read, mechanism) }),
+    ...(mechanism !== undefined && { sasl: readSaslSettings(read, mechanism) }),
     ...(replicas > 0 && { replicationFactor: replicas }),
   };
 }
 
-function saslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism']): KafkaSasl {
+function readSaslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism']): KafkaSasl {
   return {
     mechanism,
     username: read.required('KAFKA_SASL_USERNAME'),
@@ -81,12 +81,12 @@ function saslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism']): Ka
 }
 
 /** Reads the token by which services know each other. @throws ConfigError */
-export function channelToken(read: ConfigReader): string {
+export function readChannelToken(read: ConfigReader): string {
   return read.required('SERVICES_TOKEN');
 }
 
 /** @throws ConfigError */
-export function secretsKeySettings(read: ConfigReader): SecretsKeySettings {
+export function readSecretsKeySettings(read: ConfigReader): SecretsKeySettings {
   const secretsKey = read.get('SECRETS_KEY');
   if (secretsKey === undefined) {
     throw new ConfigError('SECRETS_KEY: expected 32 bytes as base64, the same for all services');
@@ -95,20 +95,20 @@ export function secretsKeySettings(read: ConfigReader): SecretsKeySettings {
 }
 
 /** Calls to the services go by TLS where it is known who signs their certificates. @throws ConfigError */
-export function callerTls(read: ConfigReader): { readonly tls?: GrpcTls } {
+export function readClientTls(read: ConfigReader): { readonly tls?: GrpcTls } {
   const ca = read.get('SERVICES_TLS_CA');
-  const own = ownCertificate(read);
-  return ca === undefined ? {} : { tls: { ca, ...own } };
+  const certificate = readCertificate(read);
+  return ca === undefined ? {} : { tls: { ca, ...certificate } };
 }
 
 /** With a certificate a service takes calls by TLS only; with `SERVICES_TLS_CA`, from those that it signed. @throws ConfigError */
-export function serverTls(read: ConfigReader): { readonly tls?: GrpcServerTls } {
+export function readServerTls(read: ConfigReader): { readonly tls?: GrpcServerTls } {
   const ca = read.get('SERVICES_TLS_CA');
-  const own = ownCertificate(read);
+  const own = readCertificate(read);
   return own === undefined ? {} : { tls: { ...own, ...(ca !== undefined && { ca }) } };
 }
 
-function ownCertificate(read: ConfigReader): { readonly cert: string; readonly key: string } | undefined {
+function readCertificate(read: ConfigReader): { readonly cert: string; readonly key: string } | undefined {
   const cert = read.get('SERVICES_TLS_CERT');
   const key = read.get('SERVICES_TLS_KEY');
   if (cert === undefined && key === undefined) return undefined;
@@ -119,7 +119,7 @@ function ownCertificate(read: ConfigReader): { readonly cert: string; readonly k
 }
 
 /** Where a gateway is reached by its clients: the same for every service. */
-export function publicAddresses(read: ConfigReader): PublicAddresses {
+export function readPublicAddresses(read: ConfigReader): PublicAddresses {
   const baseUrl = read.get('BASE_URL', 'http://127.0.0.1:3000');
   return { baseUrl, appUrl: read.get('APP_URL', baseUrl) };
 }

@@ -1,2 +1,2 @@
 export * from './engines.ts';
-export { runService, Service, type ServiceSettings, serviceSettings } from './service.ts';
+export { runService, Service, type ServiceSettings, readServiceSettings } from './service.ts';

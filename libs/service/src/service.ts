@@ -2,43 +2,43 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, type Logger, retryCounter, Unavailable } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import {
-  blaming,
+  blameSetting,
   ConfigError,
   type ConfigReader,
   createLogger,
   Health,
   type LogLevel,
   type ManagementHandler,
-  type Misspelt,
+  type MisspelledVariable,
   PrometheusMetrics,
   Shutdown,
   startManagementServer,
-  warnOfMisspelt,
+  warnOfMisspelledVariables,
 } from '@tracking/runtime';
 
 /** Time within which work that is under way must finish. */
-const SHUTDOWN_MS = 20_000;
-const PROBE_EVERY_MS = 2_000;
+const SHUTDOWN_TIMEOUT_MS = 20_000;
+const PROBE_INTERVAL_MS = 2_000;
 /** An engine that has not answered by then is said not to. */
 const PROBE_TIMEOUT_MS = 3_000;
 /** Between two tries of what a start needs. */
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_RETRY_PAUSE_MS = 1_000;
 
 export interface ServiceSettings {
   readonly managementHost: string;
   readonly managementPort: number;
   readonly logLevel: LogLevel;
   /** Variables that are no settings, and look like one; to be asked when all settings were read. */
-  readonly misspelt: () => readonly Misspelt[];
+  readonly findMisspelled: () => readonly MisspelledVariable[];
 }
 
 /** @throws ConfigError */
-export function serviceSettings(read: ConfigReader): ServiceSettings {
+export function readServiceSettings(read: ConfigReader): ServiceSettings {
   return {
     managementHost: read.get('MANAGEMENT_HOST'),
     managementPort: read.get('MANAGEMENT_PORT'),
     logLevel: read.get('LOG_LEVEL'),
-    misspelt: () => read.misspelt(),
+    findMisspelled: () => read.findMisspelledVariables(),
   };
 }
 
@@ -58,7 +58,7 @@ export class Service {
     readonly logger: Logger,
   ) {
     this.metrics = new PrometheusMetrics(name);
-    this.shutdown = new Shutdown(logger, SHUTDOWN_MS);
+    this.shutdown = new Shutdown(logger, SHUTDOWN_TIMEOUT_MS);
   }
 
   /** Port of the management server. */
@@ -69,18 +69,18 @@ export class Service {
   /** Lives from here on: says so, and that it is not ready yet; ends on SIGTERM. @throws ConfigError */
   static async start(name: string, settings: ServiceSettings): Promise<Service> {
     const logger = await createLogger({ level: settings.logLevel, service: name });
-    warnOfMisspelt(logger, settings.misspelt());
+    warnOfMisspelledVariables(logger, settings.findMisspelled());
     const service = new Service(name, logger);
     const { metrics, health, shutdown } = service;
     const drain = () => {
-      health.draining();
+      health.markDraining();
       service.stopping.abort();
     };
     shutdown.onUncaught(drain);
     const address = { host: settings.managementHost, port: settings.managementPort };
     const others: ManagementHandler = (request, response) => service.administration?.(request, response) ?? false;
     const starting = startManagementServer(address, metrics, () => health.report(), others);
-    const management = await blaming('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
+    const management = await blameSetting('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
     service.port = management.port;
     shutdown.add('management', () => management.close());
     shutdown.onSignals(drain);
@@ -88,7 +88,7 @@ export class Service {
   }
 
   /** Further routes of the management port. */
-  manage(handler: ManagementHandler): void {
+  handleManagement(handler: ManagementHandler): void {
     this.administration = handler;
   }
 
@@ -99,18 +99,18 @@ export class Service {
    */
   watch(name: string, probe: () => Promise<unknown>): void {
     const { signal } = this.stopping;
-    const look = async () => {
+    const probeRepeatedly = async () => {
       while (!signal.aborted) {
-        this.health.engine(name, await problemOf(probe));
-        await pause(PROBE_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        this.health.setEngineStatus(name, await probeEngine(probe));
+        await pause(PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     };
-    this.health.engine(name, 'not asked yet');
-    void look();
+    this.health.setEngineStatus(name, 'not asked yet');
+    void probeRepeatedly();
   }
 
   /** Retries what needs an engine until the engine is there. @throws what is no fault of an engine; AbortError at the end */
-  async untilAvailable<T>(action: () => Promise<T>): Promise<T> {
+  async retryUntilAvailable<T>(action: () => Promise<T>): Promise<T> {
     const { signal } = this.stopping;
     const isTransient = (error: unknown) => error instanceof Unavailable;
     let said = '';
@@ -121,7 +121,7 @@ export class Service {
       said = error.message;
     };
     try {
-      return await retry(action, { signal, longestPauseMs: LONGEST_PAUSE_MS, isTransient, onFailure });
+      return await retry(action, { signal, maxPauseMs: MAX_RETRY_PAUSE_MS, isTransient, onFailure });
     } catch (error) {
       if (error instanceof Unavailable) signal.throwIfAborted();
       throw error;
@@ -129,24 +129,24 @@ export class Service {
   }
 
   /** From here on orchestrators may send it work. */
-  ready(where: object = {}): void {
-    this.health.started();
+  markReady(where: object = {}): void {
+    this.health.markStarted();
     this.logger.info({ ...where, management_port: this.managementPort }, 'ready');
   }
 }
 
-async function problemOf(probe: () => Promise<unknown>): Promise<string | undefined> {
-  const late = new AbortController();
-  const patience = pause(PROBE_TIMEOUT_MS, 'does not answer', { signal: late.signal, ref: false });
+async function probeEngine(probe: () => Promise<unknown>): Promise<string | undefined> {
+  const timeoutController = new AbortController();
+  const timeout = pause(PROBE_TIMEOUT_MS, 'does not answer', { signal: timeoutController.signal, ref: false });
   const probing = probe().then(
     () => undefined,
     (error: unknown) => (error instanceof Unavailable ? error.message : 'fails'),
   );
   try {
-    return await Promise.race([probing, patience]);
+    return await Promise.race([probing, timeout]);
   } finally {
-    patience.catch(() => undefined);
-    late.abort();
+    timeout.catch(() => undefined);
+    timeoutController.abort();
   }
 }
 

@@ -36,22 +36,22 @@ export interface ComposeFile {
  * @throws Error with its message where a variable is asked for with `${NAME:?message}` and not set
  */
 export function readCompose(text: string, variables: Readonly<Record<string, string>> = {}): ComposeFile {
-  return parse(interpolated(text, variables), { merge: true }) as ComposeFile;
+  return parse(interpolate(text, variables), { merge: true }) as ComposeFile;
 }
 
 /** `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, innermost first, comments included. */
-function interpolated(text: string, variables: Readonly<Record<string, string>>): string {
+function interpolate(text: string, variables: Readonly<Record<string, string>>): string {
   const replaced = text.replaceAll(/\$\{(\w+)(?::([-+?])([^{}]*))?\}/g, (_, name: string, kind = '', rest = '') => {
     const value = variables[name] ?? '';
     if (value === '' && kind === '?') throw new Error(`${name}: ${rest}`);
     if (kind === '+') return value && rest;
     return value || (kind === '-' ? rest : '');
   });
-  return replaced === text ? text : interpolated(replaced, variables);
+  return replaced === text ? text : interpolate(replaced, variables);
 }
 
 /** The variables that a container of the service gets: one without a value comes from those of the caller. */
-export function environmentOf(
+export function readEnvironment(
   service: ComposeService,
   variables: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string | undefined>> {

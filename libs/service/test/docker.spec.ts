@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { ConfigReader } from '@tracking/runtime';
 import { tempFolder, type TempFolder } from '@tracking/testing';
-import { configOf } from './app-config.ts';
-import { environmentOf, readCompose, type ComposeFile, type ComposeService } from './docker-compose.ts';
+import { loadAppConfig } from './app-config.ts';
+import { readEnvironment, readCompose, type ComposeFile, type ComposeService } from './docker-compose.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFile(join(root, path), 'utf8');
@@ -42,7 +42,7 @@ function service(name: string): ComposeService {
 }
 
 /** What an application makes of what its container is given. @throws ConfigError */
-const configOfService = (name: string) => configOf(name, environmentOf(service(name), secrets));
+const configOfService = (name: string) => loadAppConfig(name, readEnvironment(service(name), secrets));
 
 beforeAll(async () => {
   folder = await tempFolder();
@@ -71,7 +71,7 @@ describe('docker-compose.yml', () => {
     });
 
     it('waits for everything that it is given an address of, and reaches it', () => {
-      const values = Object.values(environmentOf(service(name), secrets)).join(' ');
+      const values = Object.values(readEnvironment(service(name), secrets)).join(' ');
       const named = Object.keys(compose.services).filter((other) => new RegExp(`\\b${other}:\\d`).test(values));
       const { depends_on: dependencies = {}, networks = [] } = service(name);
       expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(named));
@@ -179,9 +179,9 @@ describe('docker-compose.yml', () => {
       WEBHOOKS_TIMEOUT: '3s',
     };
     const { gateway = {}, shipments = {}, webhooks = {} } = readCompose(text, chosen).services;
-    expect(environmentOf(gateway, chosen)).toMatchObject({ RATE_LIMIT_PER_MINUTE: '5', BASE_URL: chosen.BASE_URL });
-    expect(environmentOf(shipments, chosen)).toMatchObject({ APP_URL: chosen.BASE_URL });
-    expect(environmentOf(webhooks, chosen)).toMatchObject({ WEBHOOKS_TIMEOUT: '3s', APP_URL: chosen.BASE_URL });
+    expect(readEnvironment(gateway, chosen)).toMatchObject({ RATE_LIMIT_PER_MINUTE: '5', BASE_URL: chosen.BASE_URL });
+    expect(readEnvironment(shipments, chosen)).toMatchObject({ APP_URL: chosen.BASE_URL });
+    expect(readEnvironment(webhooks, chosen)).toMatchObject({ WEBHOOKS_TIMEOUT: '3s', APP_URL: chosen.BASE_URL });
   });
 });
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SETTINGS } from '@tracking/runtime';
 import { parse } from 'yaml';
-import { configOf } from './app-config.ts';
+import { loadAppConfig } from './app-config.ts';
 import {
-  patched,
+  applyPatch,
   readManifests,
   type KubernetesContainer,
   type KubernetesPod,
@@ -53,7 +53,7 @@ beforeAll(async () => {
     .map((resource) =>
       patches
         .filter(({ kind }) => kind === resource.kind)
-        .reduce<KubernetesResource>((one, { spec }) => ({ ...one, spec: patched(one.spec, spec) }), resource),
+        .reduce<KubernetesResource>((one, { spec }) => ({ ...one, spec: applyPatch(one.spec, spec) }), resource),
     );
 });
 
@@ -96,11 +96,12 @@ describe('deploy/k8s', () => {
     it('is an application of the one image, with settings that it takes', async () => {
       expect(containerOf(app)).toMatchObject({ image: 'tracking', args: [`apps/${app}/dist/main.js`] });
       expect(containerOf(app).envFrom).toEqual([{ configMapRef: { name: kustomization.configMapGenerator[0].name } }]);
-      await expect(configOf(app, environmentOf(app))).resolves.toBeDefined();
+      await expect(loadAppConfig(app, environmentOf(app))).resolves.toBeDefined();
     });
 
     it('is given the secrets that it reads, and no others', () => {
-      const reads = (name: string) => (SETTINGS as Readonly<Record<string, { of: readonly string[] }>>)[name]?.of ?? [];
+      const reads = (name: string) =>
+        (SETTINGS as Readonly<Record<string, { programs: readonly string[] }>>)[name]?.programs ?? [];
       const given = containerOf(app).env.map(({ name }) => name);
       for (const name of given) expect([name, reads(name)]).toEqual([name, expect.arrayContaining([app])]);
       const needed = [...Object.keys(SECRETS), 'ADMIN_PASSWORD', 'KAFKA_SASL_PASSWORD'];
@@ -126,7 +127,7 @@ describe('deploy/k8s', () => {
 
   describe.each(SERVICES)('%s', (app) => {
     it('is looked at where it tells its health', async () => {
-      const { managementPort } = (await configOf(app, environmentOf(app))) as { managementPort: number };
+      const { managementPort } = (await loadAppConfig(app, environmentOf(app))) as { managementPort: number };
       const { ports = [], readinessProbe, livenessProbe } = containerOf(app);
       expect(ports).toContainEqual({ name: 'management', containerPort: managementPort });
       expect(readinessProbe?.httpGet).toEqual({ path: '/health/ready', port: 'management' });
@@ -151,14 +152,16 @@ describe('deploy/k8s', () => {
       expect(url).toBe(`${app}:${ports?.[0]?.port}`);
       expect([clusterIP, selector]).toEqual(['None', podOf(app).metadata.labels]);
       const listening = containerOf(app).ports?.find(({ name }) => name === ports?.[0]?.targetPort);
-      expect(await configOf(app, environmentOf(app))).toMatchObject({ address: `0.0.0.0:${listening?.containerPort}` });
+      expect(await loadAppConfig(app, environmentOf(app))).toMatchObject({
+        address: `0.0.0.0:${listening?.containerPort}`,
+      });
     }
     expect(named('Service', 'gateway').spec).toMatchObject({
       selector: podOf('gateway').metadata.labels,
       ports: [{ targetPort: 'http' }],
     });
     const http = containerOf('gateway').ports?.find(({ name }) => name === 'http');
-    expect(await configOf('gateway', environmentOf('gateway'))).toMatchObject({
+    expect(await loadAppConfig('gateway', environmentOf('gateway'))).toMatchObject({
       host: '0.0.0.0',
       port: http?.containerPort,
     });

@@ -50,18 +50,18 @@ export function readManifests(text: string): readonly KubernetesResource[] {
 }
 
 /** A resource with what a patch adds to it, as kustomize merges them: its own word counts, lists of named things are joined. */
-export function patched<T>(own: T, patch: unknown): T {
-  if (own === undefined) return patch as T;
-  if (Array.isArray(own) && Array.isArray(patch)) return joined(own, patch) as T;
-  if (!isObject(own) || !isObject(patch)) return own;
-  const names = new Set([...Object.keys(patch), ...Object.keys(own)]);
-  return Object.fromEntries([...names].map((name) => [name, patched(own[name], patch[name])])) as T;
+export function applyPatch<T>(resource: T, patch: unknown): T {
+  if (resource === undefined) return patch as T;
+  if (Array.isArray(resource) && Array.isArray(patch)) return mergeLists(resource, patch) as T;
+  if (!isObject(resource) || !isObject(patch)) return resource;
+  const names = new Set([...Object.keys(patch), ...Object.keys(resource)]);
+  return Object.fromEntries([...names].map((name) => [name, applyPatch(resource[name], patch[name])])) as T;
 }
 
-function joined(own: readonly unknown[], patch: readonly unknown[]): readonly unknown[] {
+function mergeLists(own: readonly unknown[], patch: readonly unknown[]): readonly unknown[] {
   const nameOf = (value: unknown) => (isObject(value) ? value['name'] : undefined);
   const both = own.map((each) =>
-    patched(
+    applyPatch(
       each,
       patch.find((other) => nameOf(other) === nameOf(each)),
     ),

@@ -30,7 +30,7 @@ it.each(PROGRAMS)('%s reads the settings that are declared for it', async (progr
   loadConfig(ENV);
   const names = new Set(read.mock.calls.map(([name]) => name));
   read.mockRestore();
-  expect([...names].sort()).toEqual(SETTING_NAMES.filter((name) => setting(name).of.includes(program)).sort());
+  expect([...names].sort()).toEqual(SETTING_NAMES.filter((name) => setting(name).programs.includes(program)).sort());
 });
 
 it('every default is a value', () => {
@@ -49,8 +49,8 @@ it('the reference tells of every setting what is declared', async () => {
     .map((line) => cells(line).slice(1, -1));
   expect(rows).toEqual(
     SETTING_NAMES.map((name) => {
-      const { of, default: usual, otherwise, for: purpose } = setting(name);
-      return [`\`${name}\``, of.join(', '), otherwise ?? (usual ? `\`${usual}\`` : 'none'), purpose];
+      const { programs, default: usual, otherwise, for: purpose } = setting(name);
+      return [`\`${name}\``, programs.join(', '), otherwise ?? (usual ? `\`${usual}\`` : 'none'), purpose];
     }),
   );
 });

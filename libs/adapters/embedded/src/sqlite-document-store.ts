@@ -73,7 +73,7 @@ export class SqliteDocumentStore implements DocumentStore {
       return this.storage.writer.run({ kind: 'drop', collection: name }, 1, 'durable', ({ more }) => more);
     };
     let more = await drop();
-    while (more && ending?.aborted !== true) more = await pace.work(drop, signal);
+    while (more && ending?.aborted !== true) more = await pace.run(drop, signal);
   }
 
   close(): Promise<void> {

@@ -175,9 +175,7 @@ export class SqliteEventStore implements EventStore {
       this.options.countRetry('catching up');
       this.options.logger.warn({ reason: messageOf(error) }, 'storage: catching up is tried again');
     };
-    return retry(() => this.readBatch(after, options), { signal, longestPauseMs: 1_000, onFailure }).catch(
-      () => undefined,
-    );
+    return retry(() => this.readBatch(after, options), { signal, maxPauseMs: 1_000, onFailure }).catch(() => undefined);
   }
 
   private async readBatch(

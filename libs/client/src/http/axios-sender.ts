@@ -1,6 +1,6 @@
 import axios from 'axios';
 import type { ClientOptions } from '../call.ts';
-import { type Send, Unanswered } from './request.ts';
+import { type Send, NoResponseError } from './request.ts';
 
 /** Sends by axios. */
 export function axiosSender(transport: ClientOptions['transport']): Send {
@@ -25,7 +25,7 @@ export function axiosSender(transport: ClientOptions['transport']): Send {
       return { status, headers: { ...answered }, data };
     } catch (error) {
       if (!axios.isAxiosError(error)) throw error;
-      throw new Unanswered(error.message, error.code, error);
+      throw new NoResponseError(error.message, error.code, error);
     }
   };
 }

@@ -24,7 +24,7 @@ export interface ApiRequest extends RequestOptions {
   /**
    * Result of a DELETE whose retry finds nothing, because an earlier attempt with unknown outcome may have deleted it.
    */
-  readonly gone?: unknown;
+  readonly resultIfDeleted?: unknown;
   /** The retry of a sign-out finds no session, so it gets 401 instead of 404. */
   readonly endsOwnSession?: boolean;
   /** `stream`: a `ReadableStream` of the bytes. */
@@ -47,7 +47,7 @@ export interface Outgoing {
   readonly isStream: boolean;
 }
 
-export interface Answered {
+export interface HttpResponse {
   /** Any status. None is an error at this level. */
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -56,10 +56,10 @@ export interface Answered {
 }
 
 /** @throws Unanswered */
-export type Send = (request: Outgoing) => Promise<Answered>;
+export type Send = (request: Outgoing) => Promise<HttpResponse>;
 
 /** There was no response, or the signal aborted the request. */
-export class Unanswered extends Error {
+export class NoResponseError extends Error {
   /** @param code of Node, for example `ECONNREFUSED`; undefined if unknown */
   constructor(
     message: string,

@@ -1,5 +1,5 @@
 import { ConnectionError, RateLimitError } from '../errors.ts';
-import { ConsistencyTokens, waitBefore } from './requester.ts';
+import { ConsistencyTokens, computeRetryDelay } from './requester.ts';
 
 const backoff = { first: 250, most: 10_000 };
 const broken = new ConnectionError('', { outcomeUnknown: true });
@@ -8,7 +8,7 @@ const asked = (value: string) =>
 
 it('waits twice as long each time, up to a bound, half of it by chance', () => {
   const bounds = [1, 2, 3, 6, 7, 50].map((attempt) =>
-    [0, 1].map((random) => waitBefore(attempt, broken, backoff, random)),
+    [0, 1].map((random) => computeRetryDelay(attempt, broken, backoff, random)),
   );
   expect(bounds).toEqual([
     [125, 250],
@@ -21,8 +21,8 @@ it('waits twice as long each time, up to a bound, half of it by chance', () => {
 });
 
 it('waits as long as it is asked to, never less, in seconds or until a date', () => {
-  expect([0, 1].map((random) => waitBefore(1, asked('30'), backoff, random))).toEqual([30_000, 33_000]);
-  expect(waitBefore(1, asked('Thu, 01 Jan 1970 00:00:00 GMT'), backoff, 1)).toBe(0);
+  expect([0, 1].map((random) => computeRetryDelay(1, asked('30'), backoff, random))).toEqual([30_000, 33_000]);
+  expect(computeRetryDelay(1, asked('Thu, 01 Jan 1970 00:00:00 GMT'), backoff, 1)).toBe(0);
   expect(asked(new Date(Date.now() + 60_000).toUTCString()).retryAfter).toBeGreaterThan(30);
   expect(asked('soon').retryAfter).toBeUndefined();
 });
@@ -31,18 +31,18 @@ describe('the tokens of a client', () => {
   it('are one, while one write follows the other', () => {
     const tokens = new ConsistencyTokens();
     expect(tokens.header).toBeUndefined();
-    tokens.wrote('a', undefined);
-    tokens.wrote('b', 'a');
-    tokens.wrote('b', 'b');
+    tokens.recordWrite('a', undefined);
+    tokens.recordWrite('b', 'a');
+    tokens.recordWrite('b', 'b');
     expect(tokens.header).toBe('b');
   });
 
   it('are those of all writes that were side by side, until one that knew them is answered', () => {
     const tokens = new ConsistencyTokens('a');
-    tokens.wrote('c', 'a');
-    tokens.wrote('b', 'a');
+    tokens.recordWrite('c', 'a');
+    tokens.recordWrite('b', 'a');
     expect(tokens.header).toBe('c, b');
-    tokens.wrote('d', 'c, b');
+    tokens.recordWrite('d', 'c, b');
     expect(tokens.header).toBe('d');
     tokens.add('x, d');
     expect(tokens.header).toBe('x, d');
@@ -52,7 +52,7 @@ describe('the tokens of a client', () => {
 
   it('fit into a header, however many writes are side by side', () => {
     const tokens = new ConsistencyTokens();
-    for (let n = 0; n < 1_000; n += 1) tokens.wrote(`t${n}`, undefined);
+    for (let n = 0; n < 1_000; n += 1) tokens.recordWrite(`t${n}`, undefined);
     expect(tokens.header?.split(', ')).toHaveLength(16);
     expect(tokens.header).toMatch(/t999$/);
   });

@@ -1,4 +1,4 @@
-import type { Answered, ClientOptions } from '../call.ts';
+import type { ApiResponse, ClientOptions } from '../call.ts';
 import {
   ApiError,
   AuthenticationError,
@@ -9,13 +9,13 @@ import {
   TrackingError,
 } from '../errors.ts';
 import type { ApiRequest, Method } from './request.ts';
-import { type RawAnswer, Transport } from './transport.ts';
+import { type RawResponse, Transport } from './transport.ts';
 
 const DEFAULTS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
 /** Statuses that a proxy returns for a broken connection. */
-const BROKEN: ReadonlySet<number> = new Set([502, 504]);
+const BROKEN_CONNECTION_STATUSES: ReadonlySet<number> = new Set([502, 504]);
 /** Codes of 503 responses that mean that the service did not start the request. */
-const NOT_STARTED: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
+const NOT_STARTED_CODES: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
 /**
  * Maximum number of tokens in a header. The oldest are dropped, because all read models include their writes by then.
  */
@@ -40,40 +40,42 @@ export class Requester {
   }
 
   /** @throws TrackingError, and the signal's reason */
-  async request<T>(request: ApiRequest): Promise<Answered<T>> {
-    const ends = request.deadline ?? this.settings.deadline;
-    const late = new AbortController();
-    const timer = ends > 0 ? setTimeout(() => late.abort(), ends) : undefined;
-    const dueAt = ends > 0 ? Date.now() + ends : Infinity;
-    const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal;
+  async request<T>(request: ApiRequest): Promise<ApiResponse<T>> {
+    const deadlineMs = request.deadline ?? this.settings.deadline;
+    const deadlineController = new AbortController();
+    const timer = deadlineMs > 0 ? setTimeout(() => deadlineController.abort(), deadlineMs) : undefined;
+    const dueAt = deadlineMs > 0 ? Date.now() + deadlineMs : Infinity;
+    const signal = request.signal
+      ? AbortSignal.any([request.signal, deadlineController.signal])
+      : deadlineController.signal;
     try {
       request.signal?.throwIfAborted();
-      return await this.untilAnswered<T>(request, { signal, dueAt });
+      return await this.requestWithRetries<T>(request, { signal, dueAt });
     } catch (error) {
-      if (!late.signal.aborted || request.signal?.aborted || error instanceof TrackingError) throw error;
-      throw new TimeoutError(`No answer came within ${ends} ms.`, { cause: error, outcomeUnknown: true });
+      if (!deadlineController.signal.aborted || request.signal?.aborted || error instanceof TrackingError) throw error;
+      throw new TimeoutError(`No answer came within ${deadlineMs} ms.`, { cause: error, outcomeUnknown: true });
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private async untilAnswered<T>(request: ApiRequest, { signal, dueAt }: Bounds): Promise<Answered<T>> {
-    const key = request.method === 'POST' ? (request.idempotencyKey ?? newKey()) : undefined;
+  private async requestWithRetries<T>(request: ApiRequest, { signal, dueAt }: RequestLimits): Promise<ApiResponse<T>> {
+    const key = request.method === 'POST' ? (request.idempotencyKey ?? createIdempotencyKey()) : undefined;
     const retries = request.retries ?? this.settings.retries;
-    let mayBeDone = false;
+    let mayHaveSucceeded = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.attempt<T>(request, key, signal);
       } catch (error) {
         if (!(error instanceof TrackingError)) throw error;
         error.attempts = attempt;
-        if (isGone(request, error, mayBeDone)) {
-          return answered<T>({ status: 200, headers: error.headers, data: request.gone });
+        if (isAlreadyDeleted(request, error, mayHaveSucceeded)) {
+          return toApiResponse<T>({ status: 200, headers: error.headers, data: request.resultIfDeleted });
         }
-        mayBeDone ||= isOutcomeUnknown(error);
+        mayHaveSucceeded ||= isOutcomeUnknown(error);
         const conditional = request.ifMatch !== undefined;
-        if (attempt > retries || !mayRepeat({ method: request.method, conditional }, error)) throw error;
-        const wait = waitBefore(attempt, error, this.settings.backoff, Math.random());
+        if (attempt > retries || !canRetry({ method: request.method, conditional }, error)) throw error;
+        const wait = computeRetryDelay(attempt, error, this.settings.backoff, Math.random());
         // Fail now if the next attempt would be after the deadline.
         if (Date.now() + wait >= dueAt) throw error;
         await pause(wait, signal);
@@ -81,37 +83,41 @@ export class Requester {
     }
   }
 
-  private async attempt<T>(request: ApiRequest, key: string | undefined, signal: AbortSignal): Promise<Answered<T>> {
-    const isOurs = request.path.startsWith('/');
-    const token = isOurs ? (request.consistencyToken ?? this.tokens.header) : undefined;
+  private async attempt<T>(request: ApiRequest, key: string | undefined, signal: AbortSignal): Promise<ApiResponse<T>> {
+    const isApiPath = request.path.startsWith('/');
+    const token = isApiPath ? (request.consistencyToken ?? this.tokens.header) : undefined;
     const timeout = request.timeout ?? this.settings.timeout;
     try {
-      const answer = await this.transport.send(request, headersOf(request, key, token), { timeout, signal });
+      const answer = await this.transport.send(request, buildHeaders(request, key, token), { timeout, signal });
       if (answer.status === 304) throw new NotModifiedError(answer.headers['etag']);
-      return this.heard<T>(answer, token);
+      return this.readResponse<T>(answer, token);
     } catch (error) {
-      const isForeign = error instanceof ApiError && error.code === 'invalid_consistency_token';
-      if (!isForeign || token === undefined || request.consistencyToken !== undefined) throw error;
+      const isUnknownToken = error instanceof ApiError && error.code === 'invalid_consistency_token';
+      if (!isUnknownToken || token === undefined || request.consistencyToken !== undefined) throw error;
       // A service that lost or replaced its data does not know these writes.
       this.tokens.forget(token);
       return this.attempt<T>(request, key, signal);
     }
   }
 
-  private heard<T>(answer: RawAnswer, sent: string | undefined): Answered<T> {
-    const heard = answered<T>(answer);
-    if (heard.consistencyToken !== undefined) this.tokens.wrote(heard.consistencyToken, sent);
+  private readResponse<T>(answer: RawResponse, sent: string | undefined): ApiResponse<T> {
+    const heard = toApiResponse<T>(answer);
+    if (heard.consistencyToken !== undefined) this.tokens.recordWrite(heard.consistencyToken, sent);
     return heard;
   }
 }
 
 /** Returns true if a DELETE finds nothing and an earlier attempt may have deleted the resource. */
-function isGone({ gone, endsOwnSession }: ApiRequest, error: TrackingError, mayBeDone: boolean): error is ApiError {
+function isAlreadyDeleted(
+  { resultIfDeleted: resultIfDeleted, endsOwnSession }: ApiRequest,
+  error: TrackingError,
+  mayBeDone: boolean,
+): error is ApiError {
   const isMissing = error instanceof (endsOwnSession ? AuthenticationError : NotFoundError);
-  return mayBeDone && gone !== undefined && isMissing;
+  return mayBeDone && resultIfDeleted !== undefined && isMissing;
 }
 
-function answered<T>({ status, headers, data }: RawAnswer): Answered<T> {
+function toApiResponse<T>({ status, headers, data }: RawResponse): ApiResponse<T> {
   return {
     data: data as T,
     status,
@@ -123,13 +129,13 @@ function answered<T>({ status, headers, data }: RawAnswer): Answered<T> {
   };
 }
 
-interface Bounds {
+interface RequestLimits {
   readonly signal: AbortSignal;
   /** Epoch milliseconds. */
   readonly dueAt: number;
 }
 
-function headersOf(request: ApiRequest, key: string | undefined, token: string | undefined): Record<string, string> {
+function buildHeaders(request: ApiRequest, key: string | undefined, token: string | undefined): Record<string, string> {
   const { headers, ifMatch, ifNoneMatch, strict } = request;
   return {
     ...(token !== undefined && { 'Consistency-Token': token }),
@@ -142,12 +148,12 @@ function headersOf(request: ApiRequest, key: string | undefined, token: string |
 }
 
 /** A random `Idempotency-Key`. Pages without TLS do not have `crypto.randomUUID`. */
-export function newKey(): string {
+export function createIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The parts of a request that decide whether it may be sent again. */
-interface Repeatable {
+interface RetryCandidate {
   readonly method: Method;
   /** True with `If-Match`. */
   readonly conditional: boolean;
@@ -164,20 +170,20 @@ interface Backoff {
  * idempotent. A conditional request is not: if an attempt changed the resource, its retry would fail the precondition.
  * So it is not retried if the outcome is unknown.
  */
-function mayRepeat({ method, conditional }: Repeatable, error: TrackingError): boolean {
-  const safe = method === 'GET' || method === 'POST' || !conditional;
-  if (error instanceof ConnectionError) return safe || !error.outcomeUnknown;
+function canRetry({ method, conditional }: RetryCandidate, error: TrackingError): boolean {
+  const isSafe = method === 'GET' || method === 'POST' || !conditional;
+  if (error instanceof ConnectionError) return isSafe || !error.outcomeUnknown;
   if (!(error instanceof ApiError)) return false;
   if (error.status === 429 || error.code === 'idempotency_in_progress') return true;
-  if (error.status === 503) return safe || NOT_STARTED.has(error.code);
-  return BROKEN.has(error.status) && safe;
+  if (error.status === 503) return isSafe || NOT_STARTED_CODES.has(error.code);
+  return BROKEN_CONNECTION_STATUSES.has(error.status) && isSafe;
 }
 
 /** Returns true if the request may have been carried out although it failed. */
 function isOutcomeUnknown(error: TrackingError): boolean {
   if (error instanceof ConnectionError) return error.outcomeUnknown;
   if (!(error instanceof ApiError)) return false;
-  return BROKEN.has(error.status) || (error.status === 503 && !NOT_STARTED.has(error.code));
+  return BROKEN_CONNECTION_STATUSES.has(error.status) || (error.status === 503 && !NOT_STARTED_CODES.has(error.code));
 }
 
 /**
@@ -186,7 +192,12 @@ function isOutcomeUnknown(error: TrackingError): boolean {
  * @param attempt number of attempts so far
  * @param random from 0 to 1
  */
-export function waitBefore(attempt: number, error: TrackingError, { first, most }: Backoff, random: number): number {
+export function computeRetryDelay(
+  attempt: number,
+  error: TrackingError,
+  { first, most }: Backoff,
+  random: number,
+): number {
   const asked = error instanceof ApiError ? error.retryAfter : undefined;
   if (asked !== undefined) return asked * 1_000 * (1 + random / 10);
   const grown = Math.min(most, first * 2 ** (attempt - 1));
@@ -217,7 +228,7 @@ export class ConsistencyTokens {
   private tokens: readonly string[];
 
   constructor(first?: string) {
-    this.tokens = split(first);
+    this.tokens = splitTokens(first);
   }
 
   /** Value of the header; undefined before the first write. */
@@ -226,23 +237,23 @@ export class ConsistencyTokens {
   }
 
   /** @param sent the header of the write's request */
-  wrote(token: string, sent: string | undefined): void {
-    const superseded = new Set([token, ...split(sent)]);
+  recordWrite(token: string, sent: string | undefined): void {
+    const superseded = new Set([token, ...splitTokens(sent)]);
     this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_TOKENS);
   }
 
   /** From now on, reads also include these writes. */
   add(header: string): void {
-    for (const token of split(header)) this.wrote(token, undefined);
+    for (const token of splitTokens(header)) this.recordWrite(token, undefined);
   }
 
   /** Removes tokens that the service does not know. */
   forget(header: string | undefined): void {
-    const refused = new Set(split(header));
+    const refused = new Set(splitTokens(header));
     this.tokens = this.tokens.filter((token) => !refused.has(token));
   }
 }
 
-function split(header: string | undefined): readonly string[] {
+function splitTokens(header: string | undefined): readonly string[] {
   return (header ?? '').split(',').flatMap((part) => part.trim() || []);
 }

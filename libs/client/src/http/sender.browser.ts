@@ -1,41 +1,42 @@
 import type { ClientOptions } from '../call.ts';
-import { type Outgoing, type Send, Unanswered } from './request.ts';
+import { type Outgoing, type Send, NoResponseError } from './request.ts';
 
 /**
  * Sends with fetch, which saves a page 18 kB compared to axios. Axios is loaded only for uploads with progress, which
  * fetch does not report.
  */
 export function sender(transport: ClientOptions['transport']): Send {
-  const byAxios = async (request: Outgoing) => (await import('./axios-sender.ts')).axiosSender(transport)(request);
-  return (request) => (request.onUpload === undefined ? byFetch(request) : byAxios(request));
+  const sendWithAxios = async (request: Outgoing) =>
+    (await import('./axios-sender.ts')).axiosSender(transport)(request);
+  return (request) => (request.onUpload === undefined ? sendWithFetch(request) : sendWithAxios(request));
 }
 
-const byFetch: Send = async ({ url, method, headers, withCredentials, signal, body, isStream }) => {
-  const { type, sent } = bodyOf(body);
+const sendWithFetch: Send = async ({ url, method, headers, withCredentials, signal, body, isStream }) => {
+  const { type, sent } = toFetchBody(body);
   try {
     const answer = await fetch(url, {
       ...{ method, signal, credentials: withCredentials ? 'include' : 'same-origin' },
       headers: { ...type, ...headers },
       body: sent,
     });
-    const data = isStream ? answer.body : dataOf(await answer.text());
+    const data = isStream ? answer.body : readData(await answer.text());
     return { status: answer.status, headers: Object.fromEntries(answer.headers), data };
   } catch (error) {
-    throw new Unanswered(error instanceof Error ? error.message : 'the request failed', undefined, error);
+    throw new NoResponseError(error instanceof Error ? error.message : 'the request failed', undefined, error);
   }
 };
 
 type FetchBody = Exclude<RequestInit['body'], undefined>;
 
 /** Leaves bodies that fetch can send unchanged; anything else becomes JSON. */
-function bodyOf(body: unknown): { readonly sent: FetchBody; readonly type?: { readonly 'Content-Type': string } } {
+function toFetchBody(body: unknown): { readonly sent: FetchBody; readonly type?: { readonly 'Content-Type': string } } {
   if (body === undefined) return { sent: null };
   const isBytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
   if (isBytes || body instanceof FormData || typeof body === 'string') return { sent: body as FetchBody };
   return { sent: JSON.stringify(body), type: { 'Content-Type': 'application/json' } };
 }
 
-function dataOf(text: string): unknown {
+function readData(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,10 +1,10 @@
 import type { ClientOptions } from '../call.ts';
-import { apiError, ConnectionError, TimeoutError } from '../errors.ts';
-import { type Answered, type ApiRequest, type Send, Unanswered } from './request.ts';
+import { createApiError, ConnectionError, TimeoutError } from '../errors.ts';
+import { type HttpResponse, type ApiRequest, type Send, NoResponseError } from './request.ts';
 import { sender } from './sender.ts';
 
 /** Error codes of failed connections, over which nothing was sent. */
-const NEVER_SENT: ReadonlySet<string> = new Set([
+const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -12,7 +12,7 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
 ]);
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly data: unknown;
@@ -44,48 +44,55 @@ export class Transport {
    * @param timeout milliseconds until the response is complete, or until a stream starts; 0 for no limit
    * @throws ApiError for a status of 4xx or 5xx, ConnectionError, TimeoutError, and the signal's reason
    */
-  async send(request: ApiRequest, headers: Record<string, string>, limits: Limits): Promise<RawAnswer> {
-    const { status, headers: answered, data } = await this.inTime(request, headers, limits);
-    const told = toRecord(answered);
+  async send(request: ApiRequest, headers: Record<string, string>, limits: AttemptLimits): Promise<RawResponse> {
+    const { status, headers: answered, data } = await this.sendWithTimeout(request, headers, limits);
+    const responseHeaders = toRecord(answered);
     if (request.answer === 'stream') {
-      if (status < 300) return { status, headers: told, data };
-      throw apiError(status, told, await bodyOf(data as ReadableStream<Uint8Array> | null));
+      if (status < 300) return { status, headers: responseHeaders, data };
+      throw createApiError(status, responseHeaders, await readErrorBody(data as ReadableStream<Uint8Array> | null));
     }
-    const isOurs = status === 204 || status === 304 || (status >= 200 && status < 300 && typeof data === 'object');
-    if (isOurs) {
+    const isApiResponse =
+      status === 204 || status === 304 || (status >= 200 && status < 300 && typeof data === 'object');
+    if (isApiResponse) {
       this.cookie?.update(answered['set-cookie'] as readonly string[] | undefined);
-      return { status, headers: told, data };
+      return { status, headers: responseHeaders, data };
     }
-    throw apiError(status, told, data);
+    throw createApiError(status, responseHeaders, data);
   }
 
-  private async inTime(
+  private async sendWithTimeout(
     request: ApiRequest,
     headers: Record<string, string>,
-    { timeout, signal }: Limits,
-  ): Promise<Answered> {
-    const late = new AbortController();
-    const timer = timeout > 0 ? setTimeout(() => late.abort(), timeout) : undefined;
+    { timeout, signal }: AttemptLimits,
+  ): Promise<HttpResponse> {
+    const timeoutController = new AbortController();
+    const timer = timeout > 0 ? setTimeout(() => timeoutController.abort(), timeout) : undefined;
     try {
-      return await this.sendOnce(this.outgoing(request, headers, AbortSignal.any([signal, late.signal])));
+      return await this.sendOnce(
+        this.buildRequest(request, headers, AbortSignal.any([signal, timeoutController.signal])),
+      );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const options = { cause: error, outcomeUnknown: true };
-      if (late.signal.aborted) throw new TimeoutError(`No answer came within ${timeout} ms.`, options);
-      if (!(error instanceof Unanswered)) throw error;
-      const outcomeUnknown = !NEVER_SENT.has(error.code ?? '');
+      if (timeoutController.signal.aborted) throw new TimeoutError(`No answer came within ${timeout} ms.`, options);
+      if (!(error instanceof NoResponseError)) throw error;
+      const outcomeUnknown = !NOT_SENT_CODES.has(error.code ?? '');
       throw new ConnectionError(`No answer came: ${error.message}`, { ...options, outcomeUnknown });
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private outgoing({ method, path, query, body, answer, onUpload }: ApiRequest, own: object, signal: AbortSignal) {
+  private buildRequest(
+    { method, path, query, body, answer, onUpload }: ApiRequest,
+    requestHeaders: object,
+    signal: AbortSignal,
+  ) {
     const isOurs = path.startsWith('/');
     const headers = {
       Accept: answer === 'stream' ? '*/*' : 'application/json',
       ...(isOurs && this.credentials),
-      ...own,
+      ...requestHeaders,
     };
     return {
       method,
@@ -100,7 +107,7 @@ export class Transport {
   }
 }
 
-interface Limits {
+interface AttemptLimits {
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
@@ -121,7 +128,7 @@ function toRecord(headers: object): Record<string, string> {
 }
 
 /** Errors are always JSON, whatever was requested. */
-async function bodyOf(stream: ReadableStream<Uint8Array> | null): Promise<unknown> {
+async function readErrorBody(stream: ReadableStream<Uint8Array> | null): Promise<unknown> {
   try {
     return await new Response(stream).json();
   } catch {

@@ -62,8 +62,8 @@ export class DeletedDocuments {
       lease: 'documents-deleted',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'destroying the bytes of deleted documents',
-      everyMs,
+      description: 'destroying the bytes of deleted documents',
+      intervalMs: everyMs,
       round: (ending) => this.round(ending),
     });
   }
@@ -72,7 +72,7 @@ export class DeletedDocuments {
     for (const { name, afterMs } of PASSES) {
       const cursor = await JobCursor.open<DeletedPlace>(this.parts.documentStore, name);
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();
-      while (!ending.aborted && (await this.pace.work(() => this.checkPage(cursor, until, ending), ending)));
+      while (!ending.aborted && (await this.pace.run(() => this.checkPage(cursor, until, ending), ending)));
     }
   }
 

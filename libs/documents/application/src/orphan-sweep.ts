@@ -67,8 +67,8 @@ export class OrphanSweep {
       lease: 'documents-orphan-sweep',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'sweeping objects that nothing names',
-      everyMs,
+      description: 'sweeping objects that nothing names',
+      intervalMs: everyMs,
       round: (ending) => this.round(ending),
     });
   }
@@ -112,7 +112,7 @@ export class OrphanSweep {
   private async check(ids: readonly string[], ending: AbortSignal): Promise<void> {
     for (const [shipmentId, objectIds] of Map.groupBy(ids, shipmentOfObject)) {
       if (ending.aborted) return;
-      await this.pace.work(() => this.checkObjects(shipmentId, objectIds, ending), ending);
+      await this.pace.run(() => this.checkObjects(shipmentId, objectIds, ending), ending);
     }
   }
 

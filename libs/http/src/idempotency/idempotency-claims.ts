@@ -12,7 +12,7 @@ import {
   retryCounter,
 } from '@tracking/ports';
 import { LeaderElectedJob, pause } from '@tracking/resilience';
-import { derivedKey } from '@tracking/runtime';
+import { deriveKey } from '@tracking/runtime';
 import { type ResponseCipher, openResponse, sealResponse, type StoredResponse } from './stored-response.ts';
 
 export interface IdempotencyOptions {
@@ -73,8 +73,8 @@ export class IdempotencyClaims {
     private readonly sweeper: LeaderElectedJob,
     private readonly options: IdempotencyOptions,
   ) {
-    this.hmacKey = createSecretKey(derivedKey(options.secret, 'hashes'));
-    this.cipher = options.responseCipher(derivedKey(options.secret, 'answers'));
+    this.hmacKey = createSecretKey(deriveKey(options.secret, 'hashes'));
+    this.cipher = options.responseCipher(deriveKey(options.secret, 'answers'));
   }
 
   /** @throws Unavailable */
@@ -281,8 +281,8 @@ export function createSweeper(
     lease: 'idempotency-sweeper',
     logger,
     countRetry: retryCounter(metrics),
-    what: 'deleting old idempotency keys',
-    everyMs: SWEEP_INTERVAL_MS,
+    description: 'deleting old idempotency keys',
+    intervalMs: SWEEP_INTERVAL_MS,
     round: (ending) => deleteExpired(claims, clock().toISOString(), ending),
   });
 }

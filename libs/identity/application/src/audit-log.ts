@@ -189,8 +189,8 @@ export function identitySweeper(parts: IdentitySweeperParts): LeaderElectedJob {
     lease: 'identity-sweeper',
     logger,
     countRetry: retryCounter(metrics),
-    what: 'deleting ended sessions and old audit entries',
-    everyMs,
+    description: 'deleting ended sessions and old audit entries',
+    intervalMs: everyMs,
     async round(ending) {
       await identity.sessions.sweep(clock(), ending);
       await identity.auditLog.sweep(clock(), ending);

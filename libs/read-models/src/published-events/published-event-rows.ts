@@ -92,8 +92,8 @@ export class EventSweeper {
       lease: 'published-events-sweeper',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'deleting old events',
-      everyMs: sweepEveryMs,
+      description: 'deleting old events',
+      intervalMs: sweepEveryMs,
       round: (ending) => this.sweep(ending),
     });
   }

@@ -47,7 +47,7 @@ interface WriterOptions {
 }
 
 /** Other replicas and engines are back within moments, and a command has seconds. */
-const RETRY_PAUSES = { firstPauseMs: 10, longestPauseMs: 500 };
+const RETRY_PAUSES = { firstPauseMs: 10, maxPauseMs: 500 };
 /** Most commands of one shipment decided and appended together: bounds how long the thread is kept from others. */
 const MAX_COMMANDS_PER_BATCH = 32;
 

@@ -16,7 +16,7 @@ export class EngineRetry {
     private readonly logger: Logger,
     readonly ended: AbortSignal,
     private readonly countRetry: CountRetry,
-    private readonly pauses: Pick<RetryOptions, 'firstPauseMs' | 'longestPauseMs'>,
+    private readonly pauses: Pick<RetryOptions, 'firstPauseMs' | 'maxPauseMs'>,
   ) {}
 
   /** @throws errors other than the loss of the engine; and `Unavailable` when the process ends while the engine is away */

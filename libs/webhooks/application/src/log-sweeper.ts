@@ -79,10 +79,10 @@ export class LogSweeper {
       lease: 'webhooks-log-sweeper',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'deleting old deliveries',
-      everyMs,
+      description: 'deleting old deliveries',
+      intervalMs: everyMs,
       // Events published while nothing ran here are recorded before the watermark is raised.
-      waitsFirst: true,
+      startsWithWait: true,
       round: (ending) => this.sweep(ending),
     });
   }
@@ -114,7 +114,7 @@ export class LogSweeper {
    */
   private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
     for (let checked = 0; checked < BODIES_PER_ROUND && !ending.aborted;) {
-      const found = await this.pace.work(() => this.sweepPageOfBodies(before), ending);
+      const found = await this.pace.run(() => this.sweepPageOfBodies(before), ending);
       if (found === 0) return;
       checked += found;
     }
@@ -134,7 +134,7 @@ export class LogSweeper {
   private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: DeliveryDocument | undefined;
     while (!ending.aborted) {
-      last = await this.pace.work(() => this.sweepPageOfLog(part, before, last), ending);
+      last = await this.pace.run(() => this.sweepPageOfLog(part, before, last), ending);
       if (last === undefined) return;
     }
   }
@@ -183,7 +183,7 @@ export class LogSweeper {
   private async sweepEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: EndpointDocument | undefined;
     while (!ending.aborted) {
-      last = await this.pace.work(() => this.sweepPageOfEndpoints(before, last), ending);
+      last = await this.pace.run(() => this.sweepPageOfEndpoints(before, last), ending);
       if (last === undefined) return;
     }
   }

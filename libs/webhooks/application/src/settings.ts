@@ -44,7 +44,7 @@ export interface WebhookSettings {
   /** An hour that may have been counted wrongly is counted again when that has been known for this long. */
   readonly statsSettleMs: number;
   /** Bounds of the pauses between tries while an engine does not answer: of the first pause, and of all. */
-  readonly enginePauses: { readonly firstPauseMs: number; readonly longestPauseMs: number };
+  readonly enginePauses: { readonly firstPauseMs: number; readonly maxPauseMs: number };
   /** Longest wait for attempts under way when stopping. */
   readonly drainMs: number;
 }
@@ -68,7 +68,7 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   statsWriteMs: 1_000,
   statsIdleMs: 60_000,
   statsSettleMs: 5_000,
-  enginePauses: { firstPauseMs: 100, longestPauseMs: 4_000 },
+  enginePauses: { firstPauseMs: 100, maxPauseMs: 4_000 },
   drainMs: 15_000,
 };
 

@@ -132,7 +132,7 @@ export class WebhooksTestStage {
         addresses: { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' },
         pollMs: 5,
         drainMs: 500,
-        enginePauses: { firstPauseMs: 1, longestPauseMs: 20 },
+        enginePauses: { firstPauseMs: 1, maxPauseMs: 20 },
         ...settings,
       },
       versions: this.versions,

@@ -13,7 +13,7 @@ import {
   toLogEntry,
 } from './log-reads.ts';
 
-const PAUSES = { firstPauseMs: 50, longestPauseMs: 2_000 };
+const PAUSES = { firstPauseMs: 50, maxPauseMs: 2_000 };
 /** Maximum size of the buffered events as JSON. */
 const MAX_BYTES = 32 * 1_048_576;
 

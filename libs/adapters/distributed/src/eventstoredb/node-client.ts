@@ -13,7 +13,7 @@ export const DEFAULT_LIMITS: EventStoreDbLimits = {
 const URL_PARTS = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
 /** Name of the engine for operators. */
 export const ENGINE = 'event store';
-const RETRY_PAUSES = { firstPauseMs: 50, longestPauseMs: 1_000 };
+const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
 
 /** Addresses, credentials and limits of the client. */
 export interface EventStoreDbOptions {

@@ -161,7 +161,7 @@ export class GrpcServiceChannel {
       return firstValueFrom(calling);
     };
     const isTransient = (error: unknown) => LOST.has((error as ServiceError).code);
-    const pauses = { firstPauseMs: FIRST_PAUSE_MS, longestPauseMs: LONGEST_PAUSE_MS };
+    const pauses = { firstPauseMs: FIRST_PAUSE_MS, maxPauseMs: LONGEST_PAUSE_MS };
     const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
       if (code === status.UNAUTHENTICATED) throw this.unavailable(service, 'does not know the token', details);

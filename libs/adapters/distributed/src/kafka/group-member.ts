@@ -21,7 +21,7 @@ import {
 import { joinAs, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
 
-const PAUSES = { firstPauseMs: 200, longestPauseMs: 1_000 };
+const PAUSES = { firstPauseMs: 200, maxPauseMs: 1_000 };
 /** Maximum delay until a resumed partition is fetched again. Heartbeats are sent as often. */
 const FETCH_WAIT_MS = 250;
 /** Maximum time for a LeaveGroup request. Without it, the group waits until the session times out. */

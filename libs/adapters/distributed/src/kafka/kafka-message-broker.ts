@@ -26,7 +26,7 @@ import {
 } from './kafka-client.ts';
 import { TopicProducer } from './topic-producer.ts';
 
-const POLL = { firstPauseMs: 50, longestPauseMs: 500 };
+const POLL = { firstPauseMs: 50, maxPauseMs: 500 };
 /** `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 

@@ -8,7 +8,7 @@ export const RESPONSES_LOST = 'responses lost';
 /** Events of a socket that kafkajs listens to. */
 const LISTENED_TO = ['data', 'end', 'error', 'timeout'] as const;
 const JOIN_ATTEMPTS = 5;
-const JOIN_PAUSES = { firstPauseMs: 200, longestPauseMs: 1_600 };
+const JOIN_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_600 };
 
 /** A connection of kafkajs 2.2.4 to a broker, over one socket after another. */
 interface KafkaJsConnection {

@@ -6,13 +6,13 @@ const FIRST_PAUSE_MS = 50;
 const HANDLING: RetriedStep = {
   metric: 'handling messages',
   logLine: 'a batch of messages is handled again',
-  longestPauseMs: 5_000,
+  maxPauseMs: 5_000,
   isFault: (error) => !(error instanceof Unavailable),
 };
 const COMMITTING: RetriedStep = {
   metric: 'committing an offset',
   logLine: 'the offset of handled messages is committed again',
-  longestPauseMs: 1_000,
+  maxPauseMs: 1_000,
   isFault: () => false,
 };
 
@@ -21,7 +21,7 @@ interface RetriedStep {
   /** Label in the metric of retries. */
   readonly metric: string;
   readonly logLine: string;
-  readonly longestPauseMs: number;
+  readonly maxPauseMs: number;
   /** Returns true if the failure is not a temporary outage of an engine. */
   isFault(error: unknown): boolean;
 }
@@ -105,9 +105,9 @@ export class PartitionWork {
       if (!this.isStopping) reporter.failed(reason, step.isFault(error));
     };
     const signal = AbortSignal.any([this.fencing.signal, leaving]);
-    const { longestPauseMs } = step;
+    const { maxPauseMs } = step;
     try {
-      await retry(attempt, { signal, onFailure, firstPauseMs: FIRST_PAUSE_MS, longestPauseMs });
+      await retry(attempt, { signal, onFailure, firstPauseMs: FIRST_PAUSE_MS, maxPauseMs });
     } catch {
       return false;
     }

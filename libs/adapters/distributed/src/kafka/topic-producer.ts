@@ -7,7 +7,7 @@ import { ENGINE, type KafkaClient, type KafkaLimits, reasonOf, RetryReporter, wi
 const MAX_BYTES = 512 * 1_024;
 const MAX_MESSAGES = 1_000;
 const OVERHEAD_BYTES = 64;
-const PAUSES = { firstPauseMs: 50, longestPauseMs: 1_000 };
+const PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
 /** Errors of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
 const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 

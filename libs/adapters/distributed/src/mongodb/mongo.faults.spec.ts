@@ -61,7 +61,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       operation: () => Promise<R>,
     ): Promise<{ readonly answer: R; readonly repeated: boolean }> {
       return retry(async (failures) => ({ answer: await operation(), repeated: failures > 0 }), {
-        longestPauseMs: 50,
+        maxPauseMs: 50,
         isTransient: (error) => error instanceof Unavailable,
       });
     }

@@ -121,5 +121,5 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
 
 /** Repeats it until the node answers. */
 export function untilAnswered<T>(operation: () => Promise<T>, onFailure: () => void = () => undefined): Promise<T> {
-  return retry(operation, { longestPauseMs: 50, isTransient: (error) => error instanceof Unavailable, onFailure });
+  return retry(operation, { maxPauseMs: 50, isTransient: (error) => error instanceof Unavailable, onFailure });
 }

@@ -51,7 +51,7 @@ export class Ledger {
 
   private untilAcknowledged(publish: () => Promise<void>): Promise<void> {
     const isTransient = (error: unknown) => error instanceof Unavailable;
-    return retry(publish, { longestPauseMs: 50, isTransient, ...(this.ended && { signal: this.ended }) });
+    return retry(publish, { maxPauseMs: 50, isTransient, ...(this.ended && { signal: this.ended }) });
   }
 }
 

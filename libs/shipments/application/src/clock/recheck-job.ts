@@ -82,8 +82,8 @@ export class RecheckJob {
       lease: 'settings-recheck',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'checking shipments by changed settings',
-      everyMs,
+      description: 'checking shipments by changed settings',
+      intervalMs: everyMs,
       round: (ending) => this.round(ending),
     });
   }
@@ -141,11 +141,11 @@ export class RecheckJob {
     const { unsettledShipments, page: size = PAGE_SIZE } = this.parts;
     const { workspace_id, after } = recheck;
     const find = () => unsettledShipments.ofWorkspace(workspace_id, after ?? undefined, size);
-    const page = await this.pace.work(find, ending);
+    const page = await this.pace.run(find, ending);
     let { checked } = recheck;
     for (let from = 0; from < page.length; from += CONCURRENT_CHECKS) {
       if (ending.aborted) return false;
-      checked += await this.pace.work(() => this.checkAll(page.slice(from, from + CONCURRENT_CHECKS), ending), ending);
+      checked += await this.pace.run(() => this.checkAll(page.slice(from, from + CONCURRENT_CHECKS), ending), ending);
     }
     const isDone = page.length < size;
     const advanced = await this.advance(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });

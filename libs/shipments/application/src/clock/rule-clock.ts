@@ -59,8 +59,8 @@ export class RuleClock {
       lease: 'clock',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'checking what is due',
-      everyMs,
+      description: 'checking what is due',
+      intervalMs: everyMs,
       round: (ending, lease) => this.round(ending, lease),
     });
   }
@@ -72,13 +72,13 @@ export class RuleClock {
     let last: DueShipment | undefined;
     do {
       const look = () => workList.due(clock().toISOString(), PAGE_SIZE, last);
-      const page = await this.pace.work(look, ending);
+      const page = await this.pace.run(look, ending);
       this.clockMetrics.countRead();
       const due = page.filter((shipment) => !this.recent.isHeld(shipment));
       while (due.length > 0 && !isEnding()) {
         this.clockMetrics.setWaiting(due);
         const next = due.splice(0, CONCURRENT_CHECKS);
-        await this.pace.work(() => this.checkAll(next), ending);
+        await this.pace.run(() => this.checkAll(next), ending);
       }
       last = page.length < PAGE_SIZE ? undefined : page.at(-1);
     } while (last !== undefined && !isEnding());

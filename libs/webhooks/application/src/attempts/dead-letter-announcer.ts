@@ -59,8 +59,8 @@ export class DeadLetterAnnouncer {
       lease: 'webhooks-dead-letters',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'announcing dead letters',
-      everyMs: SWEEP_MS,
+      description: 'announcing dead letters',
+      intervalMs: SWEEP_MS,
       round: (ending) => this.sweep(ending),
     });
   }

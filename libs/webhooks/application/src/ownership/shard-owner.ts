@@ -143,7 +143,7 @@ export class ShardOwner {
     };
     // Shards are mostly acquired together: one round for all of them.
     await new Promise(setImmediate);
-    await retry(() => this.readUnknown(), { signal, firstPauseMs: 500, longestPauseMs: 2_000, onFailure }).catch(
+    await retry(() => this.readUnknown(), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure }).catch(
       () => undefined,
     );
   }

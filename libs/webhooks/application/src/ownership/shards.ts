@@ -85,7 +85,7 @@ export class ShardLeases {
       countRetry('acquiring a shard');
       logger.warn({ reason: String(error), shard }, 'webhooks: could not acquire a shard; trying again');
     };
-    return retry(() => leases.acquire(name, signal), { signal, firstPauseMs: 500, longestPauseMs: 2_000, onFailure });
+    return retry(() => leases.acquire(name, signal), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure });
   }
 }
 

@@ -96,8 +96,8 @@ export class DeferredDeliveries {
       lease: 'webhooks-late-records',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'recording late deliveries',
-      everyMs: SWEEP_MS,
+      description: 'recording late deliveries',
+      intervalMs: SWEEP_MS,
       round: (ending) =>
         this.recordAll(ending).finally(() => {
           this.oldest = undefined;

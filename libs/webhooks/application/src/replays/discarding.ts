@@ -43,8 +43,8 @@ export class Discarding {
       lease: 'webhooks-discards',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'discarding dead letters',
-      everyMs: EVERY_MS,
+      description: 'discarding dead letters',
+      intervalMs: EVERY_MS,
       round: (ending) => this.round(ending),
     });
   }
@@ -55,7 +55,7 @@ export class Discarding {
       if (running.length === 0) return;
       for (const replay of running) {
         if (ending.aborted) return;
-        await this.pace.work(() => this.advance(replay), ending);
+        await this.pace.run(() => this.advance(replay), ending);
       }
     }
   }
@@ -134,8 +134,8 @@ export class BacklogDiscarding {
       lease: 'webhooks-backlogs',
       logger,
       countRetry: retryCounter(metrics),
-      what: 'discarding the backlog of a deleted endpoint',
-      everyMs: EVERY_MS,
+      description: 'discarding the backlog of a deleted endpoint',
+      intervalMs: EVERY_MS,
       round: (ending) => this.round(ending),
     });
   }
@@ -152,7 +152,7 @@ export class BacklogDiscarding {
       if (deleted.length === 0) return;
       for (const endpoint of deleted) {
         if (ending.aborted) return;
-        await this.pace.work(() => this.discardSome(endpoint), ending);
+        await this.pace.run(() => this.discardSome(endpoint), ending);
       }
     }
   }

@@ -216,7 +216,7 @@ export class ReplayStore {
   async sweep(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
     while (!ending.aborted) {
-      last = await pace.work(() => this.sweepPage(before, last), ending);
+      last = await pace.run(() => this.sweepPage(before, last), ending);
       if (last === undefined) return;
     }
   }

@@ -147,7 +147,7 @@ export class HourLog {
     let after: readonly string[] | undefined;
     for (;;) {
       const resume = after === undefined ? {} : { after };
-      const page = await this.pace.work(async () => {
+      const page = await this.pace.run(async () => {
         const filter = { endpoint_id, last_attempt_at: { gte: since } };
         const sort = { fields: ['last_attempt_at', 'id'] };
         const found = await this.parts.deliveries.find({
@@ -176,7 +176,7 @@ export class HourLog {
   /** Counts deliveries that were discarded within the hour, as the log has them now. @throws NotInLog */
   async discards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: hourAfter(hour) } };
-    const count = await this.pace.work(() => this.parts.deliveries.count(filter, { index: 'discards' }), ending);
+    const count = await this.pace.run(() => this.parts.deliveries.count(filter, { index: 'discards' }), ending);
     await this.requireKept(hour);
     return count;
   }

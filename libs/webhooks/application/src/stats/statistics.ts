@@ -170,7 +170,7 @@ export async function forgetHours(
   ending: AbortSignal,
 ): Promise<void> {
   let found = 1;
-  while (found > 0 && !ending.aborted) found = await pace.work(() => forgetPage(hours, before), ending);
+  while (found > 0 && !ending.aborted) found = await pace.run(() => forgetPage(hours, before), ending);
 }
 
 /** @returns how many it deleted */
