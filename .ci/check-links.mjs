@@ -5,10 +5,10 @@ import GithubSlugger from 'github-slugger';
 import { marked } from 'marked';
 
 /**
- * Finds links that lead nowhere, without any network: the relative links of all Markdown files, and what comments, code and
- * text say of pages under docs. Names of headings are those that GitHub gives them. Prints a line for each and exits with 1.
- *
- * Usage: node .ci/check-links.mjs [FOLDER], a git repository; the one in which it is called by default.
+ * Finds broken links without network access: relative links of all Markdown files, and mentions of pages under docs in
+ * comments, code and text. Headings have the anchors that GitHub gives them. Prints a line for each broken link and
+ * then exits with 1.
+ * ¶ Usage: node .ci/check-links.mjs [FOLDER], a git repository; by default the current one.
  */
 const root = process.argv[2] ?? '.';
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
@@ -19,7 +19,7 @@ const files = new Set(
     .filter((file) => file !== '' && statSync(join(root, file), { throwIfNoEntry: false })?.isFile() === true),
 );
 const folders = new Set(['.', ...[...files].flatMap(foldersAbove)]);
-/** What mentions of pages begin with; anything else, as an address of the API below its documentation, is none. */
+/** Prefixes of mentions of pages. Other text, such as an API URL below its documentation, is not a mention. */
 const sections = new Set([...files].flatMap((file) => /^(docs\/[^/]+?)(?:\.md)?(?:\/|$)/.exec(file)?.[1] ?? []));
 
 const headings = new Map();
@@ -43,7 +43,10 @@ function foldersAbove(file) {
   return folder === '.' ? [] : [folder, ...foldersAbove(folder)];
 }
 
-/** As `docs/adr/README.md#architecture-decisions`: seen from the root of the repository, wherever it stands; a link is seen from its page. */
+/**
+ * A mention such as `docs/adr/README.md#architecture-decisions` is relative to the root of the repository; a link is
+ * relative to its page.
+ */
 function mentionsIn(text) {
   return [...text.matchAll(/(?<![\w:/.-]|\]\()(?:\.\.?\/)*(docs\/[\w./-]*\w)(?:#([\w-]+))?/g)]
     .filter(([, path]) => path.endsWith('.md') || sections.has(path.split('/', 2).join('/')))

@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url';
 const CHECK = fileURLToPath(new URL('check-links.mjs', import.meta.url));
 const PAGE = '# Page\n\n## What is `said` here\n\n## What is `said` here\n\n<a id="by-hand"></a>\n';
 
-/** In two parts, so that what stands here is no mention itself. */
+/** Split into two parts, so that this line is not a mention itself. */
 const DOCS = ['docs', 'guide'].join('/');
 
-/** What the check says of a repository with these files and a page of documentation. */
+/** Output of the check for a repository with these files and a page of documentation. */
 function check(files) {
   const folder = mkdtempSync(join(tmpdir(), 'links-'));
   try {
@@ -44,7 +44,7 @@ const sound = {
   },
 };
 for (const [name, files] of Object.entries(sound)) {
-  test(`${name} is sound`, () => assert.deepEqual(check(files), { status: 0, found: '' }));
+  test(`${name} is accepted`, () => assert.deepEqual(check(files), { status: 0, found: '' }));
 }
 
 const broken = {
@@ -63,7 +63,7 @@ const broken = {
   'a mention in text': { 'a.md': `\nSee \`${DOCS}/none.md\`.` },
 };
 for (const [name, files] of Object.entries(broken)) {
-  test(`${name} is found, with its line`, () => {
+  test(`${name} is reported with its line`, () => {
     const { status, found } = check(files);
     assert.equal(status, 1);
     assert.match(found, /^(?:a\.md|src\/a\.ts):[2-6]: \S+: no .*$/);

@@ -6,7 +6,7 @@ const engines = findEngines();
 const times = '--reporters=default --reporters="$PWD/.ci/times.mjs"';
 
 const tests = {
-  name: 'Tests, which print nothing',
+  name: 'Tests, which must print nothing',
   command: `npm test --silent -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
 };
 const faults = {
@@ -14,23 +14,23 @@ const faults = {
   command: `npm run --silent test:faults -- ${times} 2>&1 | node .ci/prints-nothing.mjs`,
 };
 const e2e = {
-  name: 'Journeys and faults of the product, standalone and two replicas of each service, and its pages in a browser',
+  name: 'End-to-end journeys and faults of standalone and of two replicas of each service, and pages in a browser',
   command: `npm run --silent e2e -- ${times}`,
 };
 const conformance = {
-  name: 'Conformance and faults on engines that are killed and hung',
+  name: 'Conformance and faults with engines that are killed and hung',
   command: `ENGINES_DIR="${engines.folder}" npm run --silent conformance -- --testPathPatterns 'distributed/src/(kafka|mongodb)/.*\\.(int|faults)\\.spec' --reporters="$PWD/.ci/times.mjs"`,
   skipped: engines.missing,
 };
 const documents = [
-  { name: "The README's quick start, literally", command: '.ci/quick-start' },
-  { name: 'The guides, literally', command: 'node .ci/guides.mjs' },
-  { name: 'Receivers of webhooks, in the languages that are here', command: 'node .ci/verification.mjs' },
+  { name: "The README's quick start, run literally", command: '.ci/quick-start' },
+  { name: 'The guides, run literally', command: 'node .ci/guides.mjs' },
+  { name: 'Webhook receivers in the available languages', command: 'node .ci/verification.mjs' },
 ];
 const sources = [
   {
     name: 'Lint, module boundaries, links and the description of the API',
-    // The rule of boundaries passes over everything where it finds no graph of the projects.
+    // Without a graph of the projects, the boundary rule would accept every import.
     command: `npm run --silent lint
       if echo "import '@tracking/embedded';" | eslint --stdin --stdin-filename apps/gateway/src/main.ts >/dev/null; then
         echo 'an import across a boundary was not refused'
@@ -39,11 +39,11 @@ const sources = [
       node --test --test-reporter=dot .ci/check-links.test.mjs`,
   },
   { name: 'Types', command: 'npm run --silent typecheck' },
-  { name: 'Clients that generators make of the description', command: 'node .ci/generated-clients.mjs' },
+  { name: 'Generated clients of the description', command: 'node .ci/generated-clients.mjs' },
   { name: 'Format', command: 'npm run --silent format:check' },
 ];
 
-// Steps that keep two cores busy run alone. Suites of faults mostly wait, so something else runs beside them.
+// Steps that keep two cores busy run alone. Suites of faults mostly wait, so other steps run beside them.
 await runSteps(
   [
     { lanes: 2, steps: sources },

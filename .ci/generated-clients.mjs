@@ -1,5 +1,5 @@
-// What integrators generate from the description compiles, and its types are precise: clients of two generators, and for
-// each a file of uses that compiles only as long as they are.
+// Checks that clients generated from the description compile and have precise types: two generators, each with a file
+// of uses that compiles only with precise types.
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

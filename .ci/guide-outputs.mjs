@@ -1,4 +1,7 @@
-/** What of a command's output is the same each time: JSON as its value, text as its lines in any order. */
+/**
+ * Returns the parts of a command's output that are the same in each run: JSON as its value, text as its lines in any
+ * order.
+ */
 export function normal(output) {
   const parsed = parse(output);
   if (parsed !== undefined) return steady(parsed);

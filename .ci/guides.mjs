@@ -21,7 +21,7 @@ const write = process.argv.includes('--write');
 const FOLDER = 'docs/guides';
 const FIRST = 'first-integration.md';
 const PATIENCE_MS = write ? 3_000 : 20_000;
-/** What the guides call the folder where they are run. */
+/** Folder name in the guides for the folder in which they run. */
 const PLACE = '/home/ann/shipment-tracking';
 const DONE = '--done--';
 
@@ -105,7 +105,7 @@ function rewrite(name, written) {
   writeFileSync(join(FOLDER, name), lines.join('\n'));
 }
 
-/** One bash, to which blocks are given one by one. */
+/** A bash process that runs blocks one by one. */
 function startShell(env) {
   const { child, printed, end } = start('bash', ['--norc', '-euo', 'pipefail'], { env });
   child.stdin.write('exec 2>&1\n');

@@ -9,7 +9,7 @@ const ENGINES = {
   MongoDB: MONGODB_URL ? 'the server of MONGODB_URL' : fromHere,
 };
 
-/** A Jest reporter: says at the end which engines were tested, what was not tested, and why. */
+/** A Jest reporter that prints at the end which engines were tested, and which tests were skipped and why. */
 export default class NotTested {
   onRunComplete(_contexts, { testResults }) {
     const lines = ['', 'Tested on'];

@@ -1,8 +1,8 @@
-// Passes on what Jest prints, and fails where anything stands before its summary that Jest's reporter does not say of a
-// suite that passed: a warning of Node's, or what a library writes to a stream.
+// Passes on Jest's output, and fails if anything precedes its summary except the reporter's lines about passed suites:
+// for example a Node warning, or output of a library.
 import { createInterface } from 'node:readline';
 
-/** On a busy machine a worker may take longer to end than the half second that Jest gives it. */
+/** On a busy machine, a worker may take longer to exit than the half second that Jest allows. */
 const SLOW_END = /^A worker process has failed to exit gracefully/;
 const REPORTED = /^(?:|PASS .*|Running \d+ projects:|- \S+|built \d+ files)$/;
 const SUMMARY = /^(?:Suites$|Test Suites: )/;
@@ -15,6 +15,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (!isSummary && !REPORTED.test(line) && !SLOW_END.test(line)) printed.push(line);
 }
 if (printed.length > 0) {
-  process.stdout.write(`\nPrinted beside what passing tests say:\n${printed.join('\n')}\n`);
+  process.stdout.write(`\nUnexpected output of passing tests:\n${printed.join('\n')}\n`);
   process.exitCode = 1;
 }

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PATIENCE_MS = 20_000;
 const START_MS = 60_000;
 
-/** With all that it starts in a group of its own, to end together. */
+/** The process and its children form one group, so that they can be ended together. */
 export function start(program, options, { env = process.env, cwd } = {}) {
   const child = spawn(program, options, { env, cwd, detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
   let printed = '';
@@ -23,11 +23,11 @@ export function start(program, options, { env = process.env, cwd } = {}) {
   return { child, end, printed: () => printed };
 }
 
-/** Waits until anything answers at the URL, whatever it says. */
+/** Waits for a response of any status from the URL. */
 export async function answers(url, { child, printed }) {
   const deadline = Date.now() + START_MS;
   while ((await fetch(url).catch(() => undefined)) === undefined) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`nothing answers at ${url}:\n${printed()}`);
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`no response from ${url}:\n${printed()}`);
     await pause(100);
   }
 }

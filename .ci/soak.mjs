@@ -1,5 +1,5 @@
-// Every suite in its long form: all rounds of properties, repeated kills, the full matrix of pages. Takes some hours. Run it
-// before a change to storage, adapters, subscriptions or delivery is called done. Usage: npm run soak
+// Runs every suite in its long form: all rounds of properties, repeated kills, the full matrix of pages. Takes some
+// hours. Run it before completing a change to storage, adapters, subscriptions or delivery. Usage: npm run soak
 import { findEngines } from './engines.mjs';
 import { runSteps } from './steps.mjs';
 
@@ -15,7 +15,7 @@ await runSteps([
     steps: [
       { name: 'Tests', command: `npm test --silent -- ${times}` },
       { name: 'Crashes and faults', command: `npm run --silent test:faults -- ${times}` },
-      { name: 'Suites that only soak runs', command: `npm run --silent test:soak -- ${times}` },
+      { name: 'Suites that only run in soak', command: `npm run --silent test:soak -- ${times}` },
       {
         name: 'Conformance on engines',
         command: `npm run --silent conformance -- --reporters="$PWD/.ci/times.mjs"`,

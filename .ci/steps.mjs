@@ -37,7 +37,7 @@ export async function runSteps(groups, started = Date.now()) {
 
   const width = Math.max(...rows.map(({ name }) => name.length));
   const lines = rows.map(({ name, result, ms }) => `${name.padEnd(width)}  ${seconds(ms)}  ${result}`);
-  console.log(`\n${lines.join('\n')}\n${'All of it'.padEnd(width)}  ${seconds(Date.now() - started)}`);
+  console.log(`\n${lines.join('\n')}\n${'Total'.padEnd(width)}  ${seconds(Date.now() - started)}`);
   const failed = rows.filter(({ result }) => result.startsWith('failed')).map(({ name }) => name);
   console.log(failed.length === 0 ? '\nAll passed' : `\nFailed: ${failed.join('; ')}`);
   if (failed.length > 0) process.exitCode = 1;

@@ -1,13 +1,16 @@
 import { spawnSync } from 'node:child_process';
 
 const SLOWEST_TESTS = 10;
-/** No test takes as long: a suite that prints nothing for so long stands still, and would keep CI until it is ended from outside. */
+/**
+ * Time without progress after which a run counts as hung. No test takes as long, and CI would otherwise wait until it
+ * is killed.
+ */
 const STANDS_STILL_MS = 12 * 60_000;
 const seconds = (ms) => (ms / 1_000).toFixed(1).padStart(7);
 
 /**
- * A Jest reporter: ends a run that stands still, and names its suites under way. Prints at the end how long each suite took, in
- * seconds, the slowest tests, and the tests that were skipped, whose titles give the reason.
+ * A Jest reporter that ends a hung run and names its running suites. Prints at the end the duration of each suite in
+ * seconds, the slowest tests, and the skipped tests, whose titles give the reason.
  */
 export default class Times {
   #underWay = new Set();
@@ -34,8 +37,8 @@ export default class Times {
   #moved() {
     clearTimeout(this.#watch);
     this.#watch = setTimeout(() => {
-      process.stderr.write(`\nStands still: ${[...this.#underWay].join(', ')}\n`);
-      // Its workers too: one that is busy for ever does not notice that nobody listens.
+      process.stderr.write(`\nHung: ${[...this.#underWay].join(', ')}\n`);
+      // Ends the workers too: a busy worker does not notice that its parent has ended.
       spawnSync('pkill', ['-KILL', '-P', String(process.pid)]);
       process.exit(1);
     }, STANDS_STILL_MS);

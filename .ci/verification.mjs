@@ -6,9 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { answers, freePorts, start } from './processes.mjs';
 
 /**
- * Tries the receivers of docs/guides/verification in each language that is on this machine: its own test of the shared vectors;
- * then, against a real service, challenge, a delivery, its repetition, one after the secret was rotated, and what nobody signed.
- * So it tries those with the packages of Standard Webhooks, where their registry can be reached. Says what is not tried.
+ * Tests the receivers of docs/guides/verification in each language that this machine has: first each receiver's own
+ * test with the shared vectors; then, against a real service, the challenge, a delivery, its repetition, a delivery
+ * after the rotation of the secret, and an unsigned request. Does the same with the packages of Standard Webhooks if
+ * their registries are available. Prints which receivers are not tested.
  */
 const FETCH_MS = 120_000;
 const FOLDER = 'docs/guides/verification';
@@ -19,8 +20,8 @@ const jars = join(work, 'jars', '*');
 const go = spawnSync('go', ['version']).status === 0 ? 'go' : '/usr/local/go/bin/go';
 
 /**
- * Its folder; its program and what that says of itself; what fetches a package; what has to be done before; its test; what the
- * receiver is, and its environment.
+ * Properties of a receiver: folder; program and its arguments for its version; command that fetches a package;
+ * preparation; test; command of the receiver, and its environment.
  */
 const RECEIVERS = {
   TypeScript: {
@@ -130,7 +131,7 @@ try {
 
 async function tryOut(language, { folder, here, fetch: get, before, test, env: own, receiver }, key) {
   if (spawnSync(here[0], here.slice(1)).status !== 0) {
-    console.log(`${language}: not tried, there is no ${here[0]} here`);
+    console.log(`${language}: not tested, ${here[0]} is not installed`);
     return;
   }
   const cwd = join(FOLDER, folder);
@@ -138,7 +139,7 @@ async function tryOut(language, { folder, here, fetch: get, before, test, env: o
   const fetched = get === undefined ? { status: 0 } : run(get);
   if (fetched.status !== 0) {
     const [said] = `${fetched.stdout}${fetched.stderr}`.trim().split('\n');
-    console.log(`${language}: not tried, the package could not be fetched: ${said}`);
+    console.log(`${language}: not tested, the package could not be fetched: ${said}`);
     return;
   }
   for (const command of [before, test].filter((each) => each !== undefined)) {
@@ -167,7 +168,7 @@ async function receive(language, { receiver: [program, ...options], cwd, own, as
     const first = await delivered(ask, id, 'shipment.created', 1);
     await ask('POST', `/v1/webhook_deliveries/${first.id}/retry`);
     await delivered(ask, id, 'shipment.created', 2);
-    // The receiver still has the former secret, which is valid for a day.
+    // The receiver still has the previous secret, which is valid for a day.
     await ask('POST', `/v1/webhook_endpoints/${id}/rotate_secret`);
     await ask('POST', '/v1/shipments', { external_id: language, house_bill: 'HBL-2' });
     const second = await delivered(ask, id, 'shipment.updated', 1);
@@ -180,7 +181,7 @@ async function receive(language, { receiver: [program, ...options], cwd, own, as
       `shipment.updated ${second.event_id} shipment_version 2`,
       `webhook_endpoint.failing ${third.event_id} shipment_version `,
     ];
-    same(language, 'what it printed', lines(), expected);
+    same(language, 'its output', lines(), expected);
     const now = Math.floor(Date.now() / 1000);
     const headers = {
       'Service-Signature': `t=${now},v1=${'0'.repeat(64)}`,
@@ -199,7 +200,7 @@ async function receive(language, { receiver: [program, ...options], cwd, own, as
   }
 }
 
-/** The one delivery of this type to the endpoint, once it was answered well so often. */
+/** Waits until the only delivery of this type to the endpoint has had this many 2xx responses. */
 async function delivered(ask, endpoint, type, attempts) {
   const deadline = Date.now() + 20_000;
   for (;;) {

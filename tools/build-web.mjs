@@ -1,6 +1,6 @@
-// Bundles the web application into `apps/web/dist`, each file beside its compressed forms; not where nothing of what it is made
-// of changed. Written beside and put in place at once: servers that serve the old one go on with a whole one. Fails where
-// a page is larger than it may be.
+// Bundles the web application into `apps/web/dist`, each file beside its compressed forms, unless no source has
+// changed. The bundle is replaced in one step, so that running servers always serve a complete one. Fails if a page
+// exceeds its maximum size.
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const MADE_OF = [
 ];
 const COMPRESSED = /\.(css|html|js|svg)$/;
 
-/** Of everything that the bundle is made of. */
+/** Computes a hash of everything that the bundle is built from. */
 async function fingerprint() {
   const hash = createHash('sha256');
   for (const entry of globSync(MADE_OF, { cwd: root, withFileTypes: true }).filter((each) => each.isFile())) {
@@ -53,8 +53,8 @@ if ((await readFile(join(dist, '.made-of'), 'utf8').catch(() => '')) !== made) {
   if (tooLarge.length > 0) {
     const lines = tooLarge.map(({ page, bytes }) => `  ${page}: ${bytes}`);
     process.stderr.write(
-      `What a browser without anything of it loads for a page may be ${LARGEST_FIRST_LOAD} bytes (brotli); more are\n${lines.join('\n')}\n` +
-        'Load what is not shown at once when it is shown (React.lazy, import()), or do without it.\n',
+      `A page may load at most ${LARGEST_FIRST_LOAD} bytes (brotli) into an empty browser cache; these pages load more:\n${lines.join('\n')}\n` +
+        'Load parts that are not shown initially on demand (React.lazy, import()), or remove them.\n',
     );
     process.exit(1);
   }

@@ -1,5 +1,5 @@
-// Makes `dist` of `src`, in each project or in those whose folders are given. All is compiled, which takes a fraction of
-// a second, and only what came out differently is written: servers that run from these files keep theirs.
+// Builds `dist` from `src` in all projects, or in those whose folders are given. Compiles everything, which takes a
+// fraction of a second, and writes only changed files, so that servers that run from unchanged files are not affected.
 import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { transform } from '@swc/core';
 
 const root = join(import.meta.dirname, '..');
 const { exclude, ...swc } = JSON.parse(await readFile(join(root, '.swcrc'), 'utf8'));
-/** Ends the names of files that are being written, maybe by another build. */
+/** Suffix of files that are being written, possibly by another build. */
 const DRAFT = '.draft';
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 const isLeftOut = (path) => exclude.some((pattern) => new RegExp(pattern).test(path));
@@ -17,7 +17,7 @@ const filesIn = (folder) =>
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 
-/** What stands in a project's `dist`, by path. */
+/** Contents of a project's `dist`, by path. */
 async function outputsOf(project) {
   const [from, to] = [join(project, 'src'), join(project, 'dist')];
   const sources = filesIn(from).filter((path) => !isLeftOut(path));
@@ -40,7 +40,7 @@ async function outputsOf(project) {
   return new Map((await Promise.all(outputs)).flat());
 }
 
-/** Whoever reads the file meanwhile finds the old or the new one, whole. */
+/** Replaces a file atomically: concurrent readers find either the old or the new one. */
 async function write(path, content) {
   const draft = `${path}.${randomUUID()}${DRAFT}`;
   await mkdir(dirname(path), { recursive: true });
@@ -48,7 +48,7 @@ async function write(path, content) {
   await rename(draft, path);
 }
 
-/** @returns how many files were written or removed */
+/** @returns the number of files written or removed */
 async function bring(folder, outputs) {
   const written = [...outputs].map(async ([path, content]) => {
     const existing = await readFile(join(folder, path)).catch(() => undefined);
@@ -68,13 +68,13 @@ async function bring(folder, outputs) {
 const { workspaces } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const named = process.argv.slice(2);
 const patterns = (named.length > 0 ? named : workspaces).map((folder) => `${folder}/src`);
-// The web application is bundled: build-web.mjs.
+// The web application is bundled by build-web.mjs.
 const projects = globSync(patterns, { cwd: root })
   .map((src) => join(root, dirname(src)))
   .filter((project) => project !== join(root, 'apps/web'));
 const compiled = await Promise.allSettled(projects.map(outputsOf));
 
-// What follows the report of a syntax error is the compiler's own backtrace.
+// The rest of a syntax error's report is the compiler's own backtrace.
 const reports = compiled.flatMap(({ reason }) => (reason ? [reason.message.split('\n\nCaused by:')[0]] : []));
 if (reports.length > 0) {
   process.stderr.write(`${reports.join('\n')}\n`);

@@ -1,6 +1,6 @@
-// Generates the parts of the client that follow from the API: the types of requests and responses and the table of
-// operations from docs/openapi.json, and the filters of the list of shipments from libs/contracts. Refusals all have
-// one form (errors.ts) and are left out.
+// Generates parts of the client: the types of requests and responses and the table of operations from
+// docs/openapi.json, and the filters of the list of shipments from libs/contracts. Error responses all have one form
+// (errors.ts) and are omitted.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SHIPMENT_FILTERS } from '@tracking/contracts';
@@ -12,7 +12,7 @@ const FILTERS_HEAD =
   '// Made from libs/contracts/src/shipment-filters.ts by `npm run client-types`: not to be edited.\n\n';
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** @returns what stands in each generated file, by its name */
+/** @returns the content of each generated file, by its name */
 export async function clientTypes(description) {
   const succeeding = structuredClone(description);
   const operations = [];
@@ -34,7 +34,7 @@ export async function clientTypes(description) {
   };
 }
 
-/** The filters that people set, with the kind of their values and their English label. */
+/** The filters that users set, with the kind of their values and their English label. */
 function shipmentFilters() {
   const rows = Object.entries(SHIPMENT_FILTERS)
     .filter(([, { label }]) => label !== null)

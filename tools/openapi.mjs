@@ -1,4 +1,4 @@
-// Writes the description of the API, as the code has it, where the client's types and the checks of CI read it.
+// Writes the API description that the code declares to the file that the client's types and the checks of CI read.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocumentsHttpModule } from '../libs/documents/http/dist/index.js';
@@ -10,6 +10,6 @@ import { WebhooksHttpModule } from '../libs/webhooks/http/dist/index.js';
 const FILE = join(import.meta.dirname, '..', 'docs', 'openapi.json');
 const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 
-// The address of a platform with default settings.
+// Base URL of a server with default settings.
 const description = await describeRoutes('http://localhost:3000', FEATURES);
 await writeFile(FILE, `${JSON.stringify(description, null, 1)}\n`);

@@ -1,16 +1,16 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Bytes, compressed by brotli: what a browser that has nothing of it yet may have to load for any one page. */
+/** Maximum size of a page's first load, in bytes compressed by brotli. */
 export const LARGEST_FIRST_LOAD = 250_000;
 
 const ENTRY = 'index.html';
 
 /**
- * What each page has a browser load at first: the page itself, its scripts and style sheets, and those of the pages that
- * it stands in. What is loaded when something is opened on it is not part of it.
- * @param folder of the bundle, with its manifest, each file beside its compressed form
- * @returns the largest first; pages by the module that has them, bytes compressed by brotli
+ * Computes the first load of each page: the page itself, its scripts and style sheets, and those of its parent pages.
+ * Parts that are loaded on demand are not included.
+ * @param folder folder of the bundle, with its manifest, and each file beside its compressed form
+ * @returns the largest first; pages by their module, in bytes compressed by brotli
  */
 export async function firstLoads(folder) {
   const manifest = JSON.parse(await readFile(join(folder, '.vite/manifest.json'), 'utf8'));
@@ -24,7 +24,7 @@ export async function firstLoads(folder) {
   return (await Promise.all(loads)).sort((one, other) => other.bytes - one.bytes);
 }
 
-/** `settings/settings-page.tsx` holds whatever page stands in a folder of `settings`. */
+/** `settings/settings-page.tsx` contains every page in a folder of `settings`. */
 function holds(outer, page) {
   const [, folder, name] = /^(?:.*\/)?([^/]+)\/([^/]+)-page\.tsx$/.exec(outer) ?? [];
   return folder !== undefined && folder === name && page.startsWith(outer.slice(0, -`${name}-page.tsx`.length));

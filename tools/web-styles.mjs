@@ -2,14 +2,14 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { transform } from 'lightningcss';
 
-/** What the component library calls a class of its own: by a hash, which scripts hold as it is. */
+/** Class names of the component library: hashes that scripts contain unchanged. */
 const OWN_CLASSES = /\bm_[0-9a-f]+\b/g;
 const OWN_CLASS = /^m_[0-9a-f]+$/;
 
 /**
- * Takes out of the page's own style sheet what belongs to components that no script of it has: half of all. Its name says nothing
- * of its content: with a hash of what it was before, browsers would keep what is left by a name that stays.
- * @param folder with `assets`
+ * Removes the rules of components that no script of the page uses, which are half of its style sheet. The file gets a
+ * new name: with the hash of the old content, browsers would keep using a cached version.
+ * @param folder folder with `assets`
  */
 export async function removeUnusedStyles(folder) {
   const assets = join(folder, 'assets');

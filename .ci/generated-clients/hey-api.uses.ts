@@ -1,4 +1,4 @@
-// Uses of the client that @hey-api/openapi-ts makes: see .ci/generated-clients.mjs.
+// Uses of the client that @hey-api/openapi-ts generates: see .ci/generated-clients.mjs.
 import { cancelShipment, listShipments, recordMilestone } from './hey-api';
 import type { Event, Severity, ShipmentStatus } from './hey-api';
 

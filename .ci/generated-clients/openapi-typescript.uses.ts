@@ -1,4 +1,4 @@
-// Uses of the types that openapi-typescript makes: see .ci/generated-clients.mjs.
+// Uses of the types that openapi-typescript generates: see .ci/generated-clients.mjs.
 import type { components, operations, webhooks } from './openapi-typescript';
 
 type Schemas = components['schemas'];
@@ -47,13 +47,13 @@ export const query: operations['listShipments']['parameters']['query'] = {
 // @ts-expect-error no status
 export const misspelt: operations['listShipments']['parameters']['query'] = { status: ['sailing'] };
 
-// Each status of each operation names its codes, in both forms.
+// Each status of each operation lists its codes, in both forms.
 holds<Same<Code<'cancelShipment', 409>, 'already_delivered' | 'idempotency_key_reused' | 'idempotency_in_progress'>>();
 holds<Same<Code<'getShipment', 404>, 'not_found'>>();
 type Problem = operations['getShipment']['responses'][404]['content']['application/problem+json'];
 holds<Same<Problem['code'], 'not_found'>>();
 
-// Headers have types, of requests and of answers.
+// Headers of requests and responses have types.
 type Writing = NonNullable<operations['upsertShipment']['parameters']['header']>;
 holds<Same<NonNullable<Writing['Prefer']>, 'handling=strict' | 'handling=lenient'>>();
 holds<Same<NonNullable<Writing['Idempotency-Key']>, string>>();
@@ -62,7 +62,7 @@ holds<Same<operations['upsertShipment']['responses'][201]['headers']['Consistenc
 holds<Same<operations['getShipment']['responses'][200]['headers']['X-RateLimit-Remaining'], number>>();
 holds<Same<operations['getShipment']['responses'][200]['headers']['ETag'], string>>();
 
-// What is posted to receivers.
+// Bodies that are posted to receivers.
 type Posted = webhooks['exception.opened']['post'];
 holds<Same<NonNullable<Posted['requestBody']>['content']['application/json'], Schemas['ExceptionOpenedEvent']>>();
 holds<Same<Posted['parameters']['header']['Service-Signature'], string>>();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DocumentStore, EventStore, Leases, MessageBroker, NewEvent, ObjectStore, Quota } from '@tracking/ports';
 
-/** Every port, on one kind of engines. */
+/** All ports, implemented by one kind of engines. */
 export interface Ports {
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
@@ -12,14 +12,17 @@ export interface Ports {
   readonly calls: { echo(request: object): Promise<unknown> };
 }
 
-/** Rate and duration of one operation. */
+/** Rate and latency of one operation. */
 export interface Measured {
   readonly rate: number;
   readonly p50: number;
   readonly p99: number;
 }
 
-/** Repeats an operation for some time, so many at once. @param each how many things one operation handles */
+/**
+ * Repeats an operation for some time, with the given concurrency. @param each number of items that one operation
+ * handles
+ */
 async function repeat(seconds: number, atOnce: number, each: number, operation: (n: number) => Promise<unknown>) {
   const took: number[] = [];
   let n = 0;
@@ -51,15 +54,15 @@ const newEvents = (count: number): NewEvent[] =>
     metadata: {},
   }));
 
-/** Hot operations of every port, by name. */
+/** Frequent operations of every port, by name. */
 export function operations(seconds: number): Readonly<Record<string, (ports: Ports) => Promise<Measured>>> {
   const prefix = () => `bench${randomUUID().slice(0, 8)}-`;
   return {
-    'event store: append 1, one after another': ({ eventStore }) => {
+    'event store: append 1, sequentially': ({ eventStore }) => {
       const stream = `${prefix()}0`;
       return repeat(seconds, 1, 1, (n) => eventStore.append(stream, n === 1 ? 'no_stream' : n - 2, newEvents(1)));
     },
-    'event store: append 1, 64 streams at once': ({ eventStore }) => {
+    'event store: append 1, 64 streams concurrently': ({ eventStore }) => {
       const name = prefix();
       return repeat(seconds, 64, 1, (n) => eventStore.append(`${name}${n}`, 'no_stream', newEvents(1)));
     },
@@ -105,7 +108,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
       await reading;
       return result;
     },
-    'document store: upsert, 64 at once': async ({ documentStore }) => {
+    'document store: upsert, 64 concurrently': async ({ documentStore }) => {
       const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
       return repeat(seconds, 64, 1, (n) =>
         rows.upsert({ id: `r${n % 5_000}`, kind: `k${n % 50}`, at: n, filler } as never),
@@ -122,7 +125,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
         ),
       );
     },
-    'document store: get, 16 at once': async ({ documentStore }) => {
+    'document store: get, 16 concurrently': async ({ documentStore }) => {
       const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
       await rows.writeMany(some(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
       return repeat(seconds, 16, 1, (n) => rows.get(`r${n % 2_000}`));
@@ -133,13 +136,13 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
       const sort = { fields: ['at', 'id'], descending: true };
       return repeat(seconds, 8, 1, (n) => rows.find({ filter: { kind: `k${n % 20}` }, sort, limit: 50 }));
     },
-    'document store: claim, 8 at once': async ({ documentStore }) => {
+    'document store: claim, 8 concurrently': async ({ documentStore }) => {
       const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES });
       await rows.writeMany(some(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
       const query = { filter: { at: { gte: 0 } }, sort: { fields: ['at', 'id'] } };
       return repeat(seconds, 8, 1, (n) => rows.claim(query, { at: 1_000_000 + n } as never));
     },
-    'message broker: publish 1, one after another': async ({ broker }) => {
+    'message broker: publish 1, sequentially': async ({ broker }) => {
       const topic = await topicOf(broker, prefix());
       return repeat(seconds, 1, 1, (n) => broker.publish(topic, messages(1, n)));
     },
@@ -184,7 +187,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
       const name = prefix();
       return repeat(seconds, 1, 1, async () => (await leases.acquire(name, new AbortController().signal)).release());
     },
-    'quota: take, 16 at once': ({ quota }) => {
+    'quota: take, 16 concurrently': ({ quota }) => {
       const key = prefix();
       return repeat(seconds, 16, 1, () => quota.take(key, 1_000_000_000));
     },
@@ -200,7 +203,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
         ),
       );
     },
-    'call of a service, 16 at once': ({ calls }) => repeat(seconds, 16, 1, (n) => calls.echo({ n, filler })),
+    'call of a service, 16 concurrently': ({ calls }) => repeat(seconds, 16, 1, (n) => calls.echo({ n, filler })),
   };
 }
 

@@ -25,7 +25,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const logger: Logger = silentLogger;
 const metrics: Metrics = noMetrics;
 
-/** An operation that is called between processes, or within one. */
+/** An operation that is called between processes, or within one process. */
 interface Calls {
   readonly calls: { echo(request: object): Promise<unknown> };
 }
@@ -52,7 +52,7 @@ async function distributed(folder: string): Promise<{ ports: Ports; close: () =>
     kafkaBrokers: KAFKA_BROKERS,
     mongoUrl: MONGODB_URL,
   });
-  if (engines.eventStoreDb) say('event store: the stand-in, not EventStoreDB itself');
+  if (engines.eventStoreDb) say('event store: the stand-in, not EventStoreDB');
   const eventStore = new EventStoreDbEventStore({ url: engines.eventStoreDbUrl, logger, metrics });
   const connection = new MongoConnection({ url: engines.mongoUrl, metrics });
   const documentStore = new MongoDocumentStore(connection);
@@ -77,7 +77,7 @@ async function distributed(folder: string): Promise<{ ports: Ports; close: () =>
   };
 }
 
-/** The hot operations of every port, on the embedded engines beside the distributed ones. */
+/** Measures the frequent operations of every port, on the embedded and on the distributed engines. */
 export async function benchAdapters(seconds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-adapters-'));
   const near = await embedded(folder);

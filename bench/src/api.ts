@@ -10,12 +10,15 @@ const PORTS = ['CNSHA', 'NLRTM', 'DEHAM', 'USLAX', 'SGSIN', 'BRSSZ'];
 
 const OWNERS = ['MSKU', 'CMAU', 'HLXU', 'TGHU', 'OOLU', 'SUDU'];
 
-/** Every one another, up to six million. ISO 6346: the check digit of four letters and six digits. */
+/**
+ * Returns a distinct container number for each of six million `n`. ISO 6346: the check digit of four letters and six
+ * digits.
+ */
 export function container(n: number): string {
   const text = `${OWNERS[Math.floor(n / 1_000_000) % OWNERS.length]}${String(n % 1_000_000).padStart(6, '0')}`;
   const valueOf = (letter: string) => {
     const place = letter.charCodeAt(0) - 'A'.charCodeAt(0);
-    // Multiples of 11 are left out.
+    // Multiples of 11 are omitted.
     return 10 + place + Math.floor((place + 9) / 10);
   };
   const values = [...text].map((each) => (/\d/.test(each) ? Number(each) : valueOf(each)));
@@ -25,7 +28,10 @@ export function container(n: number): string {
 let serial = 0;
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
-/** A shipment as a transport management system sends it: about 600 bytes, every one another but for these fields. */
+/**
+ * Returns a shipment as a transport management system sends it: about 600 bytes, all values distinct except these
+ * fields.
+ */
 export function shipment(fields: object = {}): LoadRequest {
   serial += 1;
   const body = {
@@ -36,7 +42,7 @@ export function shipment(fields: object = {}): LoadRequest {
     carrier_scac: 'MAEU',
     origin_port: PORTS[serial % 6],
     destination_port: PORTS[(serial + 1) % 6],
-    // Ahead, so that it is neither overdue nor silent.
+    // In the future, so that the shipment is neither overdue nor silent.
     etd: inDays(3),
     eta: inDays(40),
     shipper: { name: 'Acme Components Ltd', external_id: 'ACME' },
@@ -64,7 +70,7 @@ async function ids(server: Server, key: string, pages: number): Promise<string[]
   return found;
 }
 
-/** The way in: commands, queries, catch-up, start-up, beside a bare route with the same validation in the same run. */
+/** Measures commands, queries, catch-up and start, beside a bare route with the same validation in the same run. */
 export async function benchApi(seconds: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
   const load = { connections: 64, seconds };
@@ -87,7 +93,7 @@ export async function benchApi(seconds: number): Promise<void> {
     const lag = await greatestLag([server], posting);
     say(row(`POST shipment, ${seconds} s`, await posting, bare));
     say(
-      `  greatest read-model lag             ${lag.toFixed(3)} s, ${residentMiB(server.pid).toFixed(0)} MiB in memory`,
+      `  maximum read-model lag              ${lag.toFixed(3)} s, ${residentMiB(server.pid).toFixed(0)} MiB in memory`,
     );
 
     const known = await ids(server, key, 25);
@@ -109,7 +115,7 @@ export async function benchApi(seconds: number): Promise<void> {
     const recording = drive(server, { ...load, key }, milestone);
     const milestoneLag = await greatestLag([server], recording);
     say(row(`POST milestone, ${seconds} s`, await recording, bare));
-    say(`  greatest read-model lag             ${milestoneLag.toFixed(3)} s`);
+    say(`  maximum read-model lag              ${milestoneLag.toFixed(3)} s`);
 
     const read = { ...load, seconds: Math.min(seconds, 10), key };
     const get = (path: () => string): Promise<Figures> => drive(server, read, () => ({ method: 'GET', path: path() }));
@@ -138,7 +144,7 @@ export async function benchApi(seconds: number): Promise<void> {
   }
 }
 
-/** A rebuild reads every event of the store from the first one on: its rate is the catch-up rate. */
+/** A rebuild reads every event of the store from the start, so its rate is the catch-up rate. */
 async function catchUp(server: Server, dataDir: string): Promise<void> {
   const projected = async () => {
     const text = await (await fetch(`${server.managementUrl}/metrics`)).text();

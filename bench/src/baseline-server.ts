@@ -8,7 +8,7 @@ import { loadPlaces } from '@tracking/places';
 
 const PLACES = Symbol('places');
 
-/** The baseline of the measured routes: the same framework and validation, without work behind them. */
+/** The baseline of the measured routes: the same framework and validation, without further work. */
 @Controller()
 class BareController {
   constructor(@Inject(PLACES) private readonly places: Places) {}

@@ -18,18 +18,21 @@ const ENV = {
 const PER_SECOND = 50;
 const IDLE_SECONDS = 10;
 
-/** One of the two ways to run, as far as it is measured here. */
+/** One of the two ways to run, with the parts that this suite measures. */
 interface Subject {
   readonly name: string;
-  /** Where requests go. */
+  /** URL for requests. */
   readonly server: Server;
-  /** Where read models tell their lag, and the processes by what they do. */
+  /** URLs that report the lag of the read models, and the processes by role. */
   readonly projecting: readonly { readonly managementUrl: string }[];
   readonly processes: Readonly<Record<string, readonly number[]>>;
   readonly key: string;
 }
 
-/** The services beside standalone, in one run: writes, lag of the read models, deliveries, CPU by service, takeover. */
+/**
+ * Measures the services beside standalone in one run: writes, lag of the read models, deliveries, CPU by service,
+ * takeover.
+ */
 export async function benchDistributed(seconds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-distributed-'));
   try {
@@ -85,7 +88,10 @@ async function services(folder: string, seconds: number, newKey: readonly string
 
 const stop = () => Promise.resolve();
 
-/** From the kill -9 of a replica to the delivery of what is written right after it; the worst of both replicas. */
+/**
+ * Measures the time from the kill -9 of a replica to the delivery of an event written right afterwards; the maximum
+ * over both replicas.
+ */
 async function takeovers(system: DistributedSystem, key: string): Promise<void> {
   const receiver = await startReceiver();
   const url = system.urls.at(-1) ?? '';
@@ -109,7 +115,7 @@ async function takeovers(system: DistributedSystem, key: string): Promise<void> 
   await receiver.stop();
 }
 
-/** An enabled endpoint for new shipments. */
+/** Creates an enabled endpoint for new shipments. */
 async function endpoint(server: Server, receiver: Server, key: string): Promise<void> {
   const call = async (path: string, body: object) => {
     const response = await fetch(server.url + path, {
@@ -133,7 +139,7 @@ async function delivered(receiver: Server, count: number): Promise<ReceiverStats
     const stats = await receiverStats(receiver);
     if (stats.different >= count) return stats;
   }
-  throw new Error('not everything was delivered within two minutes');
+  throw new Error('some events were not delivered within two minutes');
 }
 
 async function measure(seconds: number, { name, server, projecting, processes, key }: Subject): Promise<void> {
@@ -142,7 +148,7 @@ async function measure(seconds: number, { name, server, projecting, processes, k
   const posting = drive(server, { connections: 32, seconds, key }, shipment);
   const lag = await greatestLag(projecting, posting);
   say(row(`POST shipment, ${seconds} s`, await posting));
-  say(`  greatest read-model lag             ${lag.toFixed(3)} s`);
+  say(`  maximum read-model lag              ${lag.toFixed(3)} s`);
 
   const receiver = await startReceiver();
   await endpoint(server, receiver, key);
@@ -159,7 +165,7 @@ async function measure(seconds: number, { name, server, projecting, processes, k
   const resting = new Map(cpu());
   await pause(IDLE_SECONDS * 1_000);
   const idle = cpu().map(([one, used]) => used - (resting.get(one) ?? 0));
-  say(`CPU with nothing to do              ${((sum(idle) * 100) / IDLE_SECONDS).toFixed(0)} % of a core`);
+  say(`CPU when idle                       ${((sum(idle) * 100) / IDLE_SECONDS).toFixed(0)} % of a core`);
 
   await reset();
   const before = new Map(cpu());

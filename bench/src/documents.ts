@@ -10,19 +10,19 @@ import { cli, remoteCli, startFiles, startStandalone } from './server.ts';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const NEW_KEY = ['keys', 'create', '--name', 'bench', '--environment', 'test', '--role', 'developer'];
 const AT_ONCE = 10;
-/** Measured in turns, so that whatever else the machine does meanwhile concerns all alike. */
+/** Number of alternating turns, so that other load on the machine affects all subjects alike. */
 const TURNS = 3;
 
-/** One of those that are compared. */
+/** One of the compared servers. */
 interface Subject {
   readonly name: string;
   readonly place: FilePlace;
-  /** The process that serves clients, whose memory is measured, and all others that take part. */
+  /** The process that serves clients, whose memory is measured, and all other processes that take part. */
   readonly pid: number;
   readonly others: readonly number[];
 }
 
-/** Added up over turns. */
+/** Sums over all turns. */
 class Totals {
   mib = 0;
   seconds = 0;
@@ -30,7 +30,10 @@ class Totals {
   mostMiB = 0;
 }
 
-/** Sends and fetches files of this size, one by one and ten at once: a bare stream to disk, standalone, and on GridFS. */
+/**
+ * Uploads and downloads files of this size, one by one and ten concurrently: with a bare stream to disk, standalone,
+ * and GridFS.
+ */
 export async function benchDocuments(mib: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-documents-'));
   const stops: (() => Promise<unknown>)[] = [];
@@ -46,7 +49,7 @@ export async function benchDocuments(mib: number): Promise<void> {
       { name: 'standalone', place: await Documents.open(standalone.url, key), pid: standalone.pid, others: [] },
     ];
     const services = await startServices(join(folder, 'services'));
-    if (services === undefined) say('GridFS: not measured, there are no engines (ENGINES_DIR)');
+    if (services === undefined) say('GridFS: not measured, because there are no engines (ENGINES_DIR)');
     else {
       stops.push(() => services.system.stop());
       subjects.push(services.subject);
@@ -83,7 +86,7 @@ async function compare(subjects: readonly Subject[], file: SampleFile): Promise<
     for (let n = 0; n < TURNS; n += 1) {
       for (const { subject, totals } of measured) await turn(subject, file, atOnce, totals);
     }
-    say(`-- ${file.mib} MiB, ${atOnce} at once`);
+    say(`-- ${file.mib} MiB, ${atOnce} concurrently`);
     for (const [index, what] of ['upload', 'download'].entries()) {
       const first = measured[0]?.totals[index];
       for (const { subject, totals } of measured) {
@@ -94,14 +97,14 @@ async function compare(subjects: readonly Subject[], file: SampleFile): Promise<
         const cpu = `CPU ${((own.cpu * 1_024) / own.mib).toFixed(2)} s/GiB`;
         say(
           `${what.padEnd(9)} ${subject.name.padEnd(16)} ${rate.toFixed(0).padStart(5)} MiB/s  ${cpu}  ` +
-            `memory at most ${own.mostMiB.toFixed(0)} MiB${ofFirst}`,
+            `memory maximum ${own.mostMiB.toFixed(0)} MiB${ofFirst}`,
         );
       }
     }
   }
 }
 
-/** Uploads so many, downloads them, removes them. */
+/** Uploads this many files, downloads them, and deletes them. */
 async function turn(
   subject: Subject,
   file: SampleFile,

@@ -11,9 +11,9 @@ import { SecretBox } from '@tracking/webhooks';
 import { type ApiDependencies, FEATURES } from './http-features.ts';
 
 /**
- * The edge alone, over a list of nothing: what a request costs before anything is asked. `WITHOUT` names what is left out of
- * `authentication` and `limit`; the file `key` in the data folder tells the key to ask with. SIGUSR2 writes what the event
- * loop was late by since the last one, in milliseconds, to the file `event-loop-delay`.
+ * The edge alone, over an empty list: the cost of a request before its work. `WITHOUT` names the parts of
+ * `authentication` and `limit` to omit. The file `key` in the data folder contains the API key to use. SIGUSR2 writes
+ * the event loop's delay since the last SIGUSR2, in milliseconds, to the file `event-loop-delay`.
  */
 const { DATA_DIR = '', PORT, WITHOUT = '' } = process.env;
 const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
@@ -58,7 +58,7 @@ const asked = {
     rateLimitPerMinute: 1_000_000_000,
   },
 };
-/** A dependency that the route does not use: every call of every part of it returns the same. */
+/** A dependency that the route does not use: every call of every part returns the same. */
 const nothing: object = new Proxy(() => nothing, {
   get: (_, name) => (name === 'then' ? undefined : nothing),
   apply: () => nothing,
@@ -67,7 +67,7 @@ const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 process.on('SIGUSR2', () => {
-  // It counts the whole interval, of which one millisecond was asked for.
+  // The histogram counts the whole interval, of which one millisecond was requested.
   const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 1);
   const figures = { p50: late(delay.percentile(50)), p99: late(delay.percentile(99)), max: late(delay.max) };
   delay.reset();

@@ -8,10 +8,10 @@ import { cli, startEdge, startStandalone } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const CONNECTIONS = 64;
-/** Measured in turns, so that whatever else the machine does meanwhile concerns all alike. */
+/** Number of alternating turns, so that other load on the machine affects all cases alike. */
 const TURNS = 4;
 
-/** Figures of each of these, taken by turns. */
+/** Measures each case in alternating turns. */
 async function byTurns(cases: Readonly<Record<string, () => Promise<Figures>>>): Promise<Record<string, Figures>> {
   const taken: Record<string, Figures[]> = {};
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -29,7 +29,7 @@ async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void>
   }
 }
 
-/** A POST without an `Idempotency-Key`, with one, and sent again under it, beside each other in the same run. */
+/** Measures a POST without an `Idempotency-Key`, with one, and repeated with the same key, in the same run. */
 export async function benchIdempotency(seconds: number): Promise<void> {
   await inFolder(async (dataDir) => {
     const server = await startStandalone(dataDir);
@@ -41,18 +41,17 @@ export async function benchIdempotency(seconds: number): Promise<void> {
     await drive(server, { ...load, connections: 1, amount: 2 }, () => under(name, again));
     const figures = await byTurns({
       'POST shipment': () => drive(server, load, shipment),
-      'under an Idempotency-Key': () => drive(server, load, () => under(randomUUID(), shipment())),
-      'sent again under its key': () => drive(server, load, () => under(name, again)),
-      'one at a time': () => drive(server, { ...load, connections: 1 }, shipment),
-      'one at a time, under a key': () =>
-        drive(server, { ...load, connections: 1 }, () => under(randomUUID(), shipment())),
+      'with an Idempotency-Key': () => drive(server, load, () => under(randomUUID(), shipment())),
+      'repeated with the same key': () => drive(server, load, () => under(name, again)),
+      sequential: () => drive(server, { ...load, connections: 1 }, shipment),
+      'sequential, with a key': () => drive(server, { ...load, connections: 1 }, () => under(randomUUID(), shipment())),
     });
     for (const [what, each] of Object.entries(figures)) say(row(what, each));
     await server.stop();
   });
 }
 
-/** Measures what authentication and the rate limit cost: one route of the edge with and without them. */
+/** Measures the cost of authentication and the rate limit: one route of the edge with and without them. */
 export async function benchEdge(seconds: number): Promise<void> {
   const cases = ['', 'limit', 'authentication,limit'];
   await inFolder(async (folder) => {
@@ -62,7 +61,7 @@ export async function benchEdge(seconds: number): Promise<void> {
       const server = await startEdge(dataDir, without);
       const key = await readFile(join(dataDir, 'key'), 'utf8');
       const load = { connections: CONNECTIONS, seconds: Math.ceil(seconds / TURNS), key };
-      return { name: without === '' ? 'with all' : `without ${without}`, server, load };
+      return { name: without === '' ? 'with both' : `without ${without}`, server, load };
     });
     const servers = await Promise.all(taking);
     for (const { server, load } of servers) await drive(server, { ...load, seconds: 3 }, () => asked);

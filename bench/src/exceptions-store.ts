@@ -5,23 +5,25 @@ import { loadPlaces } from '@tracking/places';
 import { Shipments } from '@tracking/shipments';
 import { noMetrics, silentLogger } from '@tracking/testing';
 
-/** Shipments that are being written at once. */
+/** Number of shipments that are written concurrently. */
 const AT_ONCE = 256;
 const ACTOR = { type: 'service_account', id: 'sva_bench' } as const;
 const HOUR_MS = 3_600_000;
-/** After the ETD, when a departure is overdue. */
+/** Time after the ETD at which a departure is overdue. */
 export const OVERDUE_MS = 12 * HOUR_MS;
 
 interface WaitingShipments {
   readonly count: number;
   readonly workspace_id: string;
-  /** Beginning of their references. */
+  /** Prefix of the shipments' references. */
   readonly prefix: string;
-  /** When the rules of the n-th are to be checked, in epoch milliseconds. */
+  /** Returns the time at which the rules of the n-th shipment are due, in epoch milliseconds. */
   readonly dueAt: (n: number) => number;
 }
 
-/** Fills the event store of a data folder by the commands themselves, as of two hours ago; answers after how many seconds. */
+/**
+ * Fills the event store of a data folder through the commands, as of two hours ago. Returns the duration in seconds.
+ */
 export async function buildWaiting(dataDir: string, waiting: WaitingShipments): Promise<number> {
   const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
   const shipments = new Shipments({

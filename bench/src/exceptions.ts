@@ -11,12 +11,12 @@ import { cli, startReceiver, startStandalone, type Server } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const DAY_MS = 86_400_000;
-/** Number of shipments that are due at once, or whose settings change. */
+/** Number of shipments that are due at the same time, or whose settings change. */
 const MANY = 100_000;
 const DELIVERED = 500;
 const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true' };
 
-/** A data folder with a workspace, and what is done to it. */
+/** A data folder with a workspace, and the actions on it. */
 interface Stage {
   readonly dataDir: string;
   readonly workspaceId: string;
@@ -25,9 +25,9 @@ interface Stage {
 }
 
 const PARTS = {
-  /** Writes, where time opens something and where it does not. */
+  /** Measures writes with and without deadlines. */
   cost: () => withStage(costs),
-  /** The clock while many wait, and from a moment to what is delivered of it. */
+  /** Measures the clock while many shipments wait, and the time from a deadline to the delivery of its event. */
   rest: (count: number) =>
     withStage(async (stage) => {
       await buildStore(stage, count);
@@ -36,7 +36,7 @@ const PARTS = {
       await delivered(server, stage);
       await server.stop();
     }),
-  /** Very many that are due at once, beside those that wait; then all are checked by other settings. */
+  /** Measures many shipments that are due at once beside those that wait, and then checks all with changed settings. */
   due: (count: number) =>
     withStage(async (stage) => {
       await buildStore(stage, count);
@@ -53,21 +53,21 @@ const PARTS = {
 export const EXCEPTION_PARTS: readonly string[] = Object.keys(PARTS);
 
 /**
- * Measures what exceptions cost that time alone opens.
- * @param count shipments that wait to become due; of those that are due at once 100,000 at most
- * @param part one of them alone
+ * Measures the cost of exceptions that open by time alone.
+ * @param count number of shipments that wait for their deadline; at most 100,000 of those that are due at once
+ * @param part name of the only part to run
  */
 export async function benchExceptions(count: number, part?: string): Promise<void> {
   for (const [name, run] of Object.entries(PARTS)) if (part === undefined || part === name) await run(count);
 }
 
-/** Shipments of another workspace that become due a second after each other, a month from now. */
+/** Shipments of another workspace that become due at intervals of a second, a month from now. */
 async function buildStore({ dataDir }: Stage, count: number): Promise<void> {
   const far = Date.now() + 30 * DAY_MS;
   const dueAt = (n: number) => far + n * 1_000;
   const others = { workspace_id: 'wsp_waiting', prefix: 'waiting' };
   const seconds = await buildWaiting(dataDir, { ...others, count, dueAt });
-  say(`${count} shipments that wait: built by commands alone in ${seconds.toFixed(0)} s`);
+  say(`${count} waiting shipments: built by commands in ${seconds.toFixed(0)} s`);
 }
 
 async function withStage(work: (stage: Stage) => Promise<void>): Promise<void> {
@@ -99,14 +99,14 @@ async function call<T>(server: Server, key: string, request: string, body?: obje
   return (await response.json()) as T;
 }
 
-/** The value of a metric, summed over its labels. */
+/** Returns the value of a metric, summed over its labels. */
 async function metric(server: Server, name: string): Promise<number> {
   const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
   const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-/** Writes of a workspace whose shipments wait for moments, beside those of one in which time opens nothing, by turns. */
+/** Measures writes of a workspace whose shipments have deadlines, beside a workspace without deadlines, in turns. */
 async function costs({ dataDir, key }: Stage): Promise<void> {
   await cli(dataDir, 'workspaces', 'create', '--name', 'timeless');
   const timeless = await newKey(dataDir, 'timeless');
@@ -117,7 +117,7 @@ async function costs({ dataDir, key }: Stage): Promise<void> {
   });
   const exceptions = Object.fromEntries(ofTime.map((type) => [type, { enabled: false }]));
   await call(server, timeless, 'PATCH /v1/settings', { exceptions });
-  // Settings are looked up again by then.
+  // The cached settings have expired by then.
   await pause(6_000);
   const soon = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
   const create = () => shipment({ etd: soon(3), eta: soon(30) });
@@ -126,20 +126,20 @@ async function costs({ dataDir, key }: Stage): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) {
     const without = await drive(server, { ...load, key: timeless }, create);
     const first = await withRow(server, timeless);
-    say(row('POST shipment, time opens nothing', without));
+    say(row('POST shipment, no deadlines', without));
     const its = await drive(server, { ...load, key }, create);
-    say(`${row('POST shipment, moments ahead', its)}  ${(its.rate / without.rate).toFixed(2)} of that without`);
+    say(`${row('POST shipment, with deadlines', its)}  ${(its.rate / without.rate).toFixed(2)} of that without`);
     const beside = await drive(server, { ...load, key: timeless }, first);
-    say(row('POST milestone, time opens nothing', beside));
+    say(row('POST milestone, no deadlines', beside));
     const recorded = await drive(server, { ...load, key }, await withRow(server, key));
     say(
-      `${row('POST milestone, moments ahead', recorded)}  ${(recorded.rate / beside.rate).toFixed(2)} of that without`,
+      `${row('POST milestone, with deadlines', recorded)}  ${(recorded.rate / beside.rate).toFixed(2)} of that without`,
     );
   }
   await server.stop();
 }
 
-/** Milestones of the workspace's newest shipments; each moves when nothing was heard for too long. */
+/** Records milestones of the workspace's newest shipments. Each milestone moves the deadline for missing updates. */
 async function withRow(server: Server, key: string): Promise<() => LoadRequest> {
   const { data } = await call<{ data: { id: string }[] }>(server, key, 'GET /v1/shipments?limit=200');
   let n = 0;
@@ -160,7 +160,7 @@ async function atRest(server: Server): Promise<void> {
   const [looksAfter, checksAfter] = await clockMetrics(server);
   const share = ((cpuSeconds(server.pid) - cpu) / seconds) * 100;
   say(
-    `at rest: ${share.toFixed(2)} % of a core for the whole process, ${((looksAfter - looks) / seconds).toFixed(1)} reads a second, ` +
+    `idle: ${share.toFixed(2)} % of a core for the whole process, ${((looksAfter - looks) / seconds).toFixed(1)} reads a second, ` +
       `${checksAfter - checks} checks, ${residentMiB(server.pid).toFixed(0)} MiB in memory`,
   );
 }
@@ -169,7 +169,9 @@ async function clockMetrics(server: Server): Promise<[number, number]> {
   return [await metric(server, 'clock_looks_total'), await metric(server, 'clock_checks_total')];
 }
 
-/** From the moment that a shipment is due to the arrival of what opened; moments are spread over 20 s. */
+/**
+ * Measures the time from a shipment's deadline to the arrival of the opened exception; deadlines are spread over 20 s.
+ */
 async function delivered(server: Server, { key }: Stage): Promise<void> {
   const receiver = await startReceiver();
   const body = { url: `${receiver.url}/ok/opened`, event_types: ['exception.opened'] };
@@ -194,14 +196,14 @@ async function delivered(server: Server, { key }: Stage): Promise<void> {
   }
   const times = [...due].map(([name, at]) => (arrivals[name] ?? Infinity) - at).toSorted((one, other) => one - other);
   say(
-    `due moment to delivered webhook, ${DELIVERED} in 20 s: ${quantiles(times)}` +
+    `deadline to delivered webhook, ${DELIVERED} in 20 s: ${quantiles(times)}` +
       (late > 0 ? `, ${late} of them stored too late` : ''),
   );
   await call(server, key, `POST /v1/webhook_endpoints/${id}/disable`, {});
   await receiver.stop();
 }
 
-/** Measures other requests while very many shipments are due at once, and again afterwards. */
+/** Measures other requests while many shipments are due, and again afterwards. */
 async function drained(server: Server, { key }: Stage, many: number): Promise<void> {
   const began = performance.now();
   const before = await metric(server, 'clock_checks_total');
@@ -212,7 +214,7 @@ async function drained(server: Server, { key }: Stage, many: number): Promise<vo
   const rate = (many - before) / seconds;
   say(`${many} due at once: drained in ${seconds.toFixed(0)} s, ${rate.toFixed(0)} a second`);
   const quiet: Turn[] = [];
-  // Their consequences are still being processed.
+  // The consequences of the checks are still being processed.
   while ((await metric(server, 'publisher_lag_seconds')) > 0) await pause(1_000);
   while (quiet.length < Math.min(busy.length, 6)) quiet.push(await others(server, key));
   for (const kind of ['writes', 'reads'] as const) {
@@ -229,7 +231,7 @@ interface Turn {
   readonly reads: readonly number[];
 }
 
-/** Half writes, half reads, 100 a second for 5 s. */
+/** Half writes and half reads, 100 a second for 5 s. */
 async function others(server: Server, key: string): Promise<Turn> {
   let n = 0;
   const read: LoadRequest = { method: 'GET', path: '/v1/shipments?limit=20&sort=-updated_at' };
@@ -238,7 +240,7 @@ async function others(server: Server, key: string): Promise<Turn> {
   return { writes: of('POST'), reads: of('GET') };
 }
 
-/** From the change of a threshold until every open shipment of the workspace was checked with it. */
+/** Measures the time from the change of a threshold until every open shipment of the workspace was checked. */
 async function changedSettings(server: Server, { key }: Stage): Promise<void> {
   interface Settings {
     readonly recheck: { readonly state: string; readonly checked: number } | null;

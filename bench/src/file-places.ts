@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 
 const BEGINNING = Buffer.from('%PDF-1.7\n');
 
-/** A PDF by its beginning, which costs whoever sends it next to nothing: the same piece again and again. */
+/** A PDF by its first bytes, followed by the same piece repeatedly, so that the sender needs little CPU. */
 export class SampleFile {
   readonly size: number;
   readonly sha256: string;
@@ -25,7 +25,7 @@ export class SampleFile {
   }
 }
 
-/** Where files are sent and fetched. */
+/** A server to which files are uploaded and from which they are downloaded. */
 export interface FilePlace {
   upload(file: SampleFile): Promise<string>;
   download(name: string): Promise<void>;
@@ -45,14 +45,14 @@ async function exchange(
   return response;
 }
 
-/** Reads it away. */
+/** Discards the response body. */
 async function size(response: IncomingMessage): Promise<number> {
   let bytes = 0;
   for await (const piece of response) bytes += (piece as Buffer).length;
   return bytes;
 }
 
-/** The server of `files-server.ts`. */
+/** The bare server of `files-server.ts`. */
 export class BareFiles implements FilePlace {
   private count = 0;
 
@@ -77,7 +77,7 @@ export class BareFiles implements FilePlace {
   }
 }
 
-/** Documents of a shipment, by URLs of their own. */
+/** Documents of a shipment, by presigned URLs. */
 export class Documents implements FilePlace {
   private constructor(
     private readonly url: string,

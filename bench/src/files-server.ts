@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Fastify from 'fastify';
 
-/** The baseline of uploads and downloads: the same framework streams bodies to files, durably, and files back. */
+/** The baseline of uploads and downloads: the same framework streams bodies to files, durably, and back. */
 const folder = process.env['DATA_DIR'] ?? '';
 const app = Fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
 app.removeAllContentTypeParsers();

@@ -4,11 +4,11 @@ import { cpuSeconds } from './machine.ts';
 import type { Server } from './server.ts';
 
 const REQUESTS = 200;
-/** Requests under way at once. */
+/** Number of concurrent requests. */
 export const AT_ONCE = 2;
 const DEEP = 1_000;
 
-/** Queries of the largest workspace; `deep` adds page 1,000. */
+/** Queries of the largest workspace; `deep` also requests page 1,000. */
 export const QUERIES: readonly { readonly name: string; readonly query: string; readonly deep?: true }[] = [
   { name: 'all', query: '', deep: true },
   { name: 'all, oldest first', query: 'sort=created_at', deep: true },
@@ -22,15 +22,15 @@ export const QUERIES: readonly { readonly name: string; readonly query: string; 
   { name: 'active', query: 'active=true', deep: true },
   { name: 'mode, rare', query: 'mode=rail' },
   { name: 'external_id', query: 'external_id=TMS-2026-0000001' },
-  { name: 'house_bill, of none', query: 'house_bill=NOBODY' },
+  { name: 'house_bill, without match', query: 'house_bill=NOBODY' },
   { name: 'reference', query: 'reference=4500000010' },
   { name: 'container_number', query: 'container_number=MSKU0000059' },
-  { name: 'shipper, of many', query: 'shipper=C-3' },
+  { name: 'shipper, many matches', query: 'shipper=C-3' },
   { name: 'carrier', query: 'carrier_scac=MAEU', deep: true },
   { name: 'origin and destination', query: 'origin_port=CNSHA&destination_port=NLRTM' },
-  { name: 'two common ones, by eta', query: 'carrier_scac=MAEU&mode=ocean&sort=eta' },
-  { name: 'two that never meet', query: 'mode=air&carrier_scac=MAEU' },
-  { name: 'two that never meet, by eta', query: 'mode=air&carrier_scac=MAEU&sort=eta' },
+  { name: 'two common filters, by eta', query: 'carrier_scac=MAEU&mode=ocean&sort=eta' },
+  { name: 'two filters without common match', query: 'mode=air&carrier_scac=MAEU' },
+  { name: 'two filters without common match, by eta', query: 'mode=air&carrier_scac=MAEU&sort=eta' },
   { name: 'open exceptions', query: 'has_open_exceptions=true' },
   { name: 'created in a week', query: `created_from=${daysAgo(60)}&created_to=${daysAgo(53)}` },
   { name: 'eta in a week', query: `eta_from=${daysAgo(60)}&eta_to=${daysAgo(53)}` },
@@ -40,7 +40,7 @@ export const QUERIES: readonly { readonly name: string; readonly query: string; 
   { name: 'q, a common word, by eta', query: 'q=acme&sort=-eta' },
   { name: 'q, one letter', query: 'q=m' },
   { name: 'q, a rare word', query: 'q=hbl7919' },
-  { name: 'q, of none', query: 'q=nobodyhasthis' },
+  { name: 'q, without match', query: 'q=nobodyhasthis' },
   { name: 'q, two common words', query: 'q=acme+trading' },
   { name: 'q, a common and a rare word', query: 'q=acme+tms+0000001' },
 ];
@@ -65,15 +65,15 @@ export async function get(server: Server, key: string, path: string): Promise<Pa
 }
 
 export interface Measured {
-  /** Quantiles, to be read. */
+  /** Formatted quantiles of the duration. */
   readonly times: string;
-  /** Milliseconds of the server's CPU for one. */
+  /** Server CPU milliseconds per request. */
   readonly cpu: number;
-  /** On the first page; with a + where more follow. */
+  /** Number of items on the first page, with a + if more follow. */
   readonly found: string;
 }
 
-/** The first page, many times. */
+/** Measures repeated requests of the first page. */
 export async function measured(server: Server, key: string, query: string): Promise<Measured> {
   const path = `/v1/shipments?limit=50&${query}`;
   const first = await get(server, key, path);
@@ -95,7 +95,7 @@ export function told({ times, cpu, found }: Measured): string {
   return `${times}  ${cpu.toFixed(1).padStart(5)} ms CPU  ${found.padStart(3)} found`;
 }
 
-/** Pages 901 to 1,000. */
+/** Measures pages 901 to 1,000. */
 export async function deepPages(server: Server, key: string, query: string): Promise<string> {
   const times: number[] = [];
   let cursor: string | null = '';

@@ -9,8 +9,8 @@ const PAGES = 50;
 const CONNECTIONS = [4, 8, 16, 64, 256, 1_000];
 
 /**
- * Pages of ordinary shipments, asked for by ever more clients of one workspace at a time. The baseline is the first row: few
- * clients, for whose pages there is always room. None may be refused.
+ * Measures pages of ordinary shipments with an increasing number of concurrent clients of one workspace. The baseline
+ * is the first row: few clients, whose pages always fit. No request may be refused.
  */
 export async function benchListsAtOnce(seconds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-lists-at-once-'));
@@ -24,8 +24,8 @@ export async function benchListsAtOnce(seconds: number): Promise<void> {
     for (const connections of CONNECTIONS) {
       const figures = await drive(server, { connections, seconds, key }, list);
       few ??= figures;
-      const ratio = `${(figures.rate / few.rate).toFixed(2)} of ${CONNECTIONS[0]} at once`;
-      process.stdout.write(`${row(`GET ${PAGES} shipments, ${connections} at once`, figures)}  ${ratio}\n`);
+      const ratio = `${(figures.rate / few.rate).toFixed(2)} of ${CONNECTIONS[0]} concurrently`;
+      process.stdout.write(`${row(`GET ${PAGES} shipments, ${connections} concurrently`, figures)}  ${ratio}\n`);
     }
   } finally {
     await server.stop();

@@ -14,9 +14,9 @@ import { type ApiDependencies, FEATURES } from './http-features.ts';
 import { fill, workspacesBeside } from './shipment-store.ts';
 
 /**
- * Lists of shipments whose read models lie in the embedded document store or, where `MONGODB_URL` says so, in that one;
- * everything else is embedded. Fills its event store with `COUNT` shipments first. The file `key` in the data folder tells
- * the key to ask with, `rows-seconds` how long the read models took.
+ * Serves lists of shipments whose read models are in the embedded document store or, if `MONGODB_URL` is set, in
+ * MongoDB; everything else is embedded. First fills its event store with `COUNT` shipments. The file `key` in the data
+ * folder contains the API key to use, `rows-seconds` the duration of building the read models.
  */
 const { DATA_DIR = '', PORT, COUNT, MONGODB_URL } = process.env;
 const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
@@ -56,7 +56,7 @@ const asked = {
   places: await loadPlaces({}),
   health: () => ({ status: 'ready', engines: {}, httpStatus: 200 }),
 };
-/** A dependency that lists do not use: every call of every part of it returns the same. */
+/** A dependency that lists do not use: every call of every part returns the same. */
 const nothing: object = new Proxy(() => nothing, {
   get: (_, name) => (name === 'then' ? undefined : nothing),
   apply: () => nothing,

@@ -12,9 +12,10 @@ import { buildStore, workspaceOf, workspacesBeside } from './shipment-store.ts';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /**
- * Lists over very many shipments of 20 workspaces, beside writes to such a store and to an empty one; what it takes to
- * build, start and rebuild it. A store in the folder `BENCH_DATA_DIR` is built once, and kept: building a million takes long.
- * @param count shipments
+ * Measures lists over many shipments of 20 workspaces, beside writes to such a store and to an empty one, and the time
+ * to build, start and rebuild the store. A store in the folder `BENCH_DATA_DIR` is built once and kept, because
+ * building a million shipments takes long.
+ * @param count number of shipments
  */
 export async function benchLists(count: number): Promise<void> {
   const { BENCH_DATA_DIR: kept } = process.env;
@@ -26,7 +27,7 @@ export async function benchLists(count: number): Promise<void> {
     const built = await buildStore(dataDir, count, workspaces);
     say(
       built === undefined
-        ? `built before, ${await mebibytes(dataDir)} MiB`
+        ? `built earlier, ${await mebibytes(dataDir)} MiB`
         : `built by commands alone: ${built.shipments} shipments, ${built.milestones} milestones in ${built.seconds.toFixed(0)} s, ${await mebibytes(dataDir)} MiB`,
     );
 
@@ -38,13 +39,14 @@ export async function benchLists(count: number): Promise<void> {
     server = await startStandalone(dataDir);
     say(`start again: ${server.startMs.toFixed(0)} ms, ${facts(server)}`);
     await server.stop();
-    // Lists alone: behind a store that was just filled, much is still to be published, and the clock has much to look at.
+    // Lists are measured alone: after a store was filled, many events are still to be published, and many shipments to
+    // be checked.
     const lists = await startLists(dataDir, { COUNT: '0' });
     const asked = await readFile(join(dataDir, 'key'), 'utf8');
     const largest = Array.from({ length: count }, (_, n) => n).filter(
       (n) => workspaceOf(n, workspaces) === workspaces[0],
     );
-    say(`lists of the workspace with ${largest.length} of them, 50 a page, ${AT_ONCE} at once:`);
+    say(`lists of the workspace with ${largest.length} of them, 50 a page, ${AT_ONCE} concurrently:`);
     for (const { name, query, deep } of QUERIES) {
       say(
         `  ${name.padEnd(32)} ${told(await measured(lists, asked, query))}${deep ? await deepPages(lists, asked, query) : ''}`,
@@ -53,7 +55,7 @@ export async function benchLists(count: number): Promise<void> {
     say(`after the lists: ${facts(lists)}`);
     await lists.stop();
     server = await startStandalone(dataDir);
-    say(`published, and looked at by the clock: ${(await caughtUp(server)).toFixed(0)} s`);
+    say(`published and checked: ${(await caughtUp(server)).toFixed(0)} s`);
     await writes(server, own, dataDir, emptyDir);
     const began = performance.now();
     await cli(dataDir, 'read-models', 'rebuild', 'shipments');
@@ -66,7 +68,10 @@ export async function benchLists(count: number): Promise<void> {
   }
 }
 
-/** Writes on the large store and on an empty one, by turns, so that whatever else the machine does concerns both. */
+/**
+ * Measures writes to the large store and to an empty one, in turns, so that other load on the machine affects both
+ * alike.
+ */
 async function writes(large: Server, key: string, dataDir: string, emptyDir: string): Promise<void> {
   const empty = await startStandalone(emptyDir);
   const other = await cli(emptyDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
@@ -99,7 +104,7 @@ async function writes(large: Server, key: string, dataDir: string, emptyDir: str
   await empty.stop();
 }
 
-/** Waits until nothing is left to publish or to look at. @returns seconds */
+/** Waits until nothing is left to publish or check. @returns seconds */
 async function caughtUp({ managementUrl }: Server): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -114,7 +119,7 @@ function facts(server: Server): string {
   return `${residentMiB(server.pid).toFixed(0)} MiB in memory`;
 }
 
-/** The first one there is. */
+/** The first event in the store. */
 export async function onlyWorkspace(dataDir: string): Promise<string> {
   const listed = await cli(dataDir, 'workspaces', 'list');
   const id = /wsp_[A-Za-z0-9]+/.exec(listed)?.[0];
@@ -136,9 +141,9 @@ async function mebibytes(folder: string): Promise<string> {
 }
 
 /**
- * The same lists over as many shipments whose read models lie in the embedded document store, and in the one that is reached
- * as MongoDB: `MONGODB_URL`, or the engine that `ENGINES_DIR` starts.
- * @param count shipments
+ * Measures the same lists with read models in the embedded document store and in MongoDB: `MONGODB_URL`, or the engine
+ * that `ENGINES_DIR` starts.
+ * @param count number of shipments
  */
 export async function benchListEngines(count: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-list-engines-'));
@@ -149,7 +154,7 @@ export async function benchListEngines(count: number): Promise<void> {
     const dataDir = join(folder, `${name}-rows`);
     const server = await startLists(dataDir, { COUNT: String(count), ...env });
     const seconds = await readFile(join(dataDir, 'rows-seconds'), 'utf8');
-    say(`${name}: read models of ${count} shipments made in ${seconds} s`);
+    say(`${name}: read models of ${count} shipments built in ${seconds} s`);
     return { server, key: await readFile(join(dataDir, 'key'), 'utf8') };
   };
   try {

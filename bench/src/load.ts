@@ -14,7 +14,7 @@ export interface Figures {
   /** Server CPU milliseconds per request. */
   readonly cpuMs: number;
   readonly requests: number;
-  /** Answers other than 2xx, errors and timeouts. */
+  /** Number of responses other than 2xx, errors and timeouts. */
   readonly failures: number;
 }
 
@@ -22,11 +22,11 @@ export interface LoadRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
-  /** Beside those of every request. */
+  /** Headers in addition to those of every request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Keeps `connections` requests under way for `seconds`, each made by `next`. */
+/** Keeps `connections` requests in progress for `seconds`; `next` creates each request. */
 export async function drive(
   server: Server,
   options: { connections: number; seconds: number; key?: string; amount?: number },
@@ -62,9 +62,9 @@ export async function drive(
 }
 
 /**
- * Makes `rate` requests a second, one after the other at even distances and whether or not the ones before were answered:
- * a load that comes in bursts, or waits for the server, would measure itself.
- * @returns when each was answered, with 2xx, in epoch milliseconds, and after how many
+ * Sends `rate` requests a second at even intervals, whether or not the previous ones were answered. A load in bursts,
+ * or one that waits for the server, would measure itself.
+ * @returns the time of each 2xx response, in epoch milliseconds, and its duration
  */
 export async function driveEvenly(
   server: Server,
@@ -79,7 +79,7 @@ export async function driveEvenly(
     const { method, path, body } = request;
     const outgoing = httpRequest(server.url + path, { method, headers, agent }).end(body);
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-    // Told by the response as well.
+    // The response also reports an error.
     outgoing.on('error', () => undefined);
     const answeredAt = Date.now();
     const ms = performance.now() - sentAt;
@@ -99,7 +99,7 @@ export async function driveEvenly(
   return Promise.all(sent).finally(() => agent.destroy());
 }
 
-/** Figures that were taken in several turns. */
+/** Combines the figures of several turns. */
 export function together(turns: readonly Figures[]): Figures {
   const sum = (of: (figures: Figures) => number) => turns.reduce((total, figures) => total + of(figures), 0);
   const requests = sum((figures) => figures.requests);
@@ -122,7 +122,7 @@ export function row(name: string, figures: Figures, baseline?: Figures): string 
   );
 }
 
-/** Samples the read models' lag while something runs; answers the greatest, in seconds. */
+/** Samples the lag of the read models during some work; returns the maximum in seconds. */
 export async function greatestLag(
   processes: readonly { readonly managementUrl: string }[],
   work: Promise<unknown>,

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 
-/** One line about where the figures were taken. */
+/** One line about the machine on which the figures were measured. */
 export function machine(): string {
   const gib = (totalmem() / 2 ** 30).toFixed(0);
   return `${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores shared with the load, ${gib} GiB, ${platform()} ${release()} ${arch()}, Node ${process.version}`;
 }
 
-/** CPU seconds that a process has used so far, user and system, from /proc (Linux only: NaN elsewhere). */
+/** CPU seconds that a process has used, user and system, from /proc (Linux only; NaN elsewhere). */
 export function cpuSeconds(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -19,7 +19,7 @@ export function cpuSeconds(pid: number): number {
   }
 }
 
-/** Resident memory of a process in MiB (Linux only: NaN elsewhere). */
+/** Resident memory of a process in MiB (Linux only; NaN elsewhere). */
 export function residentMiB(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;

@@ -15,7 +15,7 @@ import { WEB_PARTS, benchWeb } from './web.ts';
 import { WEBHOOK_PARTS, benchWebhooks } from './webhooks.ts';
 
 interface Suite {
-  /** Parts that can be run alone. */
+  /** Parts that can run alone. */
   readonly parts: readonly string[];
   run(seconds: number | undefined, part: string | undefined): Promise<void>;
 }
@@ -32,21 +32,21 @@ const suites: Readonly<Record<string, Suite>> = {
   },
   adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
   distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },
-  /** Its number is that of MiB of a file. */
+  /** The number is the size of a file in MiB. */
   documents: { parts: [], run: (mib = 100) => benchDocuments(mib) },
-  /** Its number is that of shipments that wait. */
+  /** The number is that of waiting shipments. */
   exceptions: { parts: EXCEPTION_PARTS, run: (shipments = 1_000_000, part) => benchExceptions(shipments, part) },
-  /** Its number is that of shipments. */
+  /** The number is that of shipments. */
   lists: {
     parts: ['engines', 'at-once'],
     run: (shipments, part) => {
-      // The number of this part is that of seconds.
+      // The number is that of seconds.
       if (part === 'at-once') return benchListsAtOnce(shipments ?? 10);
       return part === undefined ? benchLists(shipments ?? 1_000_000) : benchListEngines(shipments ?? 20_000);
     },
   },
   streams: { parts: [], run: (seconds = 20) => benchStreams(seconds) },
-  /** Its number is that of shipments, or of seconds for `tab`. */
+  /** The number is that of shipments, or of seconds for `tab`. */
   web: { parts: WEB_PARTS, run: benchWeb },
   webhooks: { parts: WEBHOOK_PARTS, run: benchWebhooks },
 };

@@ -1,9 +1,9 @@
 import type { MilestoneSource, ShipmentFields, Timestamp } from '@tracking/contracts';
 import { container } from './api.ts';
 
-/** A shipment with its milestones, as client systems and feeds would have sent them by now. */
+/** A shipment with the milestones that client systems and feeds have sent by now. */
 interface Journey {
-  /** When it was created. */
+  /** Time at which the shipment was created. */
   readonly at: Timestamp;
   readonly fields: Partial<ShipmentFields>;
   /** Oldest first. */
@@ -28,7 +28,7 @@ const CARRIERS = {
   road: ['SNLU', 'DSVF', 'GIRT'],
   rail: ['DBCG', 'PKPC'],
 } as const;
-/** Three quarters by sea, a tenth and more by air. */
+/** Three quarters by sea, more than a tenth by air. */
 const MODES_BY_SHARE = [
   ...Array<'ocean'>(30).fill('ocean'),
   ...Array<'air'>(6).fill('air'),
@@ -58,10 +58,10 @@ const COURSE = [
 ] as const;
 
 /**
- * The n-th shipment of a year of a forwarder's work, always the same for the same n: three milestones at the median, forty
- * at the 99th percentile, references that nobody shares, and names, ports and carriers that thousands do.
- * @param now of the bench, in epoch milliseconds: the newest were created just before
- * @param total how many there will be
+ * Returns the n-th shipment of a year of a forwarder's work, always the same for the same n: three milestones at the
+ * median, forty at the 99th percentile, unique references, and names, ports and carriers that thousands share.
+ * @param now current time of the benchmark, in epoch milliseconds; the newest shipments were created just before
+ * @param total total number of shipments
  */
 export function journey(n: number, total: number, now: number): Journey {
   const random = numbersFrom(n + 1);
@@ -168,7 +168,7 @@ function milestonesOf(route: TakenRoute, { created, arrival, now }: Span, random
   return made;
 }
 
-/** Numbers from 0 to below 1, always the same from one seed (mulberry32). */
+/** Returns numbers from 0 to below 1, the same sequence for the same seed (mulberry32). */
 function numbersFrom(seed: number): Random {
   let state = seed * 0x9e3779b1;
   return () => {

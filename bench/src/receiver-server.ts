@@ -2,19 +2,20 @@ import { createServer, type ServerResponse } from 'node:http';
 import { endless, receivers } from '@tracking/testing';
 
 /**
- * Counts what it is sent. `/ok/…` answers 204 at once. Not counted are `/also/…`, which does too, `/slow/…` after 9 s, `/fail/…`
- * with 500, `/reset/…` by resetting the connection, `/flap/N` with 204 and with 500 a second each, `/hang/…` never, and
- * `/endless/NAME` with one of the answers that do not end; all answer the challenge. Of what came since the last `/reset`,
- * `GET /count` tells how many different (endpoint, event) pairs it was, cheaply enough to be asked over and over under load,
- * `/stats` also how long after `created_at`, and `/arrivals` when. After `/reset?new` only events that are made since count.
+ * Counts received deliveries. `/ok/…` responds 204 immediately. These paths are not counted: `/also/…` (as `/ok/…`),
+ * `/slow/…` (responds after 9 s), `/fail/…` (500), `/reset/…` (resets the connection), `/flap/N` (204 and 500, a second
+ * each), `/hang/…` (never responds), and `/endless/NAME` (a response that does not end). All return the challenge.
+ * Since the last `/reset`, `GET /count` returns the number of different (endpoint, event) pairs, cheaply enough for
+ * frequent requests under load; `/stats` also returns their latency since `created_at`, and `/arrivals` their times.
+ * After `/reset?new`, only later events count.
  */
 let deliveries = 0;
 let seen = new Set<string>();
 let latencies: number[] = [];
 let last = 0;
-/** Events from before count for nothing. */
+/** Earlier events do not count. */
 let since = '';
-/** When the first delivery about a shipment came, by its `external_id`. */
+/** Time of the first delivery about a shipment, by its `external_id`. */
 let arrivals = new Map<string, number>();
 
 const behaviours: Readonly<Record<string, (response: ServerResponse, name: string) => void>> = {
@@ -22,12 +23,12 @@ const behaviours: Readonly<Record<string, (response: ServerResponse, name: strin
   slow: (response) => void setTimeout(() => response.writeHead(204).end(), 9_000),
   fail: (response) => response.writeHead(500).end(),
   reset: ({ socket }) => socket?.resetAndDestroy(),
-  // Not all at once, nor the same in every second.
+  // Not all endpoints change at the same time, nor in every second.
   flap: (response, name) => response.writeHead(Math.floor(Date.now() / 1_000 + Number(name) / 7) % 2 ? 500 : 204).end(),
   hang: () => undefined,
   endless: ({ socket }, name) => {
     const answer = Object.entries(endless).find(([known]) => known === name)?.[1];
-    if (socket === null || answer === undefined) throw new Error(`no answer without end is called ${name}`);
+    if (socket === null || answer === undefined) throw new Error(`there is no endless response ${name}`);
     socket.on('error', () => undefined);
     receivers.floods(answer)(socket);
   },
@@ -79,7 +80,7 @@ const server = createServer((request, response) => {
     const other = behaviours[kind ?? ''];
     if (other !== undefined) return other(response, name ?? '');
     response.writeHead(204).end();
-    // The envelope begins with id, type and created_at: no need to parse what can be large.
+    // The envelope starts with id, type and created_at, so large events need not be parsed.
     const created = /"created_at":"([^"]+)"/.exec(body)?.[1];
     if (created !== undefined && created < since) return;
     last = Date.now();

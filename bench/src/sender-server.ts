@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createOutboundHttp } from '@tracking/outbound-http';
 
 /**
- * The baseline of the webhook measurements: only signs and POSTs, with the same client and the same number of attempts at
- * once, from memory. `GET /send?url=…&count=…&concurrency=…[&rate=…]` answers when all were answered; `rate` a second at most.
+ * The baseline of the webhook measurements: only signs and POSTs from memory, with the same client and concurrency.
+ * `GET /send?url=…&count=…&concurrency=…[&rate=…]` responds when all requests were answered; `rate` is the maximum per
+ * second.
  */
 const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 const key = 'whsec_baseline';

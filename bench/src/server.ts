@@ -7,21 +7,22 @@ import { freePort } from '@tracking/testing';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A server under measurement, in a process of its own. */
+/** A measured server in its own process. */
 export interface Server {
   readonly url: string;
   readonly managementUrl: string;
   readonly pid: number;
-  /** From spawn to the first 200 of its readiness check. */
+  /** Milliseconds from spawn to the first 200 of the readiness check. */
   readonly startMs: number;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 async function ready(url: string, child: ChildProcess): Promise<void> {
-  // A start on a store without read models makes them first: of a million shipments that takes minutes.
+  // Maximum time of a start. A start on a store without read models builds them first, which takes minutes for a
+  // million shipments.
   const began = Date.now();
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`the server exited with ${child.exitCode}`);
     const ok = await fetch(url).then(
       (response) => response.ok,
       () => false,
@@ -29,12 +30,12 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
     if (ok) return;
     const waited = Date.now() - began;
     if (waited > 3_600_000) throw new Error('the server did not become ready');
-    // The longer it takes, the less often: asking takes CPU from what is measured.
+    // Checks become less frequent over time, because each check takes CPU from the measurement.
     await new Promise((resolve) => setTimeout(resolve, Math.max(5, waited / 1_000)));
   }
 }
 
-/** None outlives this process, however that ends. */
+/** Servers of this process, which are killed when it exits for any reason. */
 const children = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
@@ -47,7 +48,7 @@ async function start(script: string, readiness: string, env: Record<string, stri
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',
-      // As for a CPU profile of each of its threads: --cpu-prof --cpu-prof-dir=/tmp/profile
+      // For example for a CPU profile of each thread: --cpu-prof --cpu-prof-dir=/tmp/profile
       NODE_OPTIONS: process.env['SERVER_NODE_OPTIONS'],
       PORT: String(port),
       MANAGEMENT_PORT: String(managementPort),
@@ -72,7 +73,7 @@ async function start(script: string, readiness: string, env: Record<string, stri
   };
 }
 
-/** The product, standalone, on this data folder; the rate limit is out of the way. */
+/** Starts the standalone server on this data folder, with a rate limit that no benchmark reaches. */
 export const startStandalone = (dataDir: string, env: Record<string, string> = {}): Promise<Server> =>
   start('apps/standalone/dist/main.js', '/health/ready', {
     DATA_DIR: dataDir,
@@ -80,26 +81,26 @@ export const startStandalone = (dataDir: string, env: Record<string, string> = {
     ...env,
   });
 
-/** A receiver of webhooks that counts, and the baseline that only signs and sends. */
+/** Starts the counting webhook receiver, or the baseline that only signs and sends. */
 export const startReceiver = (): Promise<Server> => start('bench/dist/receiver-server.js', '/stats', {});
 export const startSender = (): Promise<Server> => start('bench/dist/sender-server.js', '/', {});
 
-/** A bare Nest + Fastify route with the same request form and validation, which then does nothing. */
+/** Starts a bare Nest and Fastify route with the same request form and validation and no further work. */
 export const startBaseline = (): Promise<Server> => start('bench/dist/baseline-server.js', '/ready', {});
 
-/** The edge alone, see `edge-server.ts`. */
+/** Starts the edge alone, see `edge-server.ts`. */
 export const startEdge = (dataDir: string, without: string): Promise<Server> =>
   start('bench/dist/edge-server.js', '/health/ready', { DATA_DIR: dataDir, WITHOUT: without });
 
-/** Lists alone, see `lists-server.ts`. */
+/** Starts lists alone, see `lists-server.ts`. */
 export const startLists = (dataDir: string, env: Record<string, string>): Promise<Server> =>
   start('bench/dist/lists-server.js', '/health/ready', { DATA_DIR: dataDir, ...env });
 
-/** Files as they are sent, see `files-server.ts`. */
+/** Starts the bare file server, see `files-server.ts`. */
 export const startFiles = (dataDir: string): Promise<Server> =>
   start('bench/dist/files-server.js', '/ready', { DATA_DIR: dataDir });
 
-/** Runs the command line against a data folder; answers what it printed. */
+/** Runs the command line with a data folder; returns its output. */
 export async function cli(dataDir: string, ...args: string[]): Promise<string> {
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
@@ -109,7 +110,7 @@ export async function cli(dataDir: string, ...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** Runs it against the services. */
+/** Runs the command line with the services. */
 export async function remoteCli(
   administration: { readonly url: string; readonly token: string },
   args: readonly string[],

@@ -8,7 +8,7 @@ import { cli, startStandalone } from './server.ts';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const CONNECTIONS = 64;
 
-/** Containers that no other shipment has, from one call to the next. */
+/** Returns containers that no other shipment has; each call returns different ones. */
 let given = 0;
 function ownContainers(count: number): readonly string[] {
   given += count;
@@ -17,9 +17,9 @@ function ownContainers(count: number): readonly string[] {
 
 interface Case {
   readonly name: string;
-  /** Containers of each shipment. */
+  /** Number of containers of each shipment. */
   readonly containers: number;
-  /** How many shipments share them. */
+  /** Number of shipments that share references. */
   readonly sharing: number;
 }
 const CASES: readonly Case[] = [
@@ -27,12 +27,12 @@ const CASES: readonly Case[] = [
   { name: '100 containers', containers: 100, sharing: 3_000 },
 ];
 
-/** Measured in turns, so that whatever else the machine does meanwhile concerns both alike. */
+/** Number of alternating turns, so that other load on the machine affects both cases alike. */
 const TURNS = 4;
 
 /**
- * Writes of shipments that have their house bill and containers in common with very many others that are still on their
- * way, as those of a consolidation have, beside writes of shipments that share nothing, in the same run.
+ * Measures writes of shipments that share their house bill and containers with many shipments in transit, as in a
+ * consolidation, beside writes of shipments that share nothing, in the same run.
  */
 export async function benchSharing(seconds: number): Promise<void> {
   for (const { name, containers, sharing } of CASES) {

@@ -7,7 +7,7 @@ import { Shipments } from '@tracking/shipments';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { journey } from './realistic-shipments.ts';
 
-/** Shipments that are being written at once. */
+/** Number of shipments that are written concurrently. */
 const AT_ONCE = 256;
 const ACTOR = { type: 'service_account', id: 'sva_bench' } as const;
 
@@ -17,21 +17,23 @@ interface BuiltStore {
   readonly seconds: number;
 }
 
-/** Twenty, of which the first is this one. */
+/** Number of workspaces beside the measured one: twenty in total. */
 export function workspacesBeside(own: string): readonly string[] {
   return [own, ...Array.from({ length: 19 }, (_, k) => `wsp_bench${k}`)];
 }
 
-/** Workspaces by size: the k-th has a share of 1/k, so that the largest of twenty has 28 of a hundred. */
+/** Workspaces by size: the k-th has a share of 1/k, so the largest of twenty has 28 %. */
 export function workspaceOf(n: number, workspaces: readonly string[]): string {
   const shares = workspaces.map((_, k) => 1 / (k + 1));
   const all = shares.reduce((sum, share) => sum + share, 0);
-  // Spread over the year: neighbours are of other workspaces.
+  // Spreads the numbers over the year, so that neighbours belong to different workspaces.
   let place = ((n * 0.618_033_988_75) % 1) * all;
   return workspaces[shares.findIndex((share) => (place -= share) < 0)] ?? (workspaces[0] as string);
 }
 
-/** Fills the event store of a data folder through the commands themselves, without HTTP; undefined where it is filled. */
+/**
+ * Fills the event store of a data folder through the commands, without HTTP; returns undefined if it is already filled.
+ */
 export async function buildStore(
   dataDir: string,
   total: number,
@@ -55,7 +57,7 @@ export async function fill(eventStore: EventStore, total: number, workspaces: re
     settings: { of: async () => DEFAULT_RULE_SETTINGS },
     logger: silentLogger,
     metrics: noMetrics,
-    // However slow the machine is: nobody waits.
+    // No limit for slow machines, because no client waits.
     limits: { cache, deadlineMs: 600_000, silenceMs: 600_000 },
   });
   const now = Date.now();

@@ -5,7 +5,7 @@ import { drive, type Figures, type LoadRequest, row } from './load.ts';
 import { startEdge, type Server } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-/** Fewer than may wait for a hash. */
+/** Number of concurrent sign-ins, below the maximum that may wait for a hash. */
 const SIGNING_IN = 16;
 
 interface Delay {
@@ -14,7 +14,7 @@ interface Delay {
   readonly max: number;
 }
 
-/** Sign-ins per second, and what else a process answers meanwhile: the throttle is out of the way, the work is not. */
+/** Measures sign-ins per second and other requests meanwhile. The throttle is disabled, but the hashing is not. */
 export async function benchSignIn(seconds: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
   try {
@@ -24,9 +24,8 @@ export async function benchSignIn(seconds: number): Promise<void> {
     const asked: LoadRequest = { method: 'GET', path: '/v1/webhook_endpoints' };
     await drive(server, { ...read, seconds: 3 }, () => asked);
     const quiet = await meanwhile(server, dataDir, () => drive(server, read, () => asked));
-    say(`${row('GET, one at a time, alone', quiet.figures)}${told(quiet.delay)}`);
-
-    const cases = { 'right password': 'bench@example.com', 'e-mail that nobody has': 'nobody@example.com' };
+    say(`${row('GET, sequential, alone', quiet.figures)}${told(quiet.delay)}`);
+    const cases = { 'right password': 'bench@example.com', 'unknown e-mail': 'nobody@example.com' };
     for (const [name, email] of Object.entries(cases)) {
       const load = { connections: SIGNING_IN, seconds };
       const reading = async () => {
@@ -38,7 +37,7 @@ export async function benchSignIn(seconds: number): Promise<void> {
         return reads;
       };
       const { figures, delay } = await meanwhile(server, dataDir, reading);
-      say(`${row('  GET, one at a time, meanwhile', figures)}${told(delay)}`);
+      say(`${row('  GET, sequential, meanwhile', figures)}${told(delay)}`);
     }
     await server.stop();
   } finally {
@@ -46,13 +45,13 @@ export async function benchSignIn(seconds: number): Promise<void> {
   }
 }
 
-/** A refused one counts as failed, which is what it is. */
+/** A refused sign-in counts as failed, which is expected. */
 function signIn(email: string): LoadRequest {
   const body = JSON.stringify({ email, password: 'violet harbour crane' });
   return { method: 'POST', path: '/v1/session', body, headers: { 'x-requested-with': 'bench' } };
 }
 
-/** Measures the delay of the server's event loop while something runs. */
+/** Measures the delay of the server's event loop during some work. */
 async function meanwhile(
   server: Server,
   dataDir: string,
@@ -63,7 +62,7 @@ async function meanwhile(
   return { figures, delay: await delayOf(server, dataDir) };
 }
 
-/** Since it was asked before. */
+/** Resets the delay to the time of this request. */
 async function delayOf({ pid }: Server, dataDir: string): Promise<Delay> {
   const file = join(dataDir, 'event-loop-delay');
   const before = await writtenAt(file);

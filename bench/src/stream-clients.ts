@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { parentPort } from 'node:worker_threads';
 
-/** Asked of the worker: so many streams in all, or what came since the last report. */
+/** An order to the worker: the total number of streams to open, or a report of the data since the last report. */
 export type StreamOrder =
   { readonly url: string; readonly keys: readonly string[]; readonly count: number } | { readonly report: true };
 
 export interface StreamReport {
-  /** When the streams that are looked at had a line, by the shipment's `external_id`, in epoch milliseconds. */
+  /** Times at which the observed streams received a line, by the shipment's `external_id`, in epoch milliseconds. */
   readonly arrivals: ReadonlyMap<string, readonly number[]>;
-  /** Read on all streams. */
+  /** Bytes read on all streams. */
   readonly bytes: number;
 }
 
 export const STREAMS_PER_KEY = 20;
-/** One of so many is read line by line; the others are read away. */
+/** One of this many streams is read line by line; the data of the others is discarded. */
 const LOOKED_AT = 20;
 
 const streams: IncomingMessage[] = [];
@@ -24,8 +24,8 @@ let bytes = 0;
 async function open(url: string, key: string): Promise<IncomingMessage> {
   const outgoing = request(`${url}/v1/events/stream`, { headers: { authorization: `Bearer ${key}` }, agent: false });
   const [response] = (await once(outgoing.end(), 'response')) as [IncomingMessage];
-  if (response.statusCode !== 200) throw new Error(`a stream was answered with ${response.statusCode}`);
-  // The server ends first.
+  if (response.statusCode !== 200) throw new Error(`a stream was answered with status ${response.statusCode}`);
+  // The server closes the connection first.
   response.on('error', () => undefined);
   return response.on('data', (chunk: Buffer) => (bytes += chunk.length));
 }

@@ -15,7 +15,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const WRITES_PER_SECOND = 20;
 const SETTLE_MS = 3_000;
 
-/** Clients on a thread of their own: what they read is not to delay the writes that are measured. */
+/** Clients in their own thread, so that reading does not delay the measured writes. */
 class StreamClients {
   private readonly worker = new Worker(new URL('./stream-clients.js', import.meta.url));
 
@@ -45,7 +45,7 @@ function quantiles(values: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
 }
 
-/** Writes for `seconds`, and says how long after each answer the streams that are looked at had its line. */
+/** Writes for `seconds`, and measures the time from each response to the line on the observed streams. */
 async function measure(server: Server, seconds: number, key: string, clients: StreamClients): Promise<string> {
   await clients.report();
   const [cpuBefore, began] = [cpuSeconds(server.pid), performance.now()];
@@ -57,12 +57,12 @@ async function measure(server: Server, seconds: number, key: string, clients: St
     const { external_id } = JSON.parse(body) as { external_id: string };
     return (arrivals.get(external_id) ?? []).map((at) => at - answeredAt);
   });
-  const told = delays.length === 0 ? '' : `; line after it ${quantiles(delays)}`;
+  const told = delays.length === 0 ? '' : `; line after the response ${quantiles(delays)}`;
   const read = `${(bytes / 2 ** 20 / seconds).toFixed(1)} MiB/s read`;
-  return `write answered ${quantiles(writes.map(({ ms }) => ms))}${told}; server CPU ${(cpu * 100).toFixed(0)} % of a core; ${read}`;
+  return `write response ${quantiles(writes.map(({ ms }) => ms))}${told}; server CPU ${(cpu * 100).toFixed(0)} % of a core; ${read}`;
 }
 
-/** Clients that follow all of a workspace, at 20 writes a second, beside none in the same run. */
+/** Measures clients that follow a whole workspace at 20 writes a second, beside a run without clients. */
 export async function benchStreams(seconds: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
   const server = await startStandalone(dataDir);

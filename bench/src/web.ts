@@ -13,15 +13,15 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const PARTS: Readonly<Record<string, (amount: number | undefined) => Promise<void>>> = { pages, tab };
 export const WEB_PARTS: readonly string[] = Object.keys(PARTS);
 
-/** The other store of the same run: what does not grow with what is stored costs as much there. */
+/** Number of shipments in the second store of the run: costs that do not grow with the data are equal there. */
 const FEW = 200;
 const TURNS = 7;
 const PASSWORD = 'violet harbour crane';
 
-/** Nothing on the page is still loading. */
+/** Selector of a page that has finished loading. */
 const READ = ':not(:has([aria-label^="Loading"], [aria-busy=true]))';
 
-/** When a page is of use: what one came for is on it, and nothing on it is still being read. */
+/** A page and the selector that shows that its main content is loaded. */
 const PAGES: readonly { readonly name: string; readonly path: string; readonly shows: string }[] = [
   { name: 'shipments, first row', path: '/shipments', shows: '[role=table] [role=rowgroup]:nth-child(2) [role=row]' },
   {
@@ -40,18 +40,18 @@ const PAGES: readonly { readonly name: string; readonly path: string; readonly s
 ];
 
 /**
- * The web application in a real browser.
- * @param amount shipments that are stored (`pages`), or seconds of 100 live events each (`tab`)
- * @param part one of them alone
+ * Measures the web application in a real browser.
+ * @param amount number of stored shipments (`pages`), or seconds of 100 live events each (`tab`)
+ * @param part name of the only part to run
  */
 export async function benchWeb(amount: number | undefined, part?: string): Promise<void> {
-  if (CHROMIUM === undefined) throw new Error('there is no Chromium here: CHROMIUM names one');
+  if (CHROMIUM === undefined) throw new Error('no Chromium found: set CHROMIUM to its path');
   for (const [name, run] of Object.entries(PARTS)) {
     if (part === undefined || part === name) await run(part === undefined && name === 'tab' ? undefined : amount);
   }
 }
 
-/** A browser that somebody has signed in with, and a server. */
+/** A signed-in browser, and its server. */
 interface Visit {
   readonly server: Server;
   readonly browser: Browser;
@@ -94,7 +94,7 @@ interface Loaded {
   readonly requests: number;
 }
 
-/** Pages of a browser that has nothing of them yet, over very many shipments and over few. */
+/** Measures pages in a browser with an empty cache, over many shipments and over few. */
 async function pages(count = 1_000_000): Promise<void> {
   const { BENCH_DATA_DIR: kept } = process.env;
   const [large, small] = [kept ?? (await folder()), await folder()];
@@ -103,13 +103,13 @@ async function pages(count = 1_000_000): Promise<void> {
       [large, count],
       [small, FEW],
     ] as const) {
-      // Makes the workspace, too.
+      // Also creates the workspace.
       await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
       await buildStore(dataDir, total, workspacesBeside(await onlyWorkspace(dataDir)));
     }
     await visiting(small, (few) =>
       visiting(large, async (many) => {
-        say(`pages of a browser without a cache, until they are of use, ${TURNS} times:`);
+        say(`pages in a browser with an empty cache, until their main content is loaded, ${TURNS} times:`);
         for (const page of PAGES) {
           const [base, of] = [await loads(few, page), await loads(many, page)];
           const ratio = (median(of) / median(base)).toFixed(2);
@@ -146,7 +146,7 @@ async function loads(visit: Visit, { path, shows }: (typeof PAGES)[number]): Pro
   return found;
 }
 
-/** An hour's worth of live events at ten a second, sent faster, while a list and the log of events are open. */
+/** Sends an hour of live events at ten a second in a shorter time, while a list and the log of events are open. */
 async function tab(seconds = 360): Promise<void> {
   const dataDir = await folder();
   try {
@@ -177,7 +177,7 @@ async function tab(seconds = 360): Promise<void> {
 }
 const RATE = 100;
 
-/** Posts milestones of shipments that the list shows. */
+/** Posts milestones of shipments in the displayed list. */
 async function milestones({ server, key }: Visit): Promise<() => LoadRequest> {
   const { data } = await get(server, key, '/v1/shipments?limit=200');
   let n = 0;

@@ -7,18 +7,21 @@ import { type ReceiverStats, WebhooksStage } from './webhooks-stage.ts';
 export const PER_SECOND = 100;
 
 export interface PartOptions {
-  /** Duration of the parts that have one, in seconds; each has its own default. Of the replay it is the number of events. */
+  /**
+   * Duration in seconds of the parts that have one; each part has its own default. For the replay, the number of
+   * events.
+   */
   readonly seconds: number | undefined;
 }
 
 export const say = (name: string, figures: string) => process.stdout.write(`${name.padEnd(42)} ${figures}\n`);
 export const each = (cpu: number, count: number) => `${((cpu * 1_000) / count).toFixed(2)} CPU s per 1,000`;
 export const latency = ({ p50, p99, greatest }: ReceiverStats) =>
-  `p50 ${p50} ms  p99 ${p99} ms  at most ${greatest} ms`.padEnd(44);
+  `p50 ${p50} ms  p99 ${p99} ms  max ${greatest} ms`.padEnd(44);
 
 /**
- * From an event's creation to its arrival, so with the write, the read models and the publisher; and from the answer to
- * the write, when it was stored but may not be published yet.
+ * Measures the latency from an event's creation to its arrival, which includes the write, the read models and the
+ * publisher, and from the response to the write, when the event may not be published yet.
  */
 export async function paced(
   stage: WebhooksStage,
@@ -40,21 +43,24 @@ export async function paced(
     })
     .sort((a, b) => a - b);
   const at = (share: number) => waits[Math.floor(waits.length * share)] ?? NaN;
-  say('  from the answer to the write', `p50 ${at(0.5)} ms  p99 ${at(0.99)} ms`);
+  say('  from the response to the write', `p50 ${at(0.5)} ms  p99 ${at(0.99)} ms`);
 }
 
-/** Has it served for a while, and be done with it. */
+/** Runs the server for a while and waits until all is delivered. */
 export async function warm(stage: WebhooksStage): Promise<void> {
   await drive(stage.server, { connections: 16, seconds: 3, key: stage.keys[0] ?? '' }, shipment);
   await pause(1_000);
 }
 
 const SLOW = 12;
-/** By then each of the slow ones has had as many successes as it may have attempts at once. */
+/** By then, each slow endpoint has had as many successes as it may have concurrent attempts. */
 const GROWN_MS = 60_000;
 const PENDING = 2_000;
 
-/** One workspace beside another whose receivers answer each delivery with success, after 9 s, and take all they can get. */
+/**
+ * Measures one workspace beside another whose receivers respond with success after 9 s and use all the capacity they
+ * can get.
+ */
 export async function neighboursPart({ seconds = 30 }: PartOptions): Promise<void> {
   await WebhooksStage.with(2, async (stage) => {
     const [, neighbour = ''] = stage.keys;
@@ -65,8 +71,11 @@ export async function neighboursPart({ seconds = 30 }: PartOptions): Promise<voi
     await drive(stage.server, { connections: 16, seconds: 0, amount: PENDING, key: neighbour }, shipment);
     await pause(GROWN_MS);
     const underWay = await stage.metric('webhook_attempts_in_flight');
-    await paced(stage, `beside ${SLOW} that answer after 9 s`, seconds);
-    say('  attempts that those held', `${underWay} before, ${await stage.metric('webhook_attempts_in_flight')} after`);
+    await paced(stage, `beside ${SLOW} that respond after 9 s`, seconds);
+    say(
+      '  attempts in progress of those',
+      `${underWay} before, ${await stage.metric('webhook_attempts_in_flight')} after`,
+    );
   });
 }
 
@@ -82,10 +91,7 @@ export async function hostilePart({ seconds = 20 }: PartOptions): Promise<void> 
       const sorted = sent.map(({ ms }) => ms).sort((a, b) => a - b);
       const at = (share: number) => `${(sorted[Math.floor(sorted.length * share)] ?? NaN).toFixed(1)} ms`;
       const used = each(cpuSeconds(server.pid) - cpu, sent.length);
-      say(
-        `POST, ${POSTS_PER_SECOND}/s, beside ${name}`,
-        `p50 ${at(0.5)}  p99 ${at(0.99)}  at most ${at(0.9999)}  ${used}`,
-      );
+      say(`POST, ${POSTS_PER_SECOND}/s, beside ${name}`, `p50 ${at(0.5)}  p99 ${at(0.99)}  max ${at(0.9999)}  ${used}`);
     };
     await warm(stage);
     await measure('none');
@@ -111,20 +117,21 @@ const at =
   };
 
 const KINDS: Readonly<Record<string, MakeEndpoints>> = {
-  'answer 500 at once': at('fail'),
-  'answer after 9 s': at('slow'),
+  'respond 500 immediately': at('fail'),
+  'respond after 9 s': at('slow'),
   'accept and reset': at('reset'),
   'refuse the connection': (stage, count) => stage.refusing(count),
-  'flap, a second each': at('flap'),
+  'flap every second': at('flap'),
 };
 
 /**
- * A healthy endpoint beside 20 of each kind in turn, each on a server of its own, since what one kind left behind would be
- * the next one's. Beside 20 that answer: what so many deliveries cost when all is well. Alone before and after: what the
- * server's age and all that is stored by then do.
+ * Measures a healthy endpoint beside 20 of each failing kind in turn, each kind on its own server, because the state
+ * left by one kind would affect the next. A run beside 20 healthy endpoints shows the cost of that many deliveries
+ * without failures. Runs without other endpoints before and after show the effect of the server's age and its stored
+ * data.
  */
 export async function failingPart({ seconds = 30 }: PartOptions): Promise<void> {
-  for (const [name, make] of Object.entries({ 'answer well': at('also'), ...KINDS })) {
+  for (const [name, make] of Object.entries({ 'respond successfully': at('also'), ...KINDS })) {
     await WebhooksStage.with(1, async (stage) => {
       await stage.endpoint('/ok/1');
       await warm(stage);
@@ -132,7 +139,7 @@ export async function failingPart({ seconds = 30 }: PartOptions): Promise<void> 
       const made = await make(stage, FAILING);
       await paced(stage, `beside ${FAILING} that ${name}`, seconds);
       for (const id of made) await stage.disable(id);
-      await paced(stage, 'alone again', seconds);
+      await paced(stage, 'without others again', seconds);
     });
   }
 }
@@ -140,15 +147,15 @@ export async function failingPart({ seconds = 30 }: PartOptions): Promise<void> 
 const TURNS = 3;
 const EVENTS = 6_000;
 
-/** Measures how far a failing endpoint slows a healthy one at full rate, in turns on one server for each kind. */
+/** Measures how much a failing endpoint slows a healthy one at full rate, in turns on one server for each kind. */
 export async function fullRatePart(): Promise<void> {
-  for (const [name, make] of Object.entries({ 'answers well': at('also'), ...KINDS })) {
+  for (const [name, make] of Object.entries({ 'responds successfully': at('also'), ...KINDS })) {
     await WebhooksStage.with(1, async (stage) => {
       await stage.endpoint('/ok/1');
       await drive(stage.server, { connections: 32, seconds: 0, amount: EVENTS, key: stage.keys[0] ?? '' }, shipment);
       await stage.delivered(EVENTS);
       for (let turn = 0; turn < TURNS; turn += 1) {
-        await fullRate(stage, 'full rate, alone');
+        await fullRate(stage, 'full rate, without others');
         const made = await make(stage, 1);
         await fullRate(stage, `full rate beside one that ${singular(name)}`);
         for (const id of made) await stage.disable(id);
@@ -171,7 +178,7 @@ async function fullRate(stage: WebhooksStage, name: string): Promise<void> {
   say(name, `${rate.toFixed(0)}/s  ${each(cpuSeconds(stage.server.pid) - cpu, EVENTS)}, writes included`);
 }
 
-/** Of live events, at a time. */
+/** Number of live events per turn. */
 const SECONDS = 20;
 
 interface Replay {
@@ -182,7 +189,10 @@ interface Replay {
   readonly failed: number;
 }
 
-/** Live events beside a replay of all that an endpoint missed. The part's number is that of missed events. */
+/**
+ * Measures live events beside a replay of all events that an endpoint missed. The part's number is that of missed
+ * events.
+ */
 export async function replayPart({ seconds: missed = 100_000 }: PartOptions): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
     const key = stage.keys[0] ?? '';
@@ -205,15 +215,15 @@ export async function replayPart({ seconds: missed = 100_000 }: PartOptions): Pr
 }
 
 /**
- * Live events of one workspace while another deletes an endpoint for which very many deliveries wait. The part's number is
- * that of waiting deliveries.
+ * Measures live events of one workspace while another deletes an endpoint with many pending deliveries. The part's
+ * number is that of pending deliveries.
  */
 export async function deletePart({ seconds: waiting = 100_000 }: PartOptions): Promise<void> {
   await WebhooksStage.with(2, async (stage) => {
     const [, neighbour = ''] = stage.keys;
     await stage.endpoint('/ok/1');
     const id = await stage.endpoint('/ok/before', neighbour);
-    // An endpoint whose URL was changed goes on recording until it is verified again.
+    // An endpoint with a changed URL continues to record deliveries until it is verified again.
     await stage.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${stage.receiver.url}/ok/after` }, neighbour);
     await drive(stage.server, { connections: 64, seconds: 0, amount: waiting, key: neighbour }, shipment);
     await warm(stage);

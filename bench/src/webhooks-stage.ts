@@ -13,13 +13,13 @@ const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true'
 
 export interface ReceiverStats {
   readonly deliveries: number;
-  /** Different (endpoint, event) pairs. */
+  /** Number of different (endpoint, event) pairs. */
   readonly different: number;
-  /** From the event's `created_at` to its arrival, in milliseconds. */
+  /** Milliseconds from the event's `created_at` to its arrival. */
   readonly p50: number;
   readonly p99: number;
   readonly greatest: number;
-  /** When the last one came, in epoch milliseconds. */
+  /** Time of the last arrival in epoch milliseconds. */
   readonly last: number;
 }
 
@@ -27,13 +27,13 @@ export async function receiverStats(receiver: Server): Promise<ReceiverStats> {
   return (await (await fetch(`${receiver.url}/stats`)).json()) as ReceiverStats;
 }
 
-/** A server with a workspace or several, a key for each, and a receiver beside it. */
+/** A server with one or more workspaces, a key for each, and a receiver. */
 export class WebhooksStage {
   private constructor(
     private readonly dataDir: string,
     readonly receiver: Server,
     public server: Server,
-    /** One for each workspace. */
+    /** API keys, one for each workspace. */
     readonly keys: readonly string[],
   ) {}
 
@@ -72,7 +72,7 @@ export class WebhooksStage {
     return (await response.json()) as T;
   }
 
-  /** An enabled endpoint for new shipments on this path of the receiver; answers its id. */
+  /** Creates an enabled endpoint for new shipments at this path of the receiver; returns its id. */
   async endpoint(
     path: string,
     key = this.keys[0],
@@ -84,7 +84,7 @@ export class WebhooksStage {
     return id;
   }
 
-  /** Endpoints that are enabled and refuse each connection since. */
+  /** Creates endpoints that are enabled and afterwards refuse each connection. */
   async refusing(count: number): Promise<readonly string[]> {
     const answering = createServer((request, response) => {
       void json(request).then((body) => response.end((body as { data: { challenge: string } }).data.challenge));
@@ -109,18 +109,18 @@ export class WebhooksStage {
     await this.call('POST', `/v1/webhook_endpoints/${id}/disable`, {}, key);
   }
 
-  /** Forgets what came so far. @param onlyNew whether older events count for nothing from now on */
+  /** Resets the counts. @param onlyNew true if older events do not count afterwards */
   async reset(onlyNew = false): Promise<void> {
     await fetch(`${this.receiver.url}/reset${onlyNew ? '?new' : ''}`);
   }
 
-  /** The present value of a metric of the server that has one only. */
+  /** Returns the current value of a metric without labels. */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(`${this.server.managementUrl}/metrics`)).text();
     return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
   }
 
-  /** Waits until so many different deliveries have come, watching the server's memory meanwhile. */
+  /** Waits for this number of different deliveries, and observes the server's memory meanwhile. */
   async delivered(count: number): Promise<{ readonly stats: ReceiverStats; readonly greatestMiB: number }> {
     let greatestMiB = 0;
     for (;;) {
@@ -131,7 +131,7 @@ export class WebhooksStage {
     }
   }
 
-  /** Events of new shipments that can be read, over all pages. */
+  /** Counts the events of new shipments that can be read, over all pages. */
   async published(): Promise<number> {
     let count = 0;
     let cursor: string | null = null;

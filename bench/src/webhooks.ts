@@ -22,7 +22,7 @@ import { WebhooksStage, receiverStats } from './webhooks-stage.ts';
 
 const BASELINE = 20_000;
 const HUNG = 20;
-/** Most endpoints that one environment of a workspace may have. */
+/** Maximum number of endpoints of one environment of a workspace. */
 const IN_ONE_WORKSPACE = 50;
 
 interface WebhooksPartOptions extends PartOptions {
@@ -30,7 +30,9 @@ interface WebhooksPartOptions extends PartOptions {
   readonly bare: number;
 }
 
-/** The baseline of every part: a process that only signs and POSTs, at full speed and at the rate of the paced parts. */
+/**
+ * The baseline of every part: a process that only signs and POSTs, at full speed and at the rate of the paced parts.
+ */
 async function baseline(): Promise<number> {
   const [receiver, sender] = [await startReceiver(), await startSender()];
   const path = `/send?url=${encodeURIComponent(`${receiver.url}/ok/1`)}&concurrency=16`;
@@ -61,8 +63,9 @@ async function latencyPart({ seconds = 30 }: WebhooksPartOptions): Promise<void>
 }
 
 /**
- * Long enough by default for the hung endpoints' retries to set in; all on the same server. Others that answer tell what
- * the records of so many endpoints cost; being alone again at the end, what the server's age and all that is stored by then.
+ * By default long enough for retries of the hung endpoints to start, all on the same server. A run beside healthy
+ * endpoints shows the cost of recording deliveries for that many endpoints. The final run without others shows the
+ * effect of the server's age and its stored data.
  */
 async function hungPart({ seconds = 150 }: WebhooksPartOptions): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
@@ -71,19 +74,19 @@ async function hungPart({ seconds = 150 }: WebhooksPartOptions): Promise<void> {
     await paced(stage, `created to delivered, ${PER_SECOND}/s, 30 s`, 30);
     const others: string[] = [];
     for (let n = 0; n < HUNG; n += 1) others.push(await stage.endpoint(`/also/${n}`));
-    await paced(stage, `the same beside ${HUNG} that answer, 30 s`, 30);
+    await paced(stage, `the same beside ${HUNG} healthy endpoints, 30 s`, 30);
     for (const id of others) await stage.disable(id);
     const hung: string[] = [];
     for (let n = 0; n < HUNG; n += 1) hung.push(await stage.endpoint(`/hang/${n}`));
     await paced(stage, `the same beside ${HUNG} hung endpoints, ${seconds} s`, seconds);
     for (const id of hung) await stage.disable(id);
-    await paced(stage, 'the same alone again, 30 s', 30);
+    await paced(stage, 'the same without others again, 30 s', 30);
   });
 }
 
 /**
- * Writes come as fast as they are accepted; the rate is of deliveries, from the first write to the last delivery. From a
- * fresh server first; what is sustained is the rate of one that has been at it for a while.
+ * Writes are sent as fast as they are accepted. The rate is that of deliveries, from the first write to the last
+ * delivery. The first run uses a fresh server; the sustained rate is that of a server after some load.
  */
 async function sustained(endpoints: number, shipments: number, bare: number): Promise<void> {
   await WebhooksStage.with(Math.ceil(endpoints / IN_ONE_WORKSPACE), async (stage) => {
@@ -107,7 +110,7 @@ async function sustained(endpoints: number, shipments: number, bare: number): Pr
       say(
         name,
         `${rate.toFixed(0)}/s  ${used}, writes included  ${(rate / bare).toFixed(2)} of only sending  ` +
-          `${repeated} repeated  at most ${greatestMiB.toFixed(0)} MiB`,
+          `${repeated} repeated  max ${greatestMiB.toFixed(0)} MiB`,
       );
       await pause(5_000);
       say('  5 s later', `${residentMiB(server.pid).toFixed(0)} MiB`);
@@ -126,7 +129,7 @@ async function drainPart({ bare }: WebhooksPartOptions): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
     const { server } = stage;
     const id = await stage.endpoint('/ok/before');
-    // An endpoint whose URL was changed goes on recording until it is verified again.
+    // An endpoint whose URL was changed continues to record until it is verified again.
     await stage.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${stage.receiver.url}/ok/after` });
     await drive(server, { connections: 64, seconds: 0, amount: pending, key: stage.keys[0] ?? '' }, shipment);
     await stage.reset();
@@ -139,7 +142,7 @@ async function drainPart({ bare }: WebhooksPartOptions): Promise<void> {
     const ratio = (rate / bare).toFixed(2);
     say(
       `drain of ${pending} pending`,
-      `${rate.toFixed(0)}/s  ${used}  ${ratio} of only sending  at most ${greatestMiB.toFixed(0)} MiB`,
+      `${rate.toFixed(0)}/s  ${used}  ${ratio} of only sending  max ${greatestMiB.toFixed(0)} MiB`,
     );
   });
 }
@@ -180,7 +183,10 @@ const PARTS: Readonly<Record<string, (run: WebhooksPartOptions) => Promise<void>
 };
 export const WEBHOOK_PARTS = Object.keys(PARTS);
 
-/** The way out: publisher, broker, records, attempts, each part in the same run as what only signs and sends. */
+/**
+ * Measures webhooks: publisher, broker, records and attempts, each part in the same run as the baseline that only signs
+ * and sends.
+ */
 export async function benchWebhooks(seconds: number | undefined, part: string | undefined): Promise<void> {
   const bare = await baseline();
   for (const [name, run] of Object.entries(PARTS)) {

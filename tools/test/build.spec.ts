@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The build of a tree that holds two small projects. */
+/** Builds a tree with two small projects. */
 describe('npm run build', () => {
   let folder: string;
   beforeEach(async () => {
@@ -35,13 +35,13 @@ describe('npm run build', () => {
     });
     return { status, stdout, stderr };
   }
-  /** What tells whether a file is still the same one. */
+  /** Properties that show whether a file was replaced. */
   async function identities(path: string) {
     const paths = (await files(path)).map((name) => join(folder, path, name));
     return Promise.all(paths.map(async (each) => [each, (await stat(each)).ino, (await stat(each)).mtimeMs]));
   }
 
-  it('makes all of it, and says so in one line', async () => {
+  it('builds everything, and reports it in one line', async () => {
     expect(build()).toEqual({ status: 0, stdout: '', stderr: 'built 7 files\n' });
     expect(await files('apps/one/dist')).toEqual([
       'deep',
@@ -56,7 +56,7 @@ describe('npm run build', () => {
     expect(await read('libs/two/dist/table.tsv')).toBe('a\tb\n');
   });
 
-  it('leaves what has not changed alone, and is silent where nothing has', async () => {
+  it('does not touch unchanged files, and prints nothing if none changed', async () => {
     build();
     const [one, two] = [await identities('apps/one/dist'), await identities('libs/two/dist')];
     expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
@@ -67,7 +67,7 @@ describe('npm run build', () => {
     expect((await identities('libs/two/dist')).at(-1)).toEqual(two.at(-1));
   });
 
-  it('removes what has no source any more, and makes again what was lost', async () => {
+  it('removes output without source, and restores missing output', async () => {
     build();
     await rm(join(folder, 'apps/one/src/deep'), { recursive: true });
     await rm(join(folder, 'libs/two/dist/table.tsv'));
@@ -77,12 +77,12 @@ describe('npm run build', () => {
     expect(await files('libs/two/dist')).toContain('table.tsv');
   });
 
-  it('builds the projects that are named', async () => {
+  it('builds the given projects', async () => {
     expect(build('libs/two').stderr).toBe('built 3 files\n');
     await expect(stat(join(folder, 'apps/one/dist'))).rejects.toThrow('ENOENT');
   });
 
-  it('tells every fault with its place, and touches nothing then', async () => {
+  it('reports every error with its place, and then changes nothing', async () => {
     build();
     const before = [await identities('apps/one/dist'), await identities('libs/two/dist')];
     await write('apps/one/src/deep/part.ts', 'export const part: = 1;\n');
@@ -96,9 +96,9 @@ describe('npm run build', () => {
   });
 });
 
-describe('a Node that is too old', () => {
+describe('an outdated Node', () => {
   const check = fileURLToPath(new URL('../node-version.cjs', import.meta.url));
-  /** Runs what no older Node could even read, on a Node that calls itself `version`. */
+  /** Runs code that an older Node could not parse, in a Node that reports `version`. */
   async function run(version: string) {
     const folder = await mkdtemp(join(tmpdir(), 'node-'));
     const [fake, main] = [join(folder, 'fake.cjs'), join(folder, 'main.cjs')];
@@ -114,7 +114,7 @@ describe('a Node that is too old', () => {
   }
 
   it.each(['0.12.18', '18.20.8', '20.19.0', '22.22.0', '23.11.1', '24.6.0'])(
-    'is told so in one line: %s',
+    'is reported in one line: %s',
     async (version) => {
       expect(await run(version)).toEqual({
         status: 1,
@@ -126,19 +126,19 @@ describe('a Node that is too old', () => {
     },
   );
 
-  it.each(['24.7.0', '25.0.0', '100.1.0'])('is not %s', async (version) => {
+  it.each(['24.7.0', '25.0.0', '100.1.0'])('is not reported for %s', async (version) => {
     const { stderr } = await run(version);
     expect(stderr).toContain('SyntaxError');
     expect(stderr).not.toContain('is needed');
   });
 
-  it('is looked for before anything of ours is read', async () => {
+  it('is checked before any code of the project is read', async () => {
     const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
     const guarded = (name: string) => scripts[name]?.startsWith('node --require ./tools/node-version.cjs ');
     expect(['build', 'cli'].filter((name) => !guarded(name))).toEqual([]);
-    // What starts a process of ours is preceded by the build.
+    // Every script that starts a process of the project runs the build first.
     const starting = Object.keys(scripts).filter((name) => /^node .*\bdist\/main\.js/.test(scripts[name] ?? ''));
     const others = starting.filter((name) => !guarded(name));
     expect(others).toEqual(expect.arrayContaining(['start', 'demo', 'services', 'bench']));

@@ -15,13 +15,13 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(folder, path), text);
 }
 
-describe('what a page has a browser load at first', () => {
+describe('the first load of a page', () => {
   async function bundle(manifest: object, sizes: Readonly<Record<string, number>>): Promise<void> {
     await write('.vite/manifest.json', JSON.stringify(manifest));
     for (const [file, size] of Object.entries(sizes)) await write(`${file}.br`, '.'.repeat(size));
   }
 
-  it('is the page and all that it and the pages around it import, each once', async () => {
+  it('includes the page and all imports of it and of its parent pages, each once', async () => {
     await bundle(
       {
         'index.html': {
@@ -67,7 +67,7 @@ describe('what a page has a browser load at first', () => {
 });
 
 describe('style sheets', () => {
-  it('lose what belongs to components that no script has', async () => {
+  it('lose the rules of components that no script uses', async () => {
     await write('assets/index-abc.js', 'const classes = {root: "m_1a"};');
     const css = '.m_1a{color:red}.m_1a:hover .m_2b{color:red}.m_2b,.m_1a{top:0}.m_2b{left:0}.page{margin:0}';
     await write('assets/index.css', css);

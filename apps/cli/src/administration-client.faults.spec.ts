@@ -52,12 +52,12 @@ describe('finding and starting the service', () => {
     }
   }
 
-  it('asks the one that runs, and starts none', async () => {
+  it('uses the running service and starts none', async () => {
     await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
     expect(await runCommand(config('refuses'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
   });
 
-  it('starts one where none runs, and stops it afterwards', async () => {
+  it('starts one if none runs, and stops it afterwards', async () => {
     expect(await runCommand(config('serves'), ['keys', 'list', '--json'])).toEqual({
       code: 0,
       out: '{\n  "data": []\n}\n',
@@ -67,7 +67,7 @@ describe('finding and starting the service', () => {
     expect(await isRunning()).toBe(false);
   });
 
-  it('starts one behind a socket that a crash left', async () => {
+  it('starts one if a crash left a socket behind', async () => {
     const { serviceMain, serviceEnvironment, socketPath } = config('serves');
     const crashed = spawn(process.execPath, [serviceMain], {
       env: serviceEnvironment,
@@ -81,7 +81,7 @@ describe('finding and starting the service', () => {
     expect(await happened()).toEqual(['started ', 'started --administration', 'stopped']);
   });
 
-  it('tells in one line why it does not start', async () => {
+  it('reports in one line why the service did not start within 60 s', async () => {
     const message = 'RATE_LIMIT_PER_MINUTE: expected a whole number\n';
     expect(await runCommand(config('refuses'), ['keys', 'list'])).toEqual({
       code: 1,
@@ -99,26 +99,26 @@ describe('finding and starting the service', () => {
     );
   });
 
-  it('waits for the one that is just starting on the same data folder', async () => {
+  it('waits for a service that is starting on the same data folder', async () => {
     const asked = runCommand(config('in use'), ['keys', 'list']);
     await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
     expect(await asked).toEqual({ code: 0, out: NONE, err: folder() });
   });
 
-  it('stops what it started when the command fails', async () => {
+  it('stops the service that it started when the command fails', async () => {
     const failed = await runCommand(config('serves'), ['keys', 'list', '--workspace', 'nowhere']);
     expect(failed).toEqual({ code: 1, out: '', err: `${folder()}error: There is no workspace nowhere.\n` });
     expect(await happened()).toEqual(['started --administration', 'stopped']);
     expect(await isRunning()).toBe(false);
   });
 
-  it('fails when what it started breaks down', async () => {
+  it('fails when the service that it started crashes', async () => {
     const { code, out, err } = await runCommand(config('breaks'), ['keys', 'list']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.replace(folder(), '')).toMatch(/^error: [^\n]+\n$/);
   });
 
-  it('stops what it started when the user gives up', async () => {
+  it('stops the service that it started when the user interrupts', async () => {
     const interrupt = new AbortController();
     const asked = runCommand(config('hangs'), ['keys', 'list'], interrupt.signal);
     await eventually(async () => expect(await happened()).toContain('asked'));
@@ -128,7 +128,7 @@ describe('finding and starting the service', () => {
     expect(await isRunning()).toBe(false);
   });
 
-  it('gives up at once when the user does, also while it starts', async () => {
+  it('exits immediately when the user interrupts, also during the start', async () => {
     expect(await runCommand(config('serves'), ['keys', 'list'], AbortSignal.abort())).toMatchObject({
       code: 130,
       out: '',
@@ -142,17 +142,17 @@ describe('finding and starting the service', () => {
       '{"error":{"message":"m","details":[{"param":"name","message":"Must not be blank."}]}}',
       'name: Must not be blank.',
     ],
-    [500, 'plain', 'the service answered with status 500'],
-    [302, '', 'the service answered with status 302'],
+    [500, 'plain', 'the service responded with status 500'],
+    [302, '', 'the service responded with status 302'],
     [400, '{"error":{"message":"two\\nlines\\u001b[2J","details":[]}}', 'two lines [2J'],
-  ])('tells in one line that it answered %i %s', async (status, body, message) => {
+  ])('reports in one line that the service responded %i %s', async (status, body, message) => {
     await listen((request, response) => {
       response.setHeader('content-type', 'application/json').setHeader('location', 'http://127.0.0.1:1/');
       if (request.url === '/administration') response.end('{}');
       else response.writeHead(status).end(body);
     });
     const { code, out, err } = await runCommand(config('refuses'), ['keys', 'list']);
-    // What it refuses as a faulty request was called wrongly.
+    // A request that the service rejects as invalid is a usage error.
     expect({ code, out }).toEqual({ code: status === 400 ? 2 : 1, out: '' });
     expect(err).toBe(`${folder()}error: ${message}\n`);
   });

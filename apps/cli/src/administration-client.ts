@@ -7,9 +7,9 @@ import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { type AdministrationStatus, DATA_FOLDER_IN_USE_EXIT_CODE, MAX_PAGE_SIZE, type Page } from '@tracking/contracts';
 import { type CliConfig, CliError, RefusedError } from './config.ts';
 
-/** Longer than anything that the service does while a client waits. */
+/** Timeout of a request, longer than any operation of the service takes. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Error codes of a request when no service listens: no socket, one that a crash left behind, or one that is closing. */
+/** Error codes of a request when no service listens: the socket is missing, was left by a crash, or is closing. */
 const NOT_LISTENING_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** The administration API, over its socket or a gateway's management port. */
@@ -49,7 +49,7 @@ export class AdministrationClient {
     return requireSuccess(await this.http.get<T>(path, { params }));
   }
 
-  /** Reads up to `most` items of a list, page by page. @returns the last page, with the items of all pages */
+  /** Reads up to `maxItems` items of a list, page by page. @returns the last page, with the items of all pages */
   async list<P extends Page<unknown>>(
     path: string,
     params: Readonly<Record<string, string>>,
@@ -69,18 +69,21 @@ export class AdministrationClient {
     return requireSuccess(await this.http.post<T>(path, body));
   }
 
-  /** Outside the data folder, another user could have created a socket at our path. */
+  /** Checks the owner of a socket folder outside the data folder, where another user could have created a socket. */
   private async requireOwnedFolder(): Promise<void> {
     const folder = dirname(this.config.socketPath);
     if (folder === this.config.dataDir) return;
     const [socket, data] = await Promise.all([stat(folder), stat(this.config.dataDir)]);
     if (socket.uid !== data.uid || (socket.mode & 0o077) !== 0) {
-      throw new CliError(`${folder} does not belong to whoever owns ${this.config.dataDir}`);
+      throw new CliError(`${folder} and ${this.config.dataDir} have different owners`);
     }
   }
 }
 
-/** Returns true if the request failed because no service listens. Not for file errors, which share these codes. */
+/**
+ * Returns true if the request failed because no service listens. File errors share these codes, so do not use this
+ * function for them.
+ */
 export function isNotListening(error: unknown): boolean {
   return axios.isAxiosError(error) && NOT_LISTENING_CODES.has(error.code);
 }
@@ -100,16 +103,16 @@ function requireSuccess<T>({ status, data }: AxiosResponse<T>): T {
 }
 
 const POLL_MS = 50;
-/** Longest time from a starting server's lock to its socket, or for other runs of this tool to finish. */
+/** Maximum wait for a starting service to open its socket, or for other runs of the command line to finish. */
 const RETRY_TIMEOUT_MS = 30_000;
 
-/** @param isServing true if the service also delivers webhooks; one that was started for this command only responds */
+/** @param isServing true if the service also delivers webhooks; false for one that was started for this command */
 type ServiceTask<T> = (client: AdministrationClient, isServing: boolean) => Promise<T>;
 
 /**
- * Calls `use` with a client of the configured remote service, or else of the service on the data folder. If none runs
- * there, starts one without HTTP and stops it afterwards. If the running service stops meanwhile, starts over, and calls
- * `use` again.
+ * Calls `use` with a client of the configured remote service, or of the service on the data folder. If no service runs
+ * there, starts one without HTTP and stops it afterwards. If the running service stops during the call, starts over and
+ * calls `use` again.
  * @param note receives the path of the data folder
  */
 export async function withService<T>(
@@ -120,7 +123,7 @@ export async function withService<T>(
 ): Promise<T> {
   const client = new AdministrationClient(config, signal);
   if (config.remote) return use(client, true);
-  note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (made now)'}`);
+  note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (created)'}`);
   for (const deadline = performance.now() + RETRY_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
     const isLast = performance.now() > deadline;
     const attempt = (await client.status()) ? useRunningService : useOwnService;
@@ -133,12 +136,12 @@ interface Attempt<T> {
   readonly config: CliConfig;
   readonly client: AdministrationClient;
   readonly signal: AbortSignal;
-  /** True for the last attempt, whose failure is thrown. */
+  /** True for the last attempt, whose error is thrown. */
   readonly isLast: boolean;
   readonly use: ServiceTask<T>;
 }
 
-/** @returns undefined if the service stopped meanwhile */
+/** Runs the task on the running service. @returns undefined if the service stopped during the task */
 async function useRunningService<T>({ client, isLast, use }: Attempt<T>): Promise<{ readonly result: T } | undefined> {
   try {
     return { result: await use(client, true) };
@@ -148,7 +151,10 @@ async function useRunningService<T>({ client, isLast, use }: Attempt<T>): Promis
   }
 }
 
-/** @returns undefined if another process locked the data folder first */
+/**
+ * Runs the task on a service that this process starts and stops. @returns undefined if another process locked the data
+ * folder first
+ */
 async function useOwnService<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | undefined> {
   const { config, client, signal, isLast, use } = attempt;
   const ownService = new OwnService(config);
@@ -162,12 +168,12 @@ async function useOwnService<T>(attempt: Attempt<T>): Promise<{ readonly result:
 }
 
 const OWN_SERVICE_POLL_MS = 20;
-/** Opening a large data folder after a crash is slow. */
+/** Maximum time until an own service responds. Opening a large data folder after a crash is slow. */
 const START_TIMEOUT_MS = 60_000;
-/** The service itself stops waiting for its work after 20 s. */
+/** Time before a service that does not stop is killed. The service itself waits up to 20 s for its work. */
 const STOP_TIMEOUT_MS = 25_000;
 
-/** A service without HTTP that this process started, and has to stop. */
+/** A service without HTTP that this process started and must stop. */
 class OwnService {
   private readonly child: ChildProcess;
   private readonly ended: Promise<void>;
@@ -180,9 +186,9 @@ class OwnService {
       throw new CliError('the service is not built: run npm run build first', 'unavailable');
     this.child = spawn(process.execPath, [serviceMain, '--administration'], {
       env: serviceEnvironment,
-      // When this process ends, for whatever reason, the pipe closes, and the service stops by itself.
+      // When this process ends for any reason, the pipe closes and the service stops.
       stdio: ['pipe', 'ignore', 'pipe'],
-      // Ctrl-C must not reach it: `stop` ends it once its request is done.
+      // Ctrl-C must not reach the service: `stop` ends it after its request.
       detached: true,
     });
     this.child.stdin?.on('error', () => undefined);
@@ -199,14 +205,14 @@ class OwnService {
   }
 
   /**
-   * Waits until the service responds. Returns false if another process holds the data folder.
-   * @throws CliError if it cannot start for any other reason
+   * Waits until the service responds. Returns false if another process has locked the data folder.
+   * @throws CliError if the service cannot start for any other reason
    */
   async isReady(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     for (; !this.hasEnded; await pause(OWN_SERVICE_POLL_MS, undefined, { signal })) {
       if ((await client.status())?.process_id === this.child.pid) return true;
-      if (performance.now() > deadline) throw new CliError('the service does not start', 'unavailable');
+      if (performance.now() > deadline) throw new CliError('the service did not start within 60 s', 'unavailable');
     }
     if (this.child.exitCode === DATA_FOLDER_IN_USE_EXIT_CODE) return false;
     throw this.startError();
@@ -221,7 +227,10 @@ class OwnService {
     clearTimeout(killTimer);
   }
 
-  /** An error with the most informative line that the service wrote: the first of its last error, or else the last. */
+  /**
+   * Returns an error with the most informative line of the service's error output: the first line of its last error, or
+   * else the last line.
+   */
   startError(): CliError {
     const lines = this.errorOutput.split('\n').filter((line) => line.trim() !== '');
     const reason = lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1);

@@ -10,7 +10,7 @@ import { runCommand } from '../test/run.ts';
 import type { CommandResult } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
-/** The built tool and the built server, as an operator has them. */
+/** The built command line tool and server, as installed for an operator. */
 describe('the command line tool', () => {
   let folder: string;
   let config: CliConfig;
@@ -36,8 +36,8 @@ describe('the command line tool', () => {
     return JSON.parse(out) as T;
   }
 
-  describe('where nothing runs', () => {
-    it('makes the data folder and the first key, and leaves nothing running', async () => {
+  describe('without a running service', () => {
+    it('creates the data folder and the first key, and leaves no process running', async () => {
       const child = spawn(
         process.execPath,
         [
@@ -51,13 +51,13 @@ describe('the command line tool', () => {
       child.stdout.on('data', (text: Buffer) => (out += text.toString()));
       child.stderr.on('data', (text: Buffer) => (err += text.toString()));
       await once(child, 'close');
-      expect({ err, code: child.exitCode }).toEqual({ err: `data folder: ${config.dataDir} (made now)\n`, code: 0 });
+      expect({ err, code: child.exitCode }).toEqual({ err: `data folder: ${config.dataDir} (created)\n`, code: 0 });
       expect(out).toMatch(/^sk_live_[0-9A-Za-z]{43}\n$/);
       secret = out.trim().slice('sk_live_'.length + 4, -4);
       await expect(stat(config.socketPath)).rejects.toThrow('ENOENT');
     }, 60_000);
 
-    it('rebuilds one read model before it stops what it started', async () => {
+    it('rebuilds one read model before it stops the service that it started', async () => {
       const elsewhere = loadConfig({ PATH: process.env['PATH'], DATA_DIR: join(folder, 'elsewhere') });
       const { code, out } = await runCommand(elsewhere, ['read-models', 'rebuild', 'milestones', '--json']);
       expect(code).toBe(0);
@@ -65,7 +65,7 @@ describe('the command line tool', () => {
     }, 60_000);
   });
 
-  describe('while a service runs', () => {
+  describe('with a running service', () => {
     let stop: () => Promise<void>;
     beforeAll(async () => {
       const service = spawn(process.execPath, [config.serviceMain, '--administration'], {
@@ -84,7 +84,7 @@ describe('the command line tool', () => {
       await stop();
     }, 60_000);
 
-    it('lists the key without the key', async () => {
+    it('lists a key without its secret', async () => {
       const { data } = await json<{ data: ApiKey[] }>('keys', 'list');
       expect(data).toEqual([
         {
@@ -114,7 +114,7 @@ describe('the command line tool', () => {
       );
     });
 
-    it('makes keys with --json as the object, and revokes them', async () => {
+    it('prints created keys as objects with --json, and revokes keys', async () => {
       const line = ['keys', 'create', '--name', 'trial', '--environment', 'test', '--role', 'developer'];
       const { code, out } = await runCommand(config, [...line, '--json']);
       expect(code).toBe(0);
@@ -130,7 +130,7 @@ describe('the command line tool', () => {
       expect(again).toMatchObject({ id: created.id, revoked_at: expect.any(String) });
     });
 
-    it('makes and lists workspaces, each with keys of its own', async () => {
+    it('creates and lists workspaces, each with its own keys', async () => {
       const { out } = await cli('workspaces', 'create', '--name', 'Acme Logistics');
       expect(out).toMatch(/^wsp_\w+\n$/);
       const { data } = await json<{ data: Workspace[] }>('workspaces', 'list');
@@ -175,7 +175,7 @@ describe('the command line tool', () => {
       });
     });
 
-    it('exits with 2 where no read model has the name', async () => {
+    it('exits with 2 if no read model has the name', async () => {
       const message =
         'no read model is called nothing: there are shipments, milestones, exceptions, documents, published_events';
       const { code, err } = await cli('read-models', 'rebuild', 'nothing');
@@ -184,13 +184,13 @@ describe('the command line tool', () => {
       expect(JSON.parse(asJson.err)).toMatchObject({ error: { code: 'validation_failed' } });
     });
 
-    it('lists the events of a workspace, none so far', async () => {
+    it('lists the events of a workspace that has none', async () => {
       expect(await json('events', 'list')).toEqual({ data: [] });
       const { out } = await cli('events', 'list', '--workspace', 'Acme Logistics', '--since', '2026-01-01T00:00:00Z');
       expect(out).toBe('none in workspace Acme Logistics\n');
     });
 
-    it('rebuilds all read models, and waits until they have taken over', async () => {
+    it('rebuilds all read models, and waits until queries use them', async () => {
       const before = await json<{ data: ReadModelStatus[] }>('read-models', 'list');
       expect(before.data).toEqual([
         expect.objectContaining({ name: 'shipments', generation: 1, caught_up: true, building: null, parked: 0 }),
@@ -219,13 +219,13 @@ describe('the command line tool', () => {
       expect(out).toMatch(/^NAME +GENERATION +BUILDING +CAUGHT UP +PARKED\nshipments +2 +- +yes +0\nmilestones +2 /);
     });
 
-    it('lists what is parked', async () => {
+    it('lists parked items', async () => {
       expect(await json('parked', 'list')).toEqual({ data: [] });
       expect((await cli('parked', 'list')).out).toBe('none\n');
     });
   });
 
-  it('has printed no key but the ones it made', () => {
+  it('prints no key except those that it created', () => {
     expect(printed.length).toBeGreaterThan(10);
     expect(printed.map(({ out, err }) => out + err).join('\n')).not.toContain(secret);
   });

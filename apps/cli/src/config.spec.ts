@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path';
 import { loadConfig } from './config.ts';
 
 describe('loadConfig', () => {
-  it('looks for the service where it keeps its data by default', () => {
+  it('looks for the service on the default data folder', () => {
     const { dataDir, socketPath, serviceEnvironment } = loadConfig({ PATH: '/bin' });
     expect(dataDir).toBe(resolve('data'));
     expect(socketPath).toContain('administration.sock');
     expect(serviceEnvironment).toEqual({ PATH: '/bin', DATA_DIR: dataDir });
   });
 
-  it('takes DATA_DIR as the server does', () => {
+  it('uses DATA_DIR as the server does', () => {
     expect(loadConfig({ DATA_DIR: '/srv/tracking/' })).toMatchObject({
       dataDir: '/srv/tracking',
       socketPath: '/srv/tracking/administration.sock',
@@ -21,12 +21,12 @@ describe('loadConfig', () => {
     expect(loadConfig({ DATA_DIR: deep }).socketPath.startsWith(join(tmpdir(), 'tracking-'))).toBe(true);
   });
 
-  it('takes an API key for what goes through the public API', () => {
+  it('reads the API key for commands that use the public API', () => {
     expect(loadConfig({ API_KEY: 'sk_test_x' }).apiKey).toBe('sk_test_x');
     expect(loadConfig({ API_KEY: '' }).apiKey).toBeUndefined();
   });
 
-  it('starts the standalone server where none runs', () => {
+  it('starts the standalone server if none runs', () => {
     expect(loadConfig({}).serviceMain).toMatch(/apps\/standalone\/dist\/main\.js$/);
   });
 });

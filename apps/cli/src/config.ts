@@ -10,16 +10,16 @@ import {
   type FieldError,
 } from '@tracking/contracts';
 
-/** How to reach the service, and how to start one if none runs. */
+/** Settings to reach the service, or to start one if none runs. */
 export interface CliConfig {
   readonly dataDir: string;
   readonly socketPath: string;
   /** Path of the standalone server's main module; with `--administration` it serves the administration socket only. */
   readonly serviceMain: string;
   readonly serviceEnvironment: NodeJS.ProcessEnv;
-  /** A gateway's management port. If it is set, the data folder is not used. */
+  /** Management port of a gateway. If set, the data folder is not used. */
   readonly remote: RemoteService | undefined;
-  /** For commands that use the public API. */
+  /** API key of commands that use the public API. */
   readonly apiKey: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export class CliError extends Error {
     super(message);
   }
 
-  /** In the API's form. */
+  /** The error in the API's format. */
   get body(): { readonly error: Omit<ErrorBody['error'], 'request_id'> & { readonly request_id: string | null } } {
     const { code, message, details } = this;
     const param = details[0]?.param ?? null;
@@ -73,7 +73,7 @@ export class CliError extends Error {
   }
 }
 
-/** The command was called wrongly. */
+/** An error in how the command was called. */
 export class UsageError extends CliError {
   override readonly name = 'UsageError';
 
@@ -82,7 +82,7 @@ export class UsageError extends CliError {
   }
 }
 
-/** A request that a service refused. */
+/** The service's rejection of a request. */
 export class RefusedError extends CliError {
   override readonly name = 'RefusedError';
 
@@ -94,17 +94,17 @@ export class RefusedError extends CliError {
     super(message, received.code, received.details);
   }
 
-  /** @param body of the response; may have any form if something else than the service responded */
+  /** @param body response body; may have any form if a proxy or another server responded */
   static of(status: number, body: unknown, summarize: (error: Partial<ErrorBody['error']>) => string): RefusedError {
     const { error = {} } = Object(body) as Partial<{ readonly error: Partial<ErrorBody['error']> }>;
     return new RefusedError(
-      summarize(error) || error.message || `the service answered with status ${status}`,
+      summarize(error) || error.message || `the service responded with status ${status}`,
       status,
       error,
     );
   }
 
-  /** True if the input of the command is the reason. */
+  /** True if the input of the command caused the error. */
   get isInputError(): boolean {
     return this.status === 400;
   }

@@ -10,7 +10,7 @@ describe('dead letters', () => {
   beforeAll(async () => {
     service = await startAdministration((each) => {
       const answer = answers[each.route] ?? {};
-      // One after the other, and the last one from then on.
+      // Responses in order; the last one repeats.
       return Array.isArray(answer) ? ((answer.length > 1 ? answer.shift() : answer[0]) as object) : (answer as object);
     });
   });
@@ -86,7 +86,7 @@ describe('dead letters', () => {
     expect((await cli('summary')).out).toBe('none in workspace default\n');
   });
 
-  it.each(['replay', 'discard'])('are settled by %s when they match, after a first look', async (how) => {
+  it.each(['replay', 'discard'])('are processed by %s after a summary, if they match', async (how) => {
     answers[`POST /dead_letters/${how}`] = begun(replay('running'));
     const filters = ['--endpoint', 'whe_a', '--event-type', 'shipment.updated', '--reason', 'timeout'];
     const { code, out } = await cli(how, ...filters, '--until', '2026-11-22T00:00:00Z');
@@ -119,7 +119,7 @@ describe('dead letters', () => {
     ]);
   });
 
-  it('are settled when they are named, and nothing is where one is no dead letter', async () => {
+  it('are processed by id, and none is if one id is not a dead letter', async () => {
     answers['GET /deliveries/dlv_1'] = { id: 'dlv_1', status: 'dead_lettered' };
     answers['GET /deliveries/dlv_2'] = { id: 'dlv_2', status: 'succeeded' };
     answers['POST /dead_letters/discard'] = begun(replay('running'));
@@ -129,12 +129,12 @@ describe('dead letters', () => {
     const { code, err } = await cli('replay', 'dlv_1', 'dlv_2', '--json');
     expect([code, JSON.parse(err)]).toMatchObject([
       1,
-      { error: { code: 'not_found', message: 'dlv_2 is no dead letter: succeeded' } },
+      { error: { code: 'not_found', message: 'dlv_2 is not a dead letter: its status is succeeded' } },
     ]);
     expect(posts()).toHaveLength(1);
   });
 
-  it('are shown as more than were counted, even where none of them was', async () => {
+  it('are shown with a plus if there are more than were counted, even if the count is 0', async () => {
     answers = { 'GET /dead_letters/summary': { ...NONE, is_exact: false } };
     answers['POST /dead_letters/discard'] = begun(replay('running'));
     expect((await cli('summary', '--reason', 'timeout')).out).toMatch(/^0\+ dead letters$/m);
@@ -142,7 +142,7 @@ describe('dead letters', () => {
     expect(posts()).toHaveLength(1);
   });
 
-  it('are not begun with where there are none', async () => {
+  it('are not processed if there are none', async () => {
     answers = { 'GET /dead_letters/summary': NONE };
     expect(await cli('replay')).toMatchObject({ code: 0, out: 'none in workspace default\n' });
     expect(JSON.parse((await cli('discard', '--all', '--json')).out)).toEqual({
@@ -153,25 +153,25 @@ describe('dead letters', () => {
     expect(posts()).toEqual([]);
   });
 
-  it('tell of endpoints that were refused, and fail', async () => {
+  it('report endpoints for which the action was refused, and fail', async () => {
     const refused = [
       { endpoint_id: 'whe_b', workspace: 'Acme', code: 'endpoint_not_enabled', message: 'Enable it first.' },
     ];
     answers['POST /dead_letters/replay'] = { ...begun(replay('running')), refused };
     const { code, out, err } = await cli('replay', '--all-workspaces');
     expect([code, out]).toEqual([1, expect.stringMatching(/^rpl_1 /m)]);
-    expect(err).toContain('whe_b of Acme: Enable it first.\nerror: not begun for 1 of the endpoints\n');
+    expect(err).toContain('whe_b of Acme: Enable it first.\nerror: not started for 1 endpoints\n');
     const json = await cli('replay', '--json');
     expect(JSON.parse(json.out)).toMatchObject({ data: [{ id: 'rpl_1' }], refused });
     expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'endpoint_not_enabled' } });
   });
 
-  it('are waited for, told how far they are, and fail where they were canceled', async () => {
+  it('are waited for with progress reports, and fail if a replay was canceled', async () => {
     answers['POST /dead_letters/replay'] = begun(replay('running'));
     answers['GET /replays/rpl_1'] = [replay('running', 5), replay('completed', 12)];
     const { code, out, err } = await cli('replay', '--wait');
     expect([code, out]).toEqual([0, expect.stringMatching(/^rpl_1 .* completed +12 +12 +0$/m)]);
-    expect(err).toContain('5 of 12 found so far are done, 0 failed; 1 of 1 run\n12 of 12');
+    expect(err).toContain('5 of 12 matching so far are done, 0 failed; 1 of 1 running\n12 of 12');
     expect(service.requests.at(-1)?.query).toEqual({ workspace: 'default', environment: 'live' });
     answers['GET /replays/rpl_1'] = replay('canceled', 5);
     const canceled = await cli('replay', '--wait', '--json');
@@ -179,7 +179,7 @@ describe('dead letters', () => {
   });
 });
 
-describe('whoever is at a terminal', () => {
+describe('a user at a terminal', () => {
   const ask = async (line: string) => {
     const input = Object.assign(new PassThrough(), { isTTY: true });
     let told = '';
@@ -195,11 +195,11 @@ describe('whoever is at a terminal', () => {
     ['\n', false],
     ['no\n', false],
     ['', false],
-  ])('is asked, and %j answers %s', async (line, expected) => {
+  ])('is asked, and %j results in %s', async (line, expected) => {
     expect(await ask(line)).toEqual([expected, 'Go on? [y/N] ']);
   });
 
-  it('is asked, a script is not', async () => {
+  it('is asked, but a script is not', async () => {
     const err = {
       write: () => {
         throw new Error('it asked');

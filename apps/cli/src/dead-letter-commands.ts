@@ -40,7 +40,7 @@ const ENDPOINT_COLUMNS: readonly Column<Summary['by_endpoint'][number]>[] = [
   ['URL', ({ url }) => url],
   COUNT_COLUMN,
 ];
-/** Result of `counted` if there are none, exactly. */
+/** Output of `formatCount` for an exact count of 0. */
 const ZERO_COUNT = '0';
 
 type BulkAction = 'replay' | 'discard';
@@ -56,8 +56,8 @@ interface BulkResult {
 }
 
 export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
-  addLimit(addDeadLetterFilters(addScopeOptions(deadLetters.command('list'))), 'the newest first')
-    .description('list deliveries that failed for good, the newest first')
+  addLimit(addDeadLetterFilters(addScopeOptions(deadLetters.command('list'))), 'newest first')
+    .description('list deliveries that failed permanently, newest first')
     .action(
       run((invocation) =>
         printDeliveries(invocation, {
@@ -68,7 +68,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
       ),
     );
   addScopeOptions(deadLetters.command('show'))
-    .argument('<id>', 'id of the delivery, dlv_…')
+    .argument('<id>', 'ID of the delivery, dlv_…')
     .description('show a dead letter with its payload and every attempt')
     .action(
       run(async (invocation) => {
@@ -87,13 +87,13 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
       }),
     );
   addBulkOptions(deadLetters.command('replay'))
-    .argument('[ids...]', 'ids of deliveries, dlv_…; all that match without any')
-    .description('deliver dead letters again, the oldest first, each with a new schedule')
+    .argument('[ids...]', 'IDs of deliveries, dlv_…; without IDs, all that match the filters')
+    .description('deliver dead letters again, oldest first, each with a new retry schedule')
     .action(run((invocation) => runBulkAction(invocation, 'replay'), checkSelection));
   addBulkOptions(deadLetters.command('discard'))
-    .argument('[ids...]', 'ids of deliveries, dlv_…')
-    .description('give dead letters up')
-    .option('--all', 'all of them, where neither ids nor filters are given')
+    .argument('[ids...]', 'IDs of deliveries, dlv_…')
+    .description('discard dead letters permanently')
+    .option('--all', 'discard all dead letters; use instead of IDs and filters')
     .action(
       run(
         (invocation) => runBulkAction(invocation, 'discard'),
@@ -101,7 +101,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
           checkSelection(invocation);
           const hasSelection =
             invocation.operands.length > 0 || hasFilters(invocation) || invocation.options['all'] === true;
-          if (!hasSelection) throw new UsageError('name the dead letters, a filter, or --all');
+          if (!hasSelection) throw new UsageError('specify the IDs of dead letters, a filter, or --all');
         },
       ),
     );
@@ -109,8 +109,8 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
 
 function addBulkOptions(command: Command): Command {
   return addDeadLetterFilters(addScopeOptions(command))
-    .option('--yes', 'do not ask')
-    .option('--wait', 'wait until it is done, and tell how far it is');
+    .option('--yes', 'skip the confirmation')
+    .option('--wait', 'wait for completion and report progress');
 }
 
 type Input = Pick<Invocation, 'operands' | 'options'>;
@@ -118,8 +118,9 @@ const hasFilters = (invocation: Input) => Object.keys(toFilterParams(invocation)
 
 function checkSelection(invocation: Input): void {
   const { operands } = invocation;
-  if (operands.length > MAX_IDS) throw new UsageError(`name at most ${MAX_IDS} dead letters`);
-  if (operands.length > 0 && hasFilters(invocation)) throw new UsageError('name either dead letters or filters');
+  if (operands.length > MAX_IDS) throw new UsageError(`specify at most ${MAX_IDS} dead letters`);
+  if (operands.length > 0 && hasFilters(invocation))
+    throw new UsageError('specify either dead letters or filters, not both');
 }
 
 /** Shows the affected dead letters, asks for confirmation, and starts the replays or discards them. */
@@ -130,30 +131,33 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
   const [count, workspaces] = operands.length > 0 ? await findByIds(invocation) : await findMatching(invocation);
   if (count === ZERO_COUNT)
     return print.one({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
-  await requireConfirmation(invocation, action === 'replay' ? `Deliver ${count} again?` : `Give ${count} up for good?`);
+  await requireConfirmation(
+    invocation,
+    action === 'replay' ? `Deliver ${count} again?` : `Discard ${count} permanently?`,
+  );
   const request = { ...toScopeParams(invocation), ...toSelection(invocation) };
   const result = await client.post<BulkResult>(`/dead_letters/${action}`, request);
   const data = isWaiting ? await waitUntilEnded(invocation, result.data) : result.data;
   printBulkResult(invocation, { ...result, data });
   if (isWaiting) requireCompleted(data);
   const { refused } = result;
-  if (refused[0] !== undefined) throw new CliError(`not begun for ${refused.length} of the endpoints`, refused[0].code);
+  if (refused[0] !== undefined) throw new CliError(`not started for ${refused.length} endpoints`, refused[0].code);
 }
 
 async function requireConfirmation({ options, confirm }: Invocation, question: string): Promise<void> {
   const needsConfirmation = options['yes'] !== true && options['json'] !== true;
-  if (needsConfirmation && !(await confirm(question))) throw new CliError('nothing was done');
+  if (needsConfirmation && !(await confirm(question))) throw new CliError('canceled: nothing was changed');
 }
 
 function printBulkResult({ print, options, note }: Invocation, settled: BulkResult): void {
   const { data, refused } = settled;
   if (options['json'] === true) return print.one(settled, () => '');
   if (data.length > 0) print.list(data, REPLAY_COLUMNS);
-  if (data.some(({ status }) => status === 'running')) print.hint('see replays show, or --wait');
+  if (data.some(({ status }) => status === 'running')) print.hint('to follow the progress, use replays show or --wait');
   for (const { endpoint_id, workspace, message } of refused) note(`${endpoint_id} of ${workspace}: ${message}`);
 }
 
-/** The number of dead letters, and the names of the searched workspaces. */
+/** Number of dead letters, and names of the searched workspaces. */
 type Affected = readonly [count: string, workspaces: readonly string[]];
 
 async function findMatching(invocation: Invocation): Promise<Affected> {
@@ -169,7 +173,7 @@ async function findByIds(invocation: Invocation): Promise<Affected> {
   return [String(ids.length), []];
 }
 
-/** The selection of dead letters in the body of a request. */
+/** Returns the selection of dead letters for a request body. */
 function toSelection({ operands, options }: Input): object {
   if (operands.length > 0) return { delivery_ids: [...new Set(operands)] };
   const { endpoint, eventType, reason, since, until } = options;
@@ -183,7 +187,8 @@ function toSelection({ operands, options }: Input): object {
 }
 
 function requireDeadLetter({ id, status }: DeliveryDetail): void {
-  if (status !== DEAD_LETTER_FILTER.status) throw new CliError(`${id} is no dead letter: ${status}`, 'not_found');
+  if (status !== DEAD_LETTER_FILTER.status)
+    throw new CliError(`${id} is not a dead letter: its status is ${status}`, 'not_found');
 }
 
 interface Count {
@@ -204,7 +209,7 @@ interface Summary extends Count {
   readonly workspaces: readonly string[];
 }
 
-/** Counts the deliveries that the command's filters select. */
+/** Requests the counts of the dead letters that the command's filters select. */
 function fetchSummary(invocation: Invocation): Promise<Summary> {
   const params = { ...toScopeParams(invocation), ...toFilterParams(invocation) };
   return invocation.client.get<Summary>('/dead_letters/summary', params);
@@ -221,7 +226,7 @@ function printSummary(print: Printer, summary: Summary): void {
   print.list(by_event_type, EVENT_TYPE_COLUMNS);
 }
 
-/** The count, with a plus if there are more. */
+/** Returns the count as text, with a plus if it is a minimum. */
 function formatCount({ count, is_exact }: Count): string {
   return `${count}${is_exact ? '' : '+'}`;
 }

@@ -5,7 +5,7 @@ import {
   type StubAdministration,
 } from '../test/stub-administration.ts';
 
-/** The commands against a service that knows 450 deliveries, the newest first. */
+/** Commands with a service that has 450 deliveries, newest first. */
 describe('deliveries and dead letters', () => {
   let service: StubAdministration;
   let answers: Readonly<Record<string, object>>;
@@ -63,7 +63,7 @@ describe('deliveries and dead letters', () => {
     ],
   };
 
-  it('are listed, the newest 50 unless told', async () => {
+  it('are listed, newest 50 by default', async () => {
     const { code, out } = await cli('deliveries', 'list');
     const lines = out.split('\n');
     expect([code, lines.length]).toEqual([0, 1 + 50 + 1 + 1]);
@@ -73,11 +73,11 @@ describe('deliveries and dead letters', () => {
     expect(lines[1]).toMatch(
       /^dlv_450 +default +live +whe_a +milestone.recorded +dead_lettered +2026\S+ +20 +- +no answer in/,
     );
-    expect(lines[51]).toBe('there are more, see --limit');
+    expect(lines[51]).toBe('more items match; raise --limit to see them');
     expect(service.requests.map(({ query }) => query)).toEqual([{ workspace: 'default', limit: '50' }]);
   });
 
-  it('are listed over as many pages as it takes', async () => {
+  it('are listed over all pages needed', async () => {
     const { out } = await cli('dead-letters', 'list', '--limit', '401', '--json');
     const { data, ...others } = JSON.parse(out) as { data: { id: string }[] };
     expect([data.length, data[0]?.id, data.at(-1)?.id, others]).toEqual([
@@ -94,7 +94,7 @@ describe('deliveries and dead letters', () => {
     expect((await cli('dead-letters', 'list', '--limit', '1000')).out).not.toContain('there are more');
   });
 
-  it('are looked for where and as the options say', async () => {
+  it('are searched in the workspace and with the filters of the options', async () => {
     const filters =
       '--endpoint whe_a --event-type shipment.created --since 2026-11-21T09:30:00Z --until 2026-11-22T00:00:00Z';
     await cli('dead-letters', 'list', '--all-workspaces', '--environment', 'test', ...filters.split(' '));
@@ -113,7 +113,7 @@ describe('deliveries and dead letters', () => {
     ]);
   });
 
-  it('name the workspaces looked at where there are none', async () => {
+  it('name the searched workspaces if none matches', async () => {
     answers = { 'GET /deliveries': { data: [], workspaces: ['default'], next_cursor: null } };
     expect((await cli('dead-letters', 'list')).out).toBe('none in workspace default\n');
     answers = { 'GET /deliveries': { data: [], workspaces: ['default', 'Acme'], next_cursor: null } };
@@ -130,32 +130,34 @@ describe('deliveries and dead letters', () => {
       expect(out).toMatch(/^id +dlv_7$/m);
       expect(out).toMatch(/^last_error +timeout: no answer in time$/m);
       expect(out).toMatch(/^payload +\{"id":"evt_7","data":\{\}\}$/m);
-      expect(out).toMatch(/^ATTEMPT +AT +MS +STATUS +BY HAND +ERROR +ANSWER$/m);
+      expect(out).toMatch(/^ATTEMPT +AT +MS +STATUS +MANUAL +ERROR +RESPONSE$/m);
       expect(out).toMatch(/^1 +2026-11-21T09:30:00.000Z +12 +500 +yes +answered 500 +broken \[2Jx{150,200}$/m);
       expect(JSON.parse((await cli(command, 'show', 'dlv_7', '--json')).out)).toEqual(detail);
     }
     expect(service.requests[0]).toMatchObject({ query: { workspace: 'Acme' } });
   });
 
-  it('that succeeded are no dead letters', async () => {
+  it('that succeeded are not dead letters', async () => {
     answers = { 'GET /deliveries/dlv_7': { ...detail, status: 'succeeded' } };
     expect(await cli('dead-letters', 'show', 'dlv_7')).toEqual({
       code: 1,
       out: '',
-      err: `data folder: ${service.folder}\nerror: dlv_7 is no dead letter: succeeded\n`,
+      err: `data folder: ${service.folder}\nerror: dlv_7 is not a dead letter: its status is succeeded\n`,
     });
   });
 
   it('are retried', async () => {
     answers = { 'POST /deliveries/dlv_7/retry': delivery(7) };
-    expect((await cli('deliveries', 'retry', 'dlv_7')).out).toBe('dlv_7 is attempted: see deliveries show\n');
+    expect((await cli('deliveries', 'retry', 'dlv_7')).out).toBe(
+      'dlv_7 is being attempted; for the result, use deliveries show\n',
+    );
     expect(JSON.parse((await cli('deliveries', 'retry', 'dlv_7', '--all-workspaces', '--json')).out)).toEqual(
       delivery(7),
     );
     expect(service.requests.map(({ body }) => body)).toEqual([{ workspace: 'default' }, {}]);
   });
 
-  it('are told apart from shipments among what is parked', async () => {
+  it('are distinguished from shipments among parked items', async () => {
     const parked_at = '2026-11-21T09:30:00.000Z';
     const shipment = { id: 'shipments.1.shipment-a', read_model: 'shipments', generation: 1, stream: 'shipment-a' };
     const event = { revision: 4, event_type: 'milestone.recorded.v1', error: 'no such thing', parked_at, attempts: 2 };

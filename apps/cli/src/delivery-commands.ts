@@ -11,7 +11,7 @@ import {
 } from './invocation.ts';
 import { type Column, describeEmptyList } from './terminal.ts';
 
-/** Characters of a response body in a table; `--json` shows all of it. */
+/** Maximum number of characters of a response body in a table; `--json` shows the whole body. */
 const MAX_SHOWN_BODY_CHARACTERS = 200;
 const FIELD_COLUMNS: readonly Column<readonly [string, string | number | boolean | null]>[] = [
   ['FIELD', ([name]) => name],
@@ -22,9 +22,9 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   ['AT', ({ at }) => at],
   ['MS', ({ duration_ms }) => duration_ms],
   ['STATUS', ({ status_code }) => status_code],
-  ['BY HAND', ({ manual }) => (manual ? 'yes' : 'no')],
+  ['MANUAL', ({ manual }) => (manual ? 'yes' : 'no')],
   ['ERROR', ({ error }) => error && error.message],
-  ['ANSWER', ({ response }) => response && response.body.slice(0, MAX_SHOWN_BODY_CHARACTERS)],
+  ['RESPONSE', ({ response }) => response && response.body.slice(0, MAX_SHOWN_BODY_CHARACTERS)],
 ];
 const DELIVERY_COLUMNS: readonly Column<DeliverySummary>[] = [
   ['ID', ({ id }) => id],
@@ -54,30 +54,30 @@ export interface DeliveryDetail extends DeliverySummary {
 }
 
 export function addDeliveryCommands(deliveries: Command, run: Runner): void {
-  addLimit(addStatus(addDeliveryFilters(addScopeOptions(deliveries.command('list')))), 'the newest first')
-    .description('list deliveries to webhook endpoints, the newest first')
-    .option('--event <id>', 'only those of this event, evt_…')
+  addLimit(addStatus(addDeliveryFilters(addScopeOptions(deliveries.command('list')))), 'newest first')
+    .description('list deliveries to webhook endpoints, newest first')
+    .option('--event <id>', 'only deliveries of this event, evt_…')
     .action(
       run((invocation) => printDeliveries(invocation, { ...toScopeParams(invocation), ...toFilterParams(invocation) })),
     );
   addScopeOptions(deliveries.command('show'))
-    .argument('<id>', 'id of the delivery, dlv_…')
+    .argument('<id>', 'ID of the delivery, dlv_…')
     .description('show a delivery with its payload and every attempt')
     .action(run(async (invocation) => printDelivery(invocation, await readDelivery(invocation))));
   addScopeOptions(deliveries.command('retry'))
-    .argument('<id>', 'id of the delivery, dlv_…')
-    .description('have a delivery attempted once, beside its schedule')
+    .argument('<id>', 'ID of the delivery, dlv_…')
+    .description('attempt a delivery once more, independent of its retry schedule')
     .action(
       run(async (invocation) => {
         const { client, print, operand } = invocation;
         const path = `/deliveries/${encodeURIComponent(operand)}/retry`;
         const delivery = await client.post<DeliverySummary>(path, toScopeParams(invocation));
-        print.one(delivery, ({ id }) => `${id} is attempted: see deliveries show`);
+        print.one(delivery, ({ id }) => `${id} is being attempted; for the result, use deliveries show`);
       }),
     );
 }
 
-/** Reads the delivery that the command names. */
+/** Reads the delivery with the ID in the command. */
 export async function readDelivery(invocation: Invocation): Promise<DeliveryDetail> {
   const { client, operand } = invocation;
   return client.get(`/deliveries/${encodeURIComponent(operand)}`, toScopeParams(invocation));
@@ -101,7 +101,7 @@ export function printDelivery({ print, options }: Invocation, delivery: Delivery
   print.list(attempts, ATTEMPT_COLUMNS);
 }
 
-/** The fields of a listed delivery that the commands use. */
+/** Fields of a listed delivery that the commands use. */
 interface DeliverySummary {
   readonly id: string;
   readonly workspace: string;
@@ -119,10 +119,10 @@ interface DeliverySummary {
 }
 /** Adds the options for workspace and environment. */
 export function addScopeOptions(command: Command): Command {
-  return addEnvironment(command.option('--all-workspaces', 'look into every workspace'));
+  return addEnvironment(command.option('--all-workspaces', 'search all workspaces'));
 }
 
-/** The query parameters for workspace and environment; without a workspace, the service searches all. */
+/** Returns the query parameters for workspace and environment. Without a workspace, the service searches all. */
 export function toScopeParams({ workspace, options }: Invocation): Readonly<Record<string, string>> {
   return toQuery({
     workspace: options['allWorkspaces'] === true ? undefined : workspace,
@@ -151,5 +151,5 @@ export async function printFirstItems<T>(
   if (data.length === 0 || options['json'] === true)
     print.one({ data, workspaces }, () => describeEmptyList(workspaces));
   else print.list(data, columns);
-  if (next_cursor !== null) print.hint('there are more, see --limit');
+  if (next_cursor !== null) print.hint('more items match; raise --limit to see them');
 }

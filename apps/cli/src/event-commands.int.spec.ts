@@ -9,7 +9,7 @@ import {
 
 type Handler = (query: AdministrationRequest['query']) => object | undefined;
 
-/** The commands against a service that answers as it is told. */
+/** Commands with a service whose responses the test sets. */
 describe('events', () => {
   let service: StubAdministration;
   let routes: Record<string, Handler>;
@@ -43,7 +43,7 @@ describe('events', () => {
   const stored = () =>
     service.requests.filter(({ route }) => route === 'POST /events').flatMap(({ body }) => Object.values(body));
 
-  it('are exported to standard output, where nothing else stands', async () => {
+  it('are exported to standard output without any other text', async () => {
     expect(await cli(['events', 'export', '-'])).toEqual({
       code: 0,
       out: TEXT,
@@ -61,7 +61,7 @@ describe('events', () => {
     );
   });
 
-  it('are imported, and the shipments of their workspaces checked once all of them are stored', async () => {
+  it('are imported, and the shipments of their workspaces are checked after the last event', async () => {
     const ends = () =>
       service.requests.flatMap(({ route, body }, place) => (route === 'POST /events/end' ? [[place, body]] : []));
     expect((await cli(['events', 'import', '-'], TEXT.slice(0, TEXT.lastIndexOf('{"end"')))).code).toBe(1);
@@ -70,7 +70,7 @@ describe('events', () => {
     expect(ends()).toEqual([[service.requests.length - 1, { workspaces: ['wsp_a'] }]]);
   });
 
-  it('are exported to a file of its own, and imported from it', async () => {
+  it('are exported to a file and imported from it', async () => {
     const file = join(service.folder, 'events.jsonl');
     expect((await cli(['events', 'export', file])).out).toBe('3 events\n');
     expect(await readFile(file, 'utf8')).toBe(TEXT);
@@ -80,7 +80,7 @@ describe('events', () => {
     expect(stored()).toEqual([EVENTS]);
   });
 
-  it('are imported in requests that fit, in any alphabet', async () => {
+  it('are imported in requests below the size limit, in any alphabet', async () => {
     const events = [0, 1, 2, 3].map((revision) => ({ stream: 'shipment-a', revision, note: '港'.repeat(900_000) }));
     const lines = [...events.map((event) => ({ event })), { end: { events: 4 } }];
     const { code } = await cli(['events', 'import', '-'], lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -89,7 +89,7 @@ describe('events', () => {
     expect(Math.max(...sizes)).toBeLessThan(4 * 2 ** 20);
   });
 
-  it('are imported where a text holds what ends a line elsewhere, and where the last line has no end', async () => {
+  it('are imported if a text contains other line separators, or the last line has no line feed', async () => {
     const events = EVENTS.map((event) => ({ ...event, note: 'a\u2028b\u2029c\u0085d\r\né' }));
     const lines = [...WORKSPACES.map((workspace) => ({ workspace })), ...events.map((event) => ({ event }))];
     const text = [...lines, { end: { events: 3 } }].map((line) => JSON.stringify(line)).join('\n');
@@ -97,19 +97,19 @@ describe('events', () => {
     expect(stored()).toEqual([events]);
   });
 
-  it('are exported again to the same file after an attempt that failed', async () => {
+  it('are exported to the same file after a failed attempt', async () => {
     const file = join(service.folder, 'events.jsonl');
     routes['GET /workspaces'] = () => ({ error: { code: 'unavailable', message: 'No answer.' } });
     expect((await cli(['events', 'export', file])).code).not.toBe(0);
     await expect(stat(file)).rejects.toThrow('ENOENT');
   });
 
-  it('are not imported as if they were all where a part is missing, nor what is none', async () => {
+  it('are not reported as complete if a part is missing or a line is invalid', async () => {
     const cut = TEXT.slice(0, TEXT.lastIndexOf('{"end"'));
     const { code, err } = await cli(['events', 'import', '-'], cut);
     expect([code, err.split('\n').at(-2)]).toEqual([
       1,
-      'error: standard input is not whole: 3 events were stored, the last ones are missing',
+      'error: standard input is incomplete: 3 events were stored, the last ones are missing',
     ]);
     expect((await cli(['events', 'import', '-'], 'PO-1\n')).err).toContain('a line of the file is not JSON');
     const looks = service.requests.length;
@@ -121,19 +121,19 @@ describe('events', () => {
   });
 
   it.each([
-    ['no JSON', 'PO-1\n', 'a line of the file is not JSON: is it one that export made?'],
+    ['no JSON', 'PO-1\n', 'the file contains a line that is not JSON; use a file that events export wrote'],
     [
       'cut',
       TEXT.slice(0, TEXT.lastIndexOf('{"end"')),
-      'standard input is not whole: 3 events were stored, the last ones are missing',
+      'standard input is incomplete: 3 events were stored, the last ones are missing',
     ],
-  ])('of a file that is %s are refused as input that is not valid', async (_what, text, message) => {
+  ])('in a file that is %s are rejected as invalid input', async (_what, text, message) => {
     const { code, err } = await cli(['events', 'import', '-', '--json'], text);
     const told = { type: 'invalid_request', code: 'validation_failed', message };
     expect([code, JSON.parse(err)]).toEqual([1, { error: expect.objectContaining(told) }]);
   });
 
-  it('that the service refuses are a fault of the file, not of the command', async () => {
+  it('that the service rejects are an error of the file, not of the command', async () => {
     const details = [{ param: 'events[0].id', code: 'invalid_type', message: 'Must be a UUID.' }];
     const error = { type: 'invalid_request', code: 'validation_failed', message: 'm', param: 'x', details };
     routes['POST /events'] = () => ({ error });
@@ -145,12 +145,12 @@ describe('events', () => {
   it.each([
     ['export', 'GET /events'],
     ['import', 'POST /events'],
-  ])('in a stream are not begun again where the service goes: %s', async (how, route) => {
+  ])('in a stream are not sent again if the service stops: %s', async (how, route) => {
     routes[route] = () => undefined;
     const { code, err } = await cli(['events', how, '-'], TEXT);
     expect([code, err.split('\n').at(-2)]).toEqual([
       1,
-      'error: the service stopped meanwhile, and a stream cannot be begun again',
+      'error: the service stopped during the transfer, and a stream cannot restart: run the command again',
     ]);
   });
 
@@ -180,24 +180,24 @@ describe('events', () => {
       };
     });
 
-    it('shows the oldest 50 of both environments unless told', async () => {
+    it('shows the oldest 50 events of both environments by default', async () => {
       const { code, out } = await cli(['events', 'list']);
       const lines = out.trimEnd().split('\n');
       expect([code, lines.length]).toEqual([0, 1 + 50 + 1]);
       expect(lines[0]).toMatch(/^ID +TYPE +CREATED +ENVIRONMENT +SHIPMENT +EXTERNAL ID$/);
       expect(lines[1]).toMatch(/^evt_0 +milestone.recorded +2026-11-20T00:00:00.000Z +live +shp_a +PO-0$/);
       expect(lines[2]).toMatch(/ +shp_a +-$/);
-      expect(lines.at(-1)).toBe('there are more, see --limit and --since');
+      expect(lines.at(-1)).toBe('more items match; raise --limit to see them and --since');
     });
 
-    it('takes as many pages as it needs, and merges the environments by time', async () => {
+    it('reads all pages needed, and merges the environments by time', async () => {
       const whole = await cli(['events', 'list', '--limit', '300', '--json']);
       expect(ids(whole)).toHaveLength(251);
       expect(ids(whole).at(-1)).toBe('evt_1');
       expect(whole.err).toBe('');
     });
 
-    it('passes its filters on', async () => {
+    it('sends its filters', async () => {
       const filters = '--event-type shipment.created --since 2026-11-21T09:30:00Z --until 2026-11-22T00:00:00+01:00';
       await cli(['events', 'list', '--workspace', 'Acme', '--environment', 'test', ...filters.split(' ')]);
       expect(service.requests.map(({ query }) => query)).toEqual([
@@ -212,14 +212,14 @@ describe('events', () => {
       ]);
     });
 
-    it('names the workspace where there is none', async () => {
+    it('names the workspace if it has no events', async () => {
       routes['GET /published_events'] = () => ({ data: [], next_cursor: null });
       expect((await cli(['events', 'list', '--workspace', 'Acme'])).out).toBe('none in workspace Acme\n');
       expect(JSON.parse((await cli(['events', 'list', '--json'])).out)).toEqual({ data: [] });
     });
   });
 
-  it('are not kept from whoever writes a file by hand', async () => {
+  it('rejects lines that a user wrote by hand', async () => {
     const file = join(service.folder, 'by-hand.jsonl');
     await writeFile(file, TEXT.replaceAll('\n', '\r\n'));
     expect((await cli(['events', 'import', file])).code).toBe(0);

@@ -26,29 +26,29 @@ const EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
 const MAX_EVENTS_PER_REQUEST = 500;
 /** Maximum size of the events of one request as JSON. The service accepts bodies of up to 8 MiB. */
 const MAX_BYTES_PER_REQUEST = 4_000_000;
-/** Stands for standard input or output instead of a file. */
+/** Operand for standard input or output instead of a file. */
 const STANDARD_STREAM = '-';
 
 export function addEventCommands(events: Command, run: Runner): void {
-  addLimit(addEventFilters(addEnvironment(events.command('list'))), 'the oldest first')
-    .description('list the events that are announced to webhook endpoints')
+  addLimit(addEventFilters(addEnvironment(events.command('list'))), 'oldest first')
+    .description('list the events that are sent to webhook endpoints')
     .action(run(printEvents));
   events
     .command('export')
-    .argument('<file>', 'is made; must not be there; - for standard output')
-    .description('write the events of all shipments to a file, with the workspaces that they name')
+    .argument('<file>', 'file to create; must not exist; - for standard output')
+    .description('write all shipment events, and the workspaces that they belong to, to a file')
     .action(
       run(async (invocation) => {
         const count = await exportEvents(invocation);
-        // Standard output holds the events, and their count at the end.
+        // Standard output holds the exported events, so the count goes to standard error.
         if (invocation.operand === STANDARD_STREAM) invocation.note(`${count} events`);
         else invocation.print.one({ events: count }, () => `${count} events`);
       }),
     );
   events
     .command('import')
-    .argument('<file>', 'as export made it; - for standard input')
-    .description('store the events of a file that are not there yet; may be repeated')
+    .argument('<file>', 'file that events export wrote; - for standard input')
+    .description('store the events of a file that are not stored yet; can be repeated safely')
     .action(
       run(async (invocation) => {
         const count = await importEvents(invocation);
@@ -76,15 +76,15 @@ async function printEvents({ client, print, workspace, options }: Invocation): P
   const all = pages.flatMap(({ data }) => data).sort(compareByTime);
   print.list(all.slice(0, limit), EVENT_COLUMNS, describeEmptyList([workspace]));
   if (all.length > limit || pages.some(({ next_cursor }) => next_cursor !== null))
-    print.hint('there are more, see --limit and --since');
+    print.hint('more events match; use --limit and --since to see them');
 }
 
-/** Compares by time only, so that sorting keeps the order of publication among events of the same time. */
+/** Compares events by time only. A stable sort then keeps the order of publication among events of the same time. */
 function compareByTime(one: EventEnvelope, other: EventEnvelope): number {
   return one.created_at < other.created_at ? -1 : one.created_at > other.created_at ? 1 : 0;
 }
 
-/** A line of an export, as JSON: first all workspaces, then all events, last the number of events. */
+/** One JSON line of an export: first all workspaces, then all events, last the number of events. */
 type TransferLine =
   { readonly workspace: Workspace } | { readonly event: ExportedEvent } | { readonly end: { readonly events: number } };
 type WriteLines = (lines: readonly TransferLine[]) => Promise<unknown>;
@@ -102,7 +102,7 @@ async function exportEvents({ client, operand: path, out, beginStream }: Invocat
     await file.sync();
     return count;
   } catch (error) {
-    // An incomplete file is useless, and would block the next attempt.
+    // An incomplete file is useless, and its existence would block the next export.
     await rm(path, { force: true });
     throw error;
   } finally {
@@ -125,7 +125,7 @@ async function writeEvents(client: AdministrationClient, write: WriteLines): Pro
   return count;
 }
 
-/** Writes to a stream and waits until it accepts more. @throws CliError if its reader closed it */
+/** Writes text to a stream and waits until the stream accepts more. @throws CliError if the reader closed the stream */
 function writeText(out: Output, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     out.write(text, (error) => {
@@ -171,7 +171,7 @@ async function importEvents(invocation: Invocation): Promise<number> {
   }
   const name = path === STANDARD_STREAM ? 'standard input' : path;
   throw new CliError(
-    `${name} is not whole: ${count} events were stored, the last ones are missing`,
+    `${name} is incomplete: ${count} events were stored, the last ones are missing`,
     'validation_failed',
   );
 }
@@ -190,7 +190,7 @@ async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGen
   if (rest !== '') yield rest;
 }
 
-/** Sends lines of the file. A refusal concerns the file, not the usage of the command, so it is no `RefusedError`. */
+/** Sends lines of the file. A rejection concerns the file, not the command's usage, so it is not a `RefusedError`. */
 async function store(client: AdministrationClient, path: string, body: object): Promise<void> {
   try {
     await client.post(path, body);
@@ -206,5 +206,8 @@ function parseLine(text: string): TransferLine {
   } catch {
     // Reported below, as other values that are no objects.
   }
-  throw new CliError('a line of the file is not JSON: is it one that export made?', 'validation_failed');
+  throw new CliError(
+    'the file contains a line that is not JSON; use a file that events export wrote',
+    'validation_failed',
+  );
 }

@@ -5,34 +5,34 @@ import axios from 'axios';
 import type { AxiosResponse, RawAxiosRequestHeaders } from 'axios';
 import { InvalidArgumentError } from 'commander';
 
-/** Headers of a single connection (RFC 9110, 7.6.1), and headers that the next request sets itself. */
+/** Headers of one connection (RFC 9110, 7.6.1), and headers that axios sets for the forwarded request. */
 const CONNECTION_HEADERS = [
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
   ...['host', 'content-length', 'expect'],
 ];
-/** Prevents headers that axios would add. */
+/** Header values that stop axios from adding its defaults. */
 const SUPPRESSED_HEADERS = { accept: false, 'accept-encoding': false, 'user-agent': false };
 const ERROR_MESSAGES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ECONNRESET: 'it closed the connection without an answer',
-  ENOTFOUND: 'there is no such host',
-  ERR_CANCELED: 'the service waits no longer',
+  ECONNREFUSED: 'nothing listens at this address',
+  ECONNRESET: 'the server closed the connection without a response',
+  ENOTFOUND: 'the host is unknown',
+  ERR_CANCELED: 'the service no longer waits for the response',
 };
 
 /** Result of a delivery at the developer's own server. */
 export interface ForwardResult {
-  /** Null without a response. */
+  /** Status of the response; null without a response. */
   readonly status_code: number | null;
-  /** From the request to the end of the response. */
+  /** Milliseconds from the request to the end of the response. */
   readonly duration_ms: number;
-  /** The reason if there is no response. */
+  /** Reason why there is no response; null if there is one. */
   readonly error: string | null;
 }
 
-/** Parses the URL of the developer's server in `--forward-to`; `http://` may be left out. */
+/** Parses the `--forward-to` URL of the developer's server; `http://` is optional. */
 export function parseForwardAddress(text: string): string {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`);
-  if (url === null) throw new InvalidArgumentError('Expected an address, as http://localhost:8080/hooks.');
+  if (url === null) throw new InvalidArgumentError('Expected a URL such as http://localhost:8080/hooks.');
   return url.href;
 }
 
@@ -43,7 +43,7 @@ export function parseSigningSecret(text: string): string {
 
 /** Forwards deliveries with unchanged bodies and headers. */
 export class Forwarder {
-  /** @param secret if given, replaces the signatures with signatures by this secret */
+  /** @param secret if set, the forwarder replaces the signatures with its own, made with this secret */
   constructor(
     readonly url: string,
     private readonly secret: string | undefined,
@@ -53,7 +53,7 @@ export class Forwarder {
     return this.secret !== undefined;
   }
 
-  /** Never throws. Without a response of the developer's server, the answer is 502 with the reason. */
+  /** Forwards a delivery. Never throws: without a response from the developer's server, returns 502 with the reason. */
   async forward(
     request: DeliveryRequest,
   ): Promise<{ readonly answer: DeliveryResponse; readonly forwarded: ForwardResult }> {
@@ -64,7 +64,7 @@ export class Forwarder {
       return { answer, forwarded: { status_code: answer.status, duration_ms: elapsedMs(), error: null } };
     } catch (cause) {
       const error = describeError(cause);
-      const body = Buffer.from(`listen: no answer from ${this.url}: ${error}`);
+      const body = Buffer.from(`listen: no response from ${this.url}: ${error}`);
       const answer = { status: 502, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
       return { answer, forwarded: { status_code: null, duration_ms: elapsedMs(), error } };
     }
@@ -95,7 +95,7 @@ function removeConnectionHeaders<H extends IncomingHttpHeaders | OutgoingHttpHea
   return Object.fromEntries(kept) as H;
 }
 
-/** Signs as the service does: docs/reference/delivery.md#signature. */
+/** Signs a delivery in both formats of the service: docs/reference/delivery.md#signature. */
 function signHeaders(secret: string, id: string, body: Buffer): Readonly<Record<string, string>> {
   const t = Math.floor(Date.now() / 1_000);
   const hmac = (key: string | Buffer, prefix: string) => createHmac('sha256', key).update(prefix).update(body);

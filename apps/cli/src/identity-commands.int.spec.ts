@@ -5,8 +5,8 @@ const EMAIL = 'ann@example.com';
 const PASSWORD = ' a quiet harbour ';
 const LINK = 'http://127.0.0.1:3000/invitation#secret';
 
-/** The commands against a service that knows one user. */
-describe('users, and keys of theirs', () => {
+/** Commands with a service that has one user. */
+describe('users and their keys', () => {
   let service: StubAdministration;
   let answers: Readonly<Record<string, object>>;
 
@@ -53,7 +53,7 @@ describe('users, and keys of theirs', () => {
       'sk_test_1\n',
       { name: 'mine', environment: 'test', user: EMAIL },
     ],
-  ])('%s prints the one thing that matters', async (line, out, body) => {
+  ])('%s prints only the result', async (line, out, body) => {
     expect(await cli(line)).toEqual({ code: 0, out, err: note() });
     expect(await cli(`${line} --workspace Acme`)).toMatchObject({ code: 0, out });
     expect(service.requests.map(({ body }) => body)).toEqual([
@@ -79,7 +79,7 @@ describe('users, and keys of theirs', () => {
     ['as it is', PASSWORD],
     ['without the newline behind it', `${PASSWORD}\n`],
     ['without that of other systems', `${PASSWORD}\r\n`],
-  ])('a password comes through a pipe, %s, and is printed nowhere', async (_what, input) => {
+  ])('a password is read from a pipe, %s, and never printed', async (_what, input) => {
     answers = { 'POST /users': { ...user, status: 'active', invitation_url: null } };
     const line = 'users create --email ann@example.com --role admin --password-stdin';
     const plain = await cli(line, input);
@@ -91,7 +91,7 @@ describe('users, and keys of theirs', () => {
     expect(plain.out + plain.err + json.out + json.err).not.toContain(PASSWORD.trim());
   });
 
-  it('a password is asked for before any service is, and read once where that stops meanwhile', async () => {
+  it('a password is requested before the service starts, and only once if the service stops', async () => {
     let isThere = false;
     const stopping = await startAdministration(() => {
       if (isThere) return { ...user, invitation_url: null };
@@ -110,7 +110,7 @@ describe('users, and keys of theirs', () => {
     expect(await runCommand(stopping.config, line, undefined, '\n')).toEqual({
       code: 2,
       out: '',
-      err: 'error: no password on standard input\n',
+      err: 'error: standard input contains no password\n',
     });
   });
 

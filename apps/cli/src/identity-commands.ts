@@ -22,8 +22,8 @@ const WORKSPACE_COLUMNS: readonly Column<Workspace>[] = [
 export function addWorkspaceCommands(workspaces: Command, run: Runner): void {
   workspaces
     .command('create')
-    .description('make a workspace, and print its id')
-    .requiredOption('--name <name>', 'unique, whatever its case')
+    .description('create a workspace and print its ID')
+    .requiredOption('--name <name>', 'name of the workspace; unique, ignoring case')
     .action(
       run(async ({ client, print, options }) => {
         print.one(await client.post<Workspace>('/workspaces', { name: options['name'] }), ({ id }) => id);
@@ -49,14 +49,17 @@ const USER_COLUMNS: readonly Column<User>[] = [
   ['LAST SEEN', ({ last_seen_at }) => last_seen_at],
 ];
 
-/** Requests name users by e-mail in their bodies, because paths appear in logs. */
+/** Adds the commands for users. Their requests name users by e-mail in the body, because paths appear in logs. */
 export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('create')
-    .description('invite a user, and print the one-time link: it is never shown again')
-    .requiredOption('--email <email>', 'by which they sign in')
-    .addOption(new Option('--role <role>', 'what they may do').choices([...ROLES]).makeOptionMandatory())
-    .option('--password-stdin', 'take a password from standard input instead of inviting, and print the id')
+    .description('invite a user and print the one-time link, which is shown only once')
+    .requiredOption('--email <email>', 'e-mail for signing in')
+    .addOption(new Option('--role <role>', 'permissions of the user').choices([...ROLES]).makeOptionMandatory())
+    .option(
+      '--password-stdin',
+      'read a password from standard input instead of sending an invitation, and print the ID',
+    )
     .action(
       run(
         async ({ client, print, workspace, options, password }) => {
@@ -72,13 +75,13 @@ export function addUserCommands(users: Command, run: Runner): void {
     );
   users
     .command('list')
-    .description('list the users of the workspace, deactivated ones too')
+    .description('list the users of the workspace, including deactivated ones')
     .action(run((invocation) => printAll(invocation, '/users', USER_COLUMNS)));
   users
     .command('set-role')
     .argument('<email>', 'e-mail of the user')
-    .addArgument(new Argument('<role>', 'what they may do from now on').choices([...ROLES]))
-    .description('give a user another role; their keys and sessions have it within 5 s')
+    .addArgument(new Argument('<role>', 'new role of the user').choices([...ROLES]))
+    .description('change the role of a user; takes effect on their keys and sessions within 5 s')
     .action(
       run(async ({ client, print, workspace, operands: [email, role] }) => {
         const changed = await client.post<User>('/users/set_role', { workspace, email, role });
@@ -88,7 +91,7 @@ export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('deactivate')
     .argument('<email>', 'e-mail of the user')
-    .description('end the sessions and keys of a user')
+    .description('deactivate a user: end their sessions and keys')
     .action(
       run(async ({ client, print, workspace, operand: email }) => {
         const deactivated = await client.post<User>('/users/deactivate', { workspace, email });
@@ -98,7 +101,7 @@ export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('reset-password')
     .argument('<email>', 'e-mail of the user')
-    .description('print a one-time link where a user sets a new password: it is never shown again')
+    .description('print a one-time link to set a new password, which is shown only once')
     .action(
       run(async ({ client, print, workspace, operand: email }) => {
         const reset = await client.post<PasswordReset>('/users/reset_password', { workspace, email });
@@ -124,13 +127,15 @@ const KEY_COLUMNS: readonly Column<ApiKey>[] = [
 export function addKeyCommands(keys: Command, run: Runner): void {
   keys
     .command('create')
-    .description('make an API key of a new service account or of a user, and print it: it is never shown again')
-    .requiredOption('--name <name>', 'what the key is for')
+    .description('create an API key for a new service account or for a user, and print it; the key is shown only once')
+    .requiredOption('--name <name>', 'purpose of the key')
     .addOption(
-      new Option('--environment <environment>', 'what the key sees').choices([...ENVIRONMENTS]).makeOptionMandatory(),
+      new Option('--environment <environment>', 'environment of the key')
+        .choices([...ENVIRONMENTS])
+        .makeOptionMandatory(),
     )
     .addOption(new Option('--role <role>', 'role of the service account').choices([...ROLES]).conflicts('user'))
-    .option('--user <email>', 'whose key it is: it may do what they may do')
+    .option('--user <email>', 'owner of the key, who determines its permissions')
     .action(
       run(
         async ({ client, print, workspace, options }) => {
@@ -140,18 +145,18 @@ export function addKeyCommands(keys: Command, run: Runner): void {
         },
         ({ options: { role, user } }) => {
           if (role === undefined && user === undefined)
-            throw new UsageError('name a role with --role or a user with --user');
+            throw new UsageError('specify a role with --role or a user with --user');
         },
       ),
     );
   keys
     .command('list')
-    .description('list the API keys of the workspace, revoked ones too')
+    .description('list the API keys of the workspace, including revoked ones')
     .action(run((invocation) => printAll(invocation, '/keys', KEY_COLUMNS)));
   keys
     .command('revoke')
-    .argument('<id>', 'id of the key, key_…')
-    .description('make an API key invalid for good')
+    .argument('<id>', 'ID of the key, key_…')
+    .description('revoke an API key permanently')
     .action(
       run(async ({ client, print, workspace, operand }) => {
         const revoked = await client.post<ApiKey>(`/keys/${encodeURIComponent(operand)}/revoke`, { workspace });

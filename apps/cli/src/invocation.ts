@@ -5,7 +5,7 @@ import type { Output, Printer } from './terminal.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** The input and the tools of a command. */
+/** Input and tools of a command. */
 export interface Invocation {
   readonly client: AdministrationClient;
   /** True if the service also delivers webhooks; false if it was started for this command only. */
@@ -22,78 +22,81 @@ export interface Invocation {
   /** Standard output and input, for data that is not a printed result. */
   readonly out: Output;
   readonly input: NodeJS.ReadableStream;
-  /** Must be called before reading or writing such data. @throws CliError on the second call, as streams cannot restart */
+  /**
+   * Reserves standard input or output for such data; call it before reading or writing. @throws CliError on the second
+   * call, because streams cannot restart
+   */
   readonly beginStream: () => void;
-  /** A password from standard input, read once. @throws UsageError */
+  /** Reads a password from standard input, once. @throws UsageError */
   readonly password: () => Promise<string>;
-  /** Asks the user at the terminal; true without a terminal. */
+  /** Asks the user at the terminal; returns true without a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Prints a message besides the results. */
+  /** Prints a message to standard error. */
   readonly note: (text: string) => void;
 }
 type Action = (...args: unknown[]) => Promise<void>;
 export type LocalInvocation = Omit<Invocation, 'client' | 'isServing'>;
 /**
- * Makes a commander action from a command.
+ * Returns a commander action that runs the command.
  * @param check runs before a service is called or started; throws UsageError for conflicting options or missing input
  */
 export type Runner = (
   command: (invocation: Invocation) => Promise<void>,
   check?: (invocation: LocalInvocation) => void | Promise<void>,
 ) => Action;
-/** Makes a commander action from a command that needs no service on the data folder. */
+/** Returns a commander action that runs a command without a service on the data folder. */
 export type LocalRunner = (command: (invocation: LocalInvocation) => Promise<void>) => Action;
 
 export function addEnvironment(command: Command): Command {
   return command.addOption(
-    new Option('--environment <environment>', 'one environment only').choices([...ENVIRONMENTS]),
+    new Option('--environment <environment>', 'only this environment').choices([...ENVIRONMENTS]),
   );
 }
 
 export function addEventFilters(command: Command): Command {
   return command
-    .addOption(new Option('--event-type <type>', 'only those of such events').choices([...EVENT_TYPES]))
-    .option('--since <time>', 'only those of events of this time or later, as 2026-11-21T09:30:00Z', parseTimestamp)
-    .option('--until <time>', 'only those of events of this time or earlier', parseTimestamp);
+    .addOption(new Option('--event-type <type>', 'only events of this type').choices([...EVENT_TYPES]))
+    .option('--since <time>', 'only events at or after this time, such as 2026-11-21T09:30:00Z', parseTimestamp)
+    .option('--until <time>', 'only events at or before this time', parseTimestamp);
 }
 
 export function addDeliveryFilters(command: Command): Command {
-  return addEventFilters(command.option('--endpoint <id>', 'only those to this endpoint, whe_…'));
+  return addEventFilters(command.option('--endpoint <id>', 'only deliveries to this endpoint, whe_…'));
 }
 
 export function addDeadLetterFilters(command: Command): Command {
   return addDeliveryFilters(command).addOption(
-    new Option('--reason <code>', 'only those that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
+    new Option('--reason <code>', 'only deliveries that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
   );
 }
 
 export function addStatus(command: Command): Command {
-  return command.option('--status <statuses>', 'only those of these statuses, separated by commas', parseStatuses);
+  return command.option('--status <statuses>', 'only these statuses, separated by commas', parseStatuses);
 }
 
-/** @param order items are listed if more match, for example "the newest first" */
+/** @param order order of the items, for example "newest first" */
 export function addLimit(command: Command, order: string): Command {
-  return command.option('--limit <number>', `most to list, ${order}`, parsePositiveInteger, DEFAULT_LIMIT);
+  return command.option('--limit <number>', `maximum number of items, ${order}`, parsePositiveInteger, DEFAULT_LIMIT);
 }
 
-/** Query parameters of all values that are defined. */
+/** Returns the query parameters of all defined values. */
 export function toQuery(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const defined = Object.entries(params).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined.map(([name, value]) => [name, String(value)]));
 }
 
 function parsePositiveInteger(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from 1 on.');
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Expected a positive whole number.');
   return Number(text);
 }
 
 function parseStatuses(text: string): string {
   if (text.split(',').every((status) => DELIVERY_STATUSES.some((known) => known === status))) return text;
-  throw new InvalidArgumentError(`Allowed are ${DELIVERY_STATUSES.join(', ')}.`);
+  throw new InvalidArgumentError(`Allowed: ${DELIVERY_STATUSES.join(', ')}.`);
 }
 
-/** Refuses invalid times before a service is started. */
+/** Rejects invalid times before a service is started. */
 function parseTimestamp(text: string): string {
   if (/^\d{4}-\d\d-\d\dT\S+(?:Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw new InvalidArgumentError('Expected a time with its offset, as 2026-11-21T09:30:00Z.');
+  throw new InvalidArgumentError('Expected a time with an offset, such as 2026-11-21T09:30:00Z.');
 }

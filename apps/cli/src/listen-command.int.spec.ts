@@ -7,14 +7,14 @@ const refusal = (param: string, message: string): object => ({
   error: { message: 'The request has invalid fields.', details: [{ param, code: 'invalid_value', message }] },
 });
 
-/** Something else that listens on this machine. */
+/** Another server that listens on this machine. */
 async function server(): Promise<Server> {
   const made = createServer();
   await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
   return made;
 }
 const portNow = (of: Server): number => (of.address() as AddressInfo).port;
-/** Which is free from then on. */
+/** The port is free afterwards. */
 async function portOf(of: Server): Promise<number> {
   const port = portNow(of);
   await new Promise((resolve) => of.close(resolve));
@@ -38,11 +38,11 @@ describe('listen', () => {
     data: { shipment_id: 'shp_a', external_id: 'PO-1', milestone: { code: 'vessel_departed' } },
   };
 
-  it('registers itself, prints what comes, and deletes its endpoint in the end', async () => {
+  it('registers an endpoint, prints deliveries, and deletes the endpoint when it ends', async () => {
     const { ended, out, err, interrupt } = listen(['--events', 'milestone.recorded,shipment.created']);
     await eventually(() => expect(out()).toContain('Ctrl-C'));
     expect(out()).toMatch(
-      /^whe_a listens at http:\/\/127\.0\.0\.1:\d+\/webhooks for milestone.recorded, shipment.created; Ctrl-C ends it\n$/,
+      /^whe_a listens at http:\/\/127\.0\.0\.1:\d+\/webhooks for milestone.recorded, shipment.created; press Ctrl-C to stop\n$/,
     );
     expect(api.created).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/webhooks$/),
@@ -73,7 +73,7 @@ describe('listen', () => {
     await expect(send(event)).rejects.toThrow();
   });
 
-  it('takes the key and the port from the command line, and prints JSON', async () => {
+  it('reads the key and the port from the command line, and prints JSON', async () => {
     const { ended, out, interrupt } = listen(['--key', 'sk_test_line', '--json']);
     await eventually(() => expect(api.requests).toContain(`POST ${ENDPOINT}/enable`));
     await send(event);
@@ -85,7 +85,7 @@ describe('listen', () => {
     expect(out()).toContain('"endpoint_id": "whe_a"');
   });
 
-  it('survives what is no delivery', async () => {
+  it('ignores requests that are not deliveries', async () => {
     const { ended, out, interrupt } = listen();
     await eventually(() => expect(out()).toContain('Ctrl-C'));
     expect((await send({ data: null }, 'whsec_other')).status).toBe(400);
@@ -108,18 +108,18 @@ describe('listen', () => {
       ],
       [DELETED],
     ],
-  ] as const)('says how to allow receivers on this machine %s', async (_when, route, answered, last) => {
+  ] as const)('reports how to allow receivers on this machine %s', async (_when, route, answered, last) => {
     api.responses = { [route]: answered };
     const { ended, out, err } = listen();
     expect(await ended).toBe(1);
     expect(out()).toBe('');
     expect(err()).toBe(
-      'error: the service sends nothing to this machine (the host is this machine): start it with npm run dev to allow that\n',
+      'error: the service does not deliver to this machine (the host is this machine): start it with npm run dev to allow that\n',
     );
     expect(api.requests.slice(api.requests.indexOf(route) + 1)).toEqual(last);
   });
 
-  it('fails in one line when it is not let in, nor answered', async () => {
+  it('fails in one line if the API refuses it or does not respond', async () => {
     const unauthorized = { error: { message: 'The API key is not valid.', details: [] } };
     api.responses = { 'POST /v1/webhook_endpoints': [401, unauthorized] };
     let listening = listen();
@@ -130,24 +130,24 @@ describe('listen', () => {
     listening = listen([], {});
     expect([await listening.ended, listening.err()]).toEqual([
       2,
-      'error: give an API key with --key or API_KEY: see keys create\n',
+      'error: specify an API key with --key or API_KEY; create one with keys create\n',
     ]);
     listening = listen(['--url', 'http://127.0.0.1:1']);
     expect(await listening.ended).toBe(1);
-    expect(listening.err()).toMatch(/^error: no answer from http:\/\/127\.0\.0\.1:1: [^\n]+\n$/);
+    expect(listening.err()).toMatch(/^error: no response from http:\/\/127\.0\.0\.1:1: [^\n]+\n$/);
     expect(listening.err()).not.toContain('sk_test_env');
   });
 
-  it('says so when its endpoint stays', async () => {
-    api.responses = { [DELETED]: [503, { error: { message: 'The document store does not answer.', details: [] } }] };
+  it('reports that its endpoint could not be deleted', async () => {
+    api.responses = { [DELETED]: [503, { error: { message: 'The document store does not respond.', details: [] } }] };
     const { ended, out, interrupt } = listen();
     await eventually(() => expect(out()).toContain('Ctrl-C'));
     interrupt();
     expect(await ended).toBe(0);
-    expect(out()).toMatch(/whe_a could not be deleted, do it by hand: The document store does not answer\.\n$/);
+    expect(out()).toMatch(/whe_a could not be deleted; delete it yourself: The document store does not respond\.\n$/);
   });
 
-  it('deletes what one that was killed has left, and what is at its own port; nothing else', async () => {
+  it('deletes the endpoint of a killed listen, and any at its own port, but no others', async () => {
     const free = await portOf(await server());
     const taken = await server();
     const own = await portOf(await server());
@@ -174,7 +174,7 @@ describe('listen', () => {
     ]);
     expect(out()).toContain(
       ['whe_killed', 'whe_own']
-        .map((id) => `${id} is deleted: the listen that it was of ended without doing so\n`)
+        .map((id) => `${id} is deleted: the listen command that created it ended without deleting it\n`)
         .join(''),
     );
     interrupt();

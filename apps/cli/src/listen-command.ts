@@ -17,29 +17,29 @@ import { CliError, RefusedError, UsageError } from './config.ts';
 import { parseForwardAddress, type ForwardResult, Forwarder, parseSigningSecret } from './forwarder.ts';
 import type { Invocation, LocalRunner } from './invocation.ts';
 
-/** Errors of a verification that the settings of the service cause, not the receiver. */
+/** Verification error codes caused by the service's settings, not by the receiver. */
 const FORBIDDEN_URL_CODES: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
 const HTTP_GONE = 410;
 
 export function addListenCommand(listen: Command, run: LocalRunner, apiKey: string | undefined): void {
   addPublicApiOptions(listen)
-    .description('receive webhooks on this machine, and print or forward them; the key says of which workspace')
-    .option('--events <types>', 'types of events, separated by commas; * for the six standard ones', '*')
-    .option('--port <port>', 'port to listen on; any free one by default', parsePort, 0)
+    .description('receive webhooks on this machine and print or forward them; the API key selects the workspace')
+    .option('--events <types>', 'event types, separated by commas; * for the six standard types', '*')
+    .option('--port <port>', 'port to listen on; a free port by default', parsePort, 0)
     .option(
       '--forward-to <address>',
-      'your own server, as http://localhost:8080/hooks: what it answers counts',
+      'URL of your server, such as http://localhost:8080/hooks, whose response is returned to the service',
       parseForwardAddress,
     )
     .option(
       '--secret <whsec>',
-      'sign what is forwarded with this secret, so that your server keeps its own',
+      'sign forwarded deliveries with this secret, so that your server keeps its own',
       parseSigningSecret,
     )
     .action(
       run(async (invocation) => {
         const { events, port, forwardTo, secret } = invocation.options;
-        if (secret !== undefined && forwardTo === undefined) throw new UsageError('--secret is for --forward-to');
+        if (secret !== undefined && forwardTo === undefined) throw new UsageError('--secret requires --forward-to');
         const api = createPublicApi(invocation, apiKey);
         const forwarder =
           forwardTo === undefined ? undefined : new Forwarder(String(forwardTo), secret as string | undefined);
@@ -50,7 +50,8 @@ export function addListenCommand(listen: Command, run: LocalRunner, apiKey: stri
 }
 
 function parsePort(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('Expected a port.');
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('Expected a port number from 0 to 65535.');
   return Number(text);
 }
 
@@ -60,7 +61,7 @@ interface ListenOptions {
   readonly forwarder: Forwarder | undefined;
 }
 
-/** A receiver on this machine, and its endpoint, which is deleted in the end. */
+/** A receiver on this machine and its endpoint, which is deleted when the command ends. */
 class Listening {
   private lastEvent: string | undefined;
 
@@ -79,15 +80,15 @@ class Listening {
         await this.enable(id, receiver.url);
         for (const left of await deleteAbandonedEndpoints(this.api, { id, url: receiver.url })) {
           const deleted = { endpoint_id: left, deleted: true };
-          print.one(deleted, () => `${left} is deleted: the listen that it was of ended without doing so`);
+          print.one(deleted, () => `${left} is deleted: the listen command that created it ended without deleting it`);
         }
         this.printStart(id, receiver.url, secret);
         await this.runTypedCommands(id);
       } finally {
-        // Printed and not thrown, because it would replace the error that ended the command.
+        // A failed deletion is printed, not thrown, because it would replace the error that ended the command.
         await this.api.receive(this.api.client.webhookEndpoints.delete(id)).catch(({ message }: Error) => {
           const left = { endpoint_id: id, error: message };
-          print.one(left, () => `${id} could not be deleted, do it by hand: ${message}`);
+          print.one(left, () => `${id} could not be deleted; delete it yourself: ${message}`);
         });
       }
     } finally {
@@ -128,7 +129,10 @@ class Listening {
     const { last_verification } = await receive(client.webhookEndpoints.verify(id));
     const error = last_verification?.error;
     if (error && FORBIDDEN_URL_CODES.has(error.code)) throw createRefusal(error.message);
-    if (error) throw new CliError(`the service did not get its challenge answered at ${receiverUrl}: ${error.message}`);
+    if (error)
+      throw new CliError(
+        `the service received no valid response to its challenge from ${receiverUrl}: ${error.message}`,
+      );
     await receive(client.webhookEndpoints.enable(id));
   }
 
@@ -138,17 +142,17 @@ class Listening {
     const about = { endpoint_id, url, event_types };
     const types = event_types.join(', ');
     if (forwarder === undefined) {
-      print.one(about, () => `${endpoint_id} listens at ${url} for ${types}; Ctrl-C ends it`);
+      print.one(about, () => `${endpoint_id} listens at ${url} for ${types}; press Ctrl-C to stop`);
     } else {
-      const text = `${endpoint_id} forwards to ${forwarder.url} what comes for ${types}; Ctrl-C ends it`;
-      // A server with its own secret does not need that of the endpoint.
+      const text = `${endpoint_id} forwards to ${forwarder.url} events of type ${types}; press Ctrl-C to stop`;
+      // A server with its own secret does not need the endpoint's secret.
       const secretFields = forwarder.hasOwnSecret ? {} : { secret };
       print.one({ ...about, forward_to: forwarder.url, ...secretFields }, () => text);
       if (!forwarder.hasOwnSecret) print.hint(`Your server checks signatures with ${secret}`);
     }
     if (isTerminal(input) && isTerminal(out))
       print.hint(
-        'Type "resend" to have the last event sent again, "resend evt_…" any other, "test TYPE" for an invented one.',
+        'Type "resend" to send the last event again, "resend evt_…" for another event, or "test TYPE" for an example event.',
       );
   }
 
@@ -159,7 +163,7 @@ class Listening {
       [
         'resend',
         async (event = this.lastEvent) => {
-          if (event === undefined) throw new UsageError('nothing came yet: name an event, evt_…');
+          if (event === undefined) throw new UsageError('no event received yet: specify an event, evt_…');
           const sent = await resendEvent(this.api, id, event, signal);
           if (sent === undefined) throw createNotSubscribedError(event, [id]);
           print.one(sent, formatResult);
@@ -181,7 +185,9 @@ class Listening {
 }
 
 function createRefusal(reason: string): CliError {
-  return new CliError(`the service sends nothing to this machine (${reason}): start it with npm run dev to allow that`);
+  return new CliError(
+    `the service does not deliver to this machine (${reason}): start it with npm run dev to allow that`,
+  );
 }
 
 function isTerminal(stream: object): boolean {
@@ -195,15 +201,15 @@ function waitForAbort(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The line for a delivery that is not forwarded. */
+/** Formats a delivery that is not forwarded. */
 function formatReceived({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
   const at = receivedAt.toISOString();
-  // Without a valid signature, the content may be forged, so it is not shown.
+  // Content without a valid signature may be forged, so it is not shown.
   if (verdict !== 'valid') return `${at}  refused  (signature ${verdict})`;
   return `${at}  ${formatEvent(event)}  (signature valid${repeated ? ', repeated' : ''})`;
 }
 
-/** The line for a delivery that was forwarded. */
+/** Formats a delivery that was forwarded. */
 function formatForwarded(
   { event, repeated, receivedAt }: ReceivedDelivery,
   forwarded: ForwardResult,
@@ -217,21 +223,21 @@ function formatOutcome(
   { status_code: status, duration_ms, error }: ForwardResult,
   url: string,
 ): string {
-  if (status === null) return `no answer from ${url} after ${duration_ms} ms: ${error}`;
+  if (status === null) return `no response from ${url} after ${duration_ms} ms: ${error}`;
   const answered = `${status} in ${duration_ms} ms`;
   if (status >= 200 && status < 300) return answered;
   // A 410 response to a sandbox event does not disable the endpoint.
   if (status === HTTP_GONE && !sandbox)
-    return `${answered}: for the service you are gone, it sends nothing more; start listen again`;
-  return `${answered}: failed${status >= 300 && status < 400 ? ', redirects are not followed' : ''}`;
+    return `${answered}: the service disables the endpoint and sends nothing more; start listen again`;
+  return `${answered}: failed${status >= 300 && status < 400 ? ' (redirects are not followed)' : ''}`;
 }
 
 function formatEvent(event: EventEnvelope): string {
-  return `${event.type.padEnd(20)}  ${event.id}  ${about(event)}`;
+  return `${event.type.padEnd(20)}  ${event.id}  ${describeSubject(event)}`;
 }
 
-/** A short text about the subject of an event. */
-function about({ data }: EventEnvelope): string {
+/** Returns a short description of an event's subject. */
+function describeSubject({ data }: EventEnvelope): string {
   const { shipment_id, external_id, milestone, exception, changes } = data as Readonly<
     Record<string, Readonly<Record<string, JsonValue>> | string | null | undefined>
   >;
@@ -240,12 +246,12 @@ function about({ data }: EventEnvelope): string {
   return [external_id ?? shipment_id, subject].filter((part) => part !== undefined && part !== '').join(' ');
 }
 
-/** Commands that a user may type, by their first word; each receives the second word. */
+/** Commands that a user may type, by their first word. Each command receives the second word. */
 type TypedCommands = ReadonlyMap<string, (argument: string | undefined) => Promise<void>>;
 
 /**
- * Runs typed commands, one after the other, until the input ends or `signal` aborts.
- * @param report receives the error of a line
+ * Runs typed commands one after the other, until the input ends or `signal` aborts.
+ * @param report receives the error of a command
  */
 async function runLines(
   input: NodeJS.ReadableStream,
@@ -255,7 +261,7 @@ async function runLines(
 ): Promise<void> {
   const lines = createInterface({ input, terminal: false });
   const failed = ({ message }: Error) => {
-    // An attempt that the end of the command interrupted is not an error.
+    // An attempt that was interrupted by the end of the command is not an error.
     if (!signal.aborted) report(message);
   };
   const close = () => lines.close();
@@ -266,7 +272,7 @@ async function runLines(
       const [name = '', argument] = line.trim().split(/\s+/);
       const command = commands.get(name);
       if (command) await command(argument).catch(failed);
-      else if (name !== '') report(`no such command: ${name}; there are ${[...commands.keys()].join(', ')}`);
+      else if (name !== '') report(`unknown command ${name}; available: ${[...commands.keys()].join(', ')}`);
     }
   } finally {
     signal.removeEventListener('abort', close);

@@ -17,11 +17,11 @@ const SENT_BEFORE = { [DELIVERIES]: [200, { data: [{ id: 'dlv_a' }], next_cursor
 
 describe('listen --forward-to', () => {
   let api: StubApi;
-  /** The developer's own. */
+  /** The developer's own server. */
   let server: Server;
   let address: string;
   let came: { url: string | undefined; headers: IncomingHttpHeaders; body: string }[];
-  /** Undefined: nothing, ever. */
+  /** Undefined: the server never responds. */
   let answer: readonly [status: number, headers: OutgoingHttpHeaders, body: string] | undefined;
   let waiting: ServerResponse[];
   let listening: RunningListen;
@@ -61,10 +61,10 @@ describe('listen --forward-to', () => {
   }
   const printed = async (text: string | RegExp) => eventually(() => expect(listening.out()).toMatch(text));
 
-  it('hands on body and headers as they came, and prints status and latency', async () => {
+  it('forwards body and headers unchanged, and prints status and latency', async () => {
     await forward();
     expect(listening.out()).toBe(
-      `whe_a forwards to http://${address} what comes for *; Ctrl-C ends it\nYour server checks signatures with ${SECRET}\n`,
+      `whe_a forwards to http://${address} events of type *; press Ctrl-C to stop\nYour server checks signatures with ${SECRET}\n`,
     );
     expect((await api.send(EVENT)).status).toBe(204);
     const [delivery] = came;
@@ -83,9 +83,9 @@ describe('listen --forward-to', () => {
     [200, { 'x-own': 'yes' }, /→ 200 in \d+ ms\n$/],
     [500, {}, /→ 500 in \d+ ms: failed\n$/],
     [503, { 'retry-after': '7' }, /→ 503 in \d+ ms: failed\n$/],
-    [302, { location: '/elsewhere' }, /→ 302 in \d+ ms: failed, redirects are not followed\n$/],
-    [410, {}, /→ 410 in \d+ ms: for the service you are gone, it sends nothing more; start listen again\n$/],
-  ])('answers the service with the %i that the server answered', async (status, headers, line) => {
+    [302, { location: '/elsewhere' }, /→ 302 in \d+ ms: failed (redirects are not followed)\n$/],
+    [410, {}, /→ 410 in \d+ ms: the service disables the endpoint and sends nothing more; start listen again\n$/],
+  ])('returns the %i that the server responded', async (status, headers, line) => {
     answer = [status, headers, 'of the server'];
     await forward();
     const answered = await api.send(EVENT);
@@ -95,43 +95,43 @@ describe('listen --forward-to', () => {
     await printed(line);
   });
 
-  it('says nothing of the service to which it is gone where it was a sandbox event', async () => {
+  it('does not report a disabled endpoint after 410 to a sandbox event', async () => {
     answer = [410, {}, ''];
     await forward();
     await api.send({ ...EVENT, sandbox: true });
     await printed(/→ 410 in \d+ ms: failed\n$/);
   });
 
-  it('hands a compressed answer through as it is', async () => {
-    // What it says to be is not looked into.
+  it('returns a compressed response unchanged', async () => {
+    // The content encoding is not checked.
     answer = [200, { 'content-encoding': 'br' }, ''];
     await forward();
     const answered = await api.send(EVENT);
     expect([answered.status, answered.headers.get('content-encoding')]).toEqual([200, 'br']);
   });
 
-  it('forwards nothing that is not signed', async () => {
+  it('forwards nothing without a valid signature', async () => {
     await forward();
     expect((await api.send(EVENT, 'whsec_other')).status).toBe(400);
     await printed('refused  (signature wrong_signature)');
     expect(came).toEqual([]);
   });
 
-  it('says plainly that nothing listens there, also to the service', async () => {
+  it('reports that nothing listens at the address, also to the service', async () => {
     listening = listen(api, ['--forward-to', 'http://127.0.0.1:1/hooks']);
     await printed('Ctrl-C');
     const answered = await api.send(EVENT);
-    const why = 'nothing listens there (ECONNREFUSED)';
+    const why = 'nothing listens at this address (ECONNREFUSED)';
     expect([answered.status, await answered.text()]).toEqual([
       502,
-      `listen: no answer from http://127.0.0.1:1/hooks: ${why}`,
+      `listen: no response from http://127.0.0.1:1/hooks: ${why}`,
     ]);
     await printed(
-      /→ no answer from http:\/\/127\.0\.0\.1:1\/hooks after \d+ ms: nothing listens there \(ECONNREFUSED\)\n$/,
+      /→ no response from http:\/\/127\.0\.0\.1:1\/hooks after \d+ ms: nothing listens at this address \(ECONNREFUSED\)\n$/,
     );
   });
 
-  it('waits no longer than the service does', async () => {
+  it('does not wait longer than the service', async () => {
     answer = undefined;
     await forward();
     const patience = new AbortController();
@@ -139,11 +139,13 @@ describe('listen --forward-to', () => {
     await eventually(() => expect(waiting).toHaveLength(1));
     patience.abort();
     await expect(sent).rejects.toThrow();
-    await printed(/→ no answer from \S+ after \d+ ms: the service waits no longer \(ERR_CANCELED\)\n$/);
+    await printed(
+      /→ no response from \S+ after \d+ ms: the service no longer waits for the response \(ERR_CANCELED\)\n$/,
+    );
     await eventually(() => expect(waiting[0]?.destroyed).toBe(true));
   });
 
-  it('signs anew with a secret that the server keeps, in both forms', async () => {
+  it('replaces the signatures in both formats with those of a secret that the server keeps', async () => {
     await forward(['--secret', OWN_SECRET]);
     expect(listening.out()).not.toMatch(/whsec_/);
     expect((await api.send(EVENT)).status).toBe(204);
@@ -162,7 +164,7 @@ describe('listen --forward-to', () => {
     });
   });
 
-  it('prints JSON, with the secret at first and each outcome', async () => {
+  it('prints JSON, with the secret first and then each result', async () => {
     answer = [500, {}, ''];
     await forward(['--json']);
     const first = JSON.parse(listening.out()) as object;
@@ -177,12 +179,12 @@ describe('listen --forward-to', () => {
     );
   });
 
-  it('has an event sent again when that is typed, and goes on whatever is typed', async () => {
+  it('sends an event again when the user types resend, and continues after invalid input', async () => {
     const typed = new PassThrough();
     await forward([], typed);
     typed.write('resend\nresend evt_0\nnonsense\n\n');
     await eventually(() => expect(listening.err().split('\n')).toHaveLength(4));
-    expect(listening.err()).toMatch(/nothing came yet[^]*no such command: nonsense; there are resend, test\n$/);
+    expect(listening.err()).toMatch(/no event received yet[^]*unknown command nonsense; available: resend, test\n$/);
     api.responses = SENT_BEFORE;
     await api.send(EVENT);
     typed.write('resend\ntest shipment.created\n');
@@ -218,13 +220,13 @@ describe('events resend', () => {
   const resend = (...line: string[]) =>
     runCommand(loadConfig({ API_KEY: 'sk_test_env' }), ['events', 'resend', 'evt_1', '--url', api.url, ...line]);
 
-  it('has the service send it to every listen that runs', async () => {
+  it('sends the event to every running listen', async () => {
     api.responses = { ...endpoints('enabled'), ...SENT_BEFORE };
     expect(await resend()).toEqual({ code: 0, out: 'evt_1 is sent to whe_a again\n', err: '' });
     expect(api.requests).toEqual([LIST, DELIVERIES, RETRY]);
   });
 
-  it('or to the endpoint that is named', async () => {
+  it('or to the specified endpoint', async () => {
     api.responses = SENT_BEFORE;
     expect((await resend('--endpoint', 'whe_a', '--json')).out).toContain('"delivery_id": "dlv_a"');
     expect(api.requests).toEqual([DELIVERIES, RETRY]);
@@ -235,7 +237,7 @@ describe('events resend', () => {
   const created_at = '2026-11-21T09:30:00.000Z';
   const replay = (status: string, matched: number) => [200, { id: 'rpl_a', status, matched }] as const;
 
-  it('replays the moment of one that was never sent there', async () => {
+  it('replays the millisecond of an event that was never sent to the endpoint', async () => {
     api.responses = {
       ...NEVER,
       'GET /v1/events/evt_1': [200, { id: 'evt_1', type: 'shipment.created', created_at }],
@@ -251,10 +253,12 @@ describe('events resend', () => {
       statuses: ['missed'],
     });
     api.responses = { ...api.responses, 'GET /v1/webhook_replays/rpl_a': replay('completed', 0) };
-    expect((await resend('--endpoint', 'whe_a')).err).toBe('error: evt_1 is of a type that whe_a did not ask for\n');
+    expect((await resend('--endpoint', 'whe_a')).err).toBe(
+      'error: evt_1 has a type to which whe_a is not subscribed\n',
+    );
   });
 
-  it('goes on with the others where one does not ask for such events', async () => {
+  it('continues with the others if one endpoint is not subscribed to the type', async () => {
     const of = (id: string) => ({ id, description: 'cli listen', status: 'enabled' });
     const page = (...data: object[]) => [200, { data, next_cursor: null, has_more: false }] as const;
     api.responses = {
@@ -268,12 +272,12 @@ describe('events resend', () => {
     expect(await resend()).toEqual({ code: 0, out: 'evt_1 is sent to whe_a again\n', err: '' });
   });
 
-  it('says where nobody listens', async () => {
+  it('reports that no listen is running', async () => {
     api.responses = endpoints('disabled');
     expect(await resend()).toEqual({
       code: 1,
       out: '',
-      err: 'error: no listen runs with a key of this workspace and environment: start one, or name an --endpoint\n',
+      err: 'error: no listen is running with a key of this workspace and environment: start one, or specify --endpoint\n',
     });
   });
 });

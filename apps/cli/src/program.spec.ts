@@ -14,7 +14,7 @@ describe('the command line', () => {
     config = loadConfig({ DATA_DIR: join(folder, 'data') });
   });
   afterAll(async () => {
-    // a mistake on the command line starts nothing
+    // A usage error starts no service.
     await expect(stat(config.dataDir)).rejects.toThrow('ENOENT');
     await rm(folder, { recursive: true });
   });
@@ -33,7 +33,7 @@ describe('the command line', () => {
       ['keys', 'create', '--name', 'x', '--role', 'viewer'],
       "required option '--environment <environment>' not specified",
     ],
-    [['keys', 'create', '--name', 'x', '--environment', 'live'], 'name a role with --role or a user with --user'],
+    [['keys', 'create', '--name', 'x', '--environment', 'live'], 'specify a role with --role or a user with --user'],
     [
       ['keys', 'create', '--name', 'x', '--environment', 'live', '--role', 'viewer', '--user', 'ann@example.com'],
       "option '--role <role>' cannot be used with option '--user <email>'",
@@ -47,7 +47,10 @@ describe('the command line', () => {
     [['users', 'create', '--email', 'ann@example.com'], "required option '--role <role>' not specified"],
     [['users', 'create', '--email', 'a@b.c', '--role', 'root'], 'Allowed choices are viewer, operator, feed'],
     [['users', 'create', '--email', 'a@b.c', '--role', 'admin', '--password', 'x'], "unknown option '--password'"],
-    [['users', 'create', '--email', 'a@b.c', '--role', 'admin', '--password-stdin'], 'no password on standard input'],
+    [
+      ['users', 'create', '--email', 'a@b.c', '--role', 'admin', '--password-stdin'],
+      'standard input contains no password',
+    ],
     [['users', 'set-role', 'ann@example.com'], "missing required argument 'role'"],
     [['users', 'set-role', 'ann@example.com', 'root'], 'Allowed choices are viewer, operator, feed, developer, admin'],
     [['users', 'deactivate'], "missing required argument 'email'"],
@@ -56,11 +59,11 @@ describe('the command line', () => {
     [['deliveries'], 'no command given'],
     [['deliveries', 'show'], "missing required argument 'id'"],
     [['deliveries', 'show', 'dlv_a', 'dlv_b'], 'too many arguments'],
-    [['deliveries', 'list', '--limit', 'many'], 'Expected a whole number from 1 on.'],
-    [['deliveries', 'list', '--limit', '0'], 'Expected a whole number from 1 on.'],
+    [['deliveries', 'list', '--limit', 'many'], 'Expected a positive whole number.'],
+    [['deliveries', 'list', '--limit', '0'], 'Expected a positive whole number.'],
     [['deliveries', 'list', '--environment', 'prod'], 'Allowed choices are live, test'],
     [['deliveries', 'list', '--event-type', 'shipment.exploded'], 'Allowed choices are shipment.created'],
-    [['deliveries', 'list', '--status', 'pending,lost'], 'Allowed are pending, retrying, succeeded'],
+    [['deliveries', 'list', '--status', 'pending,lost'], 'Allowed: pending, retrying, succeeded'],
     [['deliveries', 'list', '--since', 'yesterday'], 'Expected a time with its offset'],
     [['deliveries', 'list', '--until', '2026-11-21T09:30:00'], 'Expected a time with its offset'],
     [['deliveries', 'list', '--until', '2026-13-21T09:30:00Z'], 'Expected a time with its offset'],
@@ -70,21 +73,21 @@ describe('the command line', () => {
     [['events', 'list', '--all-workspaces'], "unknown option '--all-workspaces'"],
     [['events', 'export'], "missing required argument 'file'"],
     [['dead-letters', 'list', '--status', 'pending'], "unknown option '--status'"],
-    [['dead-letters', 'discard'], 'name the dead letters, a filter, or --all'],
-    [['dead-letters', 'discard', 'dlv_a', '--endpoint', 'whe_a'], 'name either dead letters or filters'],
-    [['dead-letters', 'replay', 'dlv_a', '--endpoint', 'whe_a'], 'name either dead letters or filters'],
+    [['dead-letters', 'discard'], 'specify the IDs of dead letters, a filter, or --all'],
+    [['dead-letters', 'discard', 'dlv_a', '--endpoint', 'whe_a'], 'specify either dead letters or filters, not both'],
+    [['dead-letters', 'replay', 'dlv_a', '--endpoint', 'whe_a'], 'specify either dead letters or filters, not both'],
     [['listen'], 'give an API key with --key or API_KEY'],
     [['dead-letters', 'replay', '--all'], "unknown option '--all'"],
-    [['dead-letters', 'replay', ...Array(201).fill('dlv_a')], 'name at most 200 dead letters'],
-    [['listen', '--port', '65536'], 'Expected a port.'],
+    [['dead-letters', 'replay', ...Array(201).fill('dlv_a')], 'specify at most 200 dead letters'],
+    [['listen', '--port', '65536'], 'Expected a port number from 0 to 65535.'],
     [['listen', 'here'], 'too many arguments'],
-  ])('%j is answered in one line, with exit code 2', async (line, message) => {
+  ])('%j is reported in one line, with exit code 2', async (line, message) => {
     const { code, out, err } = await runCommand(config, line);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(message);
     expect(err).toMatch(/^error: [^\n]+\n$/);
 
-    // What stands behind an option without its value is its value.
+    // The text after an option is its value, even if it looks like an option.
     if (line.at(-1) === '--workspace') return;
     const json = await runCommand(config, [...line, '--json']);
     expect([json.code, json.out]).toEqual([2, '']);
@@ -92,7 +95,7 @@ describe('the command line', () => {
     expect(error).toEqual({
       type: 'invalid_request',
       code: 'validation_failed',
-      // The option belongs to commands.
+      // The option belongs to commands, not to the program.
       message: expect.stringContaining(line.length < 2 && line[0] !== 'listen' ? '' : message),
       param: null,
       details: [],
@@ -103,7 +106,7 @@ describe('the command line', () => {
   it.each([
     [{ ADMINISTRATION_URL: 'ftp://x' }, 'ADMINISTRATION_URL: expected an http or https address'],
     [{ ADMINISTRATION_URL: 'http://127.0.0.1:1' }, 'ADMINISTRATION_URL needs ADMINISTRATION_TOKEN'],
-  ])('%j is told like any other misuse', async (env, message) => {
+  ])('%j is reported like any other usage error', async (env, message) => {
     const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
     const ended = (...line: readonly string[]) =>
       spawnSync(process.execPath, [main, 'keys', 'list', ...line], { env, encoding: 'utf8' });

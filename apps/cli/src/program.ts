@@ -22,9 +22,9 @@ interface CliStreams {
 }
 
 /**
- * Runs one command line and returns its exit code. Results go to `out`; a failure is one line on `err`, or the API's
- * error form under `--json`.
- * @param signal aborts if the user interrupts; a service that was started for the command stops then too
+ * Runs one command line and returns its exit code. Results go to `out`. An error is one line on `err`, or JSON in the
+ * API's format under `--json`.
+ * @param signal aborts if the user interrupts; a service that was started for the command then stops too
  */
 export async function runCli(
   args: readonly string[],
@@ -62,8 +62,8 @@ export async function runCli(
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      // Commander reports all errors except this one.
-      if (error.code === 'commander.help') reportMisuse('no command given, see --help');
+      // Commander reports all its errors through `outputError` except this one.
+      if (error.code === 'commander.help') reportMisuse('no command specified; see --help');
       return USAGE_EXIT_CODE;
     }
     if (signal.aborted || isAbort(error)) return INTERRUPTED_EXIT_CODE;
@@ -79,16 +79,16 @@ function createProgram(
 ): Command {
   const root = new Command('cli').description('operates the shipment tracking service on DATA_DIR (./data by default)');
   addKeyCommands(root.command('keys').description('API keys'), run);
-  addUserCommands(root.command('users').description('people, who sign in'), run);
+  addUserCommands(root.command('users').description('users who sign in'), run);
   addWorkspaceCommands(root.command('workspaces').description('workspaces'), run);
-  addReadModelCommands(root.command('read-models').description('what queries are answered from'), run);
-  const events = root.command('events').description('what happened to all shipments');
+  addReadModelCommands(root.command('read-models').description('read models, which queries use'), run);
+  const events = root.command('events').description('events of all shipments');
   addEventCommands(events, run);
   addResendCommand(events.command('resend'), runAlone, apiKey);
-  addParkedCommands(root.command('parked').description('what could not be handled and was put aside'), run);
+  addParkedCommands(root.command('parked').description('shipments and messages that could not be processed'), run);
   addDeliveryCommands(root.command('deliveries').description('deliveries to webhook endpoints'), run);
-  addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed for good'), run);
-  addReplayCommands(root.command('replays').description('deliveries sent again, or given up, by jobs'), run);
+  addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed permanently'), run);
+  addReplayCommands(root.command('replays').description('bulk jobs that send or discard deliveries'), run);
   addListenCommand(root.command('listen'), runAlone, apiKey);
   for (const command of listCommands(root)) {
     command
@@ -114,12 +114,18 @@ function allowOneCall(): () => void {
   let wasCalled = false;
   return () => {
     if (wasCalled)
-      throw new CliError('the service stopped meanwhile, and a stream cannot be begun again', 'unavailable');
+      throw new CliError(
+        'the service stopped during the transfer, and a stream cannot restart: run the command again',
+        'unavailable',
+      );
     wasCalled = true;
   };
 }
 
-/** Commander passes the operands, one by one or as a list, then the options, then the command. */
+/**
+ * Splits the parameters of a commander action: first the operands, one by one or as a list, then the options, then the
+ * command.
+ */
 function splitParameters(parameters: readonly unknown[]): Pick<LocalInvocation, 'operands' | 'options'> {
   const [options] = parameters.slice(-2) as [Readonly<Record<string, unknown>>];
   const operands = parameters.slice(0, -2).flat();

@@ -5,27 +5,27 @@ import { ApiError, ConnectionError, TrackingClient } from '@tracking/client';
 import { CliError, RefusedError, UsageError } from './config.ts';
 import type { Invocation, LocalRunner } from './invocation.ts';
 
-/** Longer than the service waits for an endpoint during verification. */
+/** Timeout of a request, longer than the service waits for an endpoint during verification. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** The public API of a service, asked with a key as any client asks it. */
+/** The public API of a service, called with an API key as by any client. */
 export interface PublicApi {
   readonly client: TrackingClient;
-  /** Returns the response of a call. @throws RefusedError, CliError, as one line for operators */
+  /** Awaits the response of a call. @throws RefusedError, CliError, as one line for operators */
   receive<T>(call: PromiseLike<T>): Promise<T>;
 }
 
 /** Adds the options for address and API key. */
 export function addPublicApiOptions(command: Command): Command {
   return command
-    .option('--key <key>', 'API key with webhooks:manage; better given as API_KEY, which no list of processes shows')
-    .option('--url <url>', 'where the API is', 'http://127.0.0.1:3000');
+    .option('--key <key>', 'API key with webhooks:manage; prefer API_KEY, because process lists show arguments')
+    .option('--url <url>', 'URL of the API', 'http://127.0.0.1:3000');
 }
 
-/** @param apiKey used without `--key` */
+/** @param apiKey used if `--key` is not set */
 export function createPublicApi({ options }: Pick<Invocation, 'options'>, apiKey: string | undefined): PublicApi {
   const { url, key = apiKey } = options;
-  if (key === undefined) throw new UsageError('give an API key with --key or API_KEY: see keys create');
+  if (key === undefined) throw new UsageError('specify an API key with --key or API_KEY; create one with keys create');
   return { client: createClient(String(url), String(key)), receive: (call) => answered(String(url), call) };
 }
 
@@ -33,7 +33,7 @@ function createClient(baseUrl: string, apiKey: string): TrackingClient {
   try {
     return new TrackingClient({ baseUrl, apiKey, timeout: REQUEST_TIMEOUT_MS, transport: { proxy: false } });
   } catch {
-    throw new UsageError(`not the address of an API: ${baseUrl}`);
+    throw new UsageError(`not a valid API URL: ${baseUrl}`);
   }
 }
 
@@ -42,7 +42,7 @@ async function answered<T>(url: string, call: PromiseLike<T>): Promise<T> {
     return await call;
   } catch (error) {
     if (error instanceof ConnectionError)
-      throw new CliError(`no answer from ${url}: ${describeError(error)}`, 'unavailable');
+      throw new CliError(`no response from ${url}: ${describeError(error)}`, 'unavailable');
     if (!(error instanceof ApiError)) throw error;
     const { status, type, code, message, param, details, request_id } = error;
     const known = code === 'unexpected_answer' ? {} : { type, code };
@@ -55,7 +55,7 @@ function describeError({ cause, message }: ConnectionError): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-/** Description of the endpoints of `listen`, which identifies them. */
+/** Description that identifies the endpoints of `listen`. */
 export const LISTEN_DESCRIPTION = 'cli listen';
 const POLL_MS = 100;
 /** Maximum time until a replay finds its event. */
@@ -64,18 +64,18 @@ const REPLAY_TIMEOUT_MS = 10_000;
 interface ResendResult {
   readonly endpoint_id: string;
   readonly event_id: string;
-  /** The delivery to retry; null if the event was never sent to the endpoint, so that a replay is needed. */
+  /** ID of the retried delivery; null if the event was never sent to the endpoint, so that a replay sends it. */
   readonly delivery_id: string | null;
   readonly replay_id: string | null;
 }
 
 export function addResendCommand(resend: Command, run: LocalRunner, apiKey: string | undefined): void {
   addPublicApiOptions(resend)
-    .argument('<id>', 'id of the event, evt_…')
+    .argument('<id>', 'ID of the event, evt_…')
     .description(
-      'have an event sent again at once, to every listen that runs or to one endpoint; the key says of which workspace',
+      'send an event again immediately, to every running listen or to one endpoint; the API key selects the workspace',
     )
-    .option('--endpoint <id>', 'to this endpoint, whe_…')
+    .option('--endpoint <id>', 'only only to this endpoint, whe_…')
     .action(
       run(async (invocation) => {
         const { operand, options, print, signal } = invocation;
@@ -95,7 +95,7 @@ export function addResendCommand(resend: Command, run: LocalRunner, apiKey: stri
 }
 
 /**
- * Has the service send an event to an endpoint again, or for the first time if the event is older than the endpoint.
+ * Sends an event to an endpoint again, or for the first time if the event is older than the endpoint.
  * @returns undefined if the endpoint is not subscribed to the event type
  * @throws CliError
  */
@@ -121,10 +121,13 @@ export function formatResult({ endpoint_id, event_id, replay_id }: ResendResult)
 }
 
 export function createNotSubscribedError(event_id: string, endpoints: readonly string[]): CliError {
-  return new CliError(`${event_id} is of a type that ${endpoints.join(', ')} did not ask for`, 'not_found');
+  return new CliError(`${event_id} has a type to which ${endpoints.join(', ')} is not subscribed`, 'not_found');
 }
 
-/** Starts a replay of the event's millisecond. @returns its id once it has found an event; undefined if it finds none */
+/**
+ * Replays the millisecond in which the event was created. @returns the ID of the replay if it has found an event;
+ * undefined if it finds none
+ */
 async function replayMissed(
   { client, receive: receive }: PublicApi,
   endpoint_id: string,
@@ -150,7 +153,7 @@ async function findListening({ client, receive: receive }: PublicApi): Promise<r
     .map(({ id }) => id);
   if (ids.length > 0) return ids;
   throw new CliError(
-    'no listen runs with a key of this workspace and environment: start one, or name an --endpoint',
+    'no listen is running with a key of this workspace and environment: start one, or specify --endpoint',
     'not_found',
   );
 }
@@ -160,10 +163,11 @@ const CONNECT_TIMEOUT_MS = 1_000;
 
 /**
  * Deletes endpoints of killed `listen` commands, because the next process on their port would receive their deliveries.
- * Nothing listens on the port of such an endpoint: a running `listen` opens its port before it creates its endpoint, and
- * deletes the endpoint before it closes the port.
- * @param own the endpoint of this command. Other endpoints with its URL are abandoned. Its verification proved that
- *   127.0.0.1 is this machine for the service too
+ * Nothing listens on the port of such an endpoint: a running `listen` opens its port before it creates its endpoint,
+ * and deletes the endpoint before it closes the port.
+ * @param own the endpoint of this command. Other endpoints with the same URL are abandoned. The verification of this
+ *   endpoint proved that
+ * 127.0.0.1 is this machine for the service too
  * @returns the ids of the deleted endpoints
  */
 export async function deleteAbandonedEndpoints(

@@ -16,7 +16,7 @@ const READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
 ];
 const PARKED_COLUMNS: readonly Column<ParkedItem>[] = [
   ['ID', ({ id }) => id],
-  ['BY', (parked) => ('read_model' in parked ? parked.read_model : 'webhooks')],
+  ['PARKED BY', (parked) => ('read_model' in parked ? parked.read_model : 'webhooks')],
   ['REVISION', (parked) => ('revision' in parked ? parked.revision : null)],
   ['EVENT', (parked) => ('event_type' in parked ? parked.event_type : null)],
   ['SINCE', ({ parked_at }) => parked_at],
@@ -27,12 +27,14 @@ const PARKED_COLUMNS: readonly Column<ParkedItem>[] = [
 export function addReadModelCommands(readModels: Command, run: Runner): void {
   readModels
     .command('list')
-    .description('list the read models of all workspaces, and how far they are')
+    .description('list the read models of all workspaces, and their progress')
     .action(run(async ({ client, print }) => print.list(await fetchStatuses(client), READ_MODEL_COLUMNS)));
   readModels
     .command('rebuild')
-    .argument('[name]', 'one read model; all of them without it')
-    .description('make read models anew from the events, beside those in use, and wait until they have taken over')
+    .argument('[name]', 'name of a read model; all by default')
+    .description(
+      'rebuild read models from the events while queries use the current ones, and wait until queries use the new ones',
+    )
     .action(
       run(async ({ client, print, operand, signal }) => {
         const names = operand === '' ? (await fetchStatuses(client)).map(({ name }) => name) : [operand];
@@ -47,7 +49,7 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
     );
 }
 
-/** An unknown name of a read model is an error of usage, as an invalid option is. */
+/** Reports an unknown read model as a usage error. */
 function throwUsageError(error: unknown): never {
   throw error instanceof RefusedError && error.status === 404 ? new UsageError(error.message) : error;
 }
@@ -75,7 +77,7 @@ export function addParkedCommands(parked: Command, run: Runner): void {
   parked
     .command('list')
     .description(
-      'list, over all workspaces, shipments that wait because an event could not be applied, and messages that are none',
+      'list shipments that wait for an event that could not be applied, and invalid messages, of all workspaces',
     )
     .action(
       run(async ({ client, print }) => {
@@ -84,13 +86,14 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     );
   parked
     .command('retry')
-    .argument('<id>', 'as listed')
-    .description('try again what was parked')
+    .argument('<id>', 'ID of the parked item, from parked list')
+    .description('process a parked item again')
     .action(
       run(async ({ client, print, operand }) => {
         const retried = await client.post<ParkedRetry>(`/parked/${encodeURIComponent(operand)}/retry`);
         print.one(retried, ({ id, outcome }) => `${id} ${outcome}`);
-        if (retried.outcome === 'parked') throw new CliError(`${operand} could not be applied: see parked list`);
+        if (retried.outcome === 'parked')
+          throw new CliError(`${operand} could not be processed; for the reason, use parked list`);
       }),
     );
 }

@@ -38,7 +38,7 @@ describe('replays', () => {
     ]);
   });
 
-  it('are made of what is asked for, and waited for', async () => {
+  it('are created with the given options, and waited for', async () => {
     statuses = ['running', 'running', 'completed'];
     const made = await cli('create', 'whe_a', '--status', 'missed', '--since', '2026-11-21T09:30:00Z', '--wait');
     expect([made.code, made.out]).toEqual([0, expect.stringContaining('completed')]);
@@ -52,7 +52,7 @@ describe('replays', () => {
     expect((await cli('create', 'whe_a', '--wait')).code).toBe(1);
   });
 
-  it('are refused where they are called wrongly', async () => {
+  it('are rejected if an option is invalid', async () => {
     expect((await cli('create', 'whe_a', '--status', 'pending')).code).toBe(2);
     expect((await cli('create', 'whe_a', '--reason', 'nope')).code).toBe(2);
     expect((await cli('create')).code).toBe(2);

@@ -22,9 +22,9 @@ export const REPLAY_COLUMNS: readonly Column<ReplaySummary>[] = [
 ];
 
 export function addReplayCommands(replays: Command, run: Runner): void {
-  addLimit(addScopeOptions(replays.command('list')), 'the newest first')
-    .description('list what is sent again, or given up, and how far that is; the newest first')
-    .option('--endpoint <id>', 'only those of this endpoint, whe_…')
+  addLimit(addScopeOptions(replays.command('list')), 'newest first')
+    .description('list jobs that send or discard deliveries, with their progress, newest first')
+    .option('--endpoint <id>', 'only replays of this endpoint, whe_…')
     .action(
       run((invocation) => {
         const params = { ...toScopeParams(invocation), ...toQuery({ endpoint_id: invocation.options['endpoint'] }) };
@@ -32,9 +32,9 @@ export function addReplayCommands(replays: Command, run: Runner): void {
       }),
     );
   addScopeOptions(replays.command('show'))
-    .argument('<id>', 'id of the replay, rpl_…')
-    .description('show how far a replay is')
-    .option('--wait', 'wait until it has ended, and tell how far it is')
+    .argument('<id>', 'ID of the replay, rpl_…')
+    .description('show the progress of a replay')
+    .option('--wait', 'wait for completion and report progress')
     .action(
       run(async (invocation) => {
         const { client, operand } = invocation;
@@ -42,22 +42,24 @@ export function addReplayCommands(replays: Command, run: Runner): void {
       }),
     );
   addEventFilters(addScopeOptions(replays.command('create')))
-    .argument('<endpoint>', 'id of the endpoint, whe_…')
-    .description('send an endpoint again what failed or was missed, the oldest first')
+    .argument('<endpoint>', 'ID of the endpoint, whe_…')
+    .description('send failed or missed events to an endpoint again, oldest first')
     .addOption(
       new Option('--status <statuses>', `some of ${REPLAYABLE_STATUSES.join(', ')}, separated by commas`)
         .default([REPLAYABLE_STATUSES[0], REPLAYABLE_STATUSES[3]], 'dead_lettered,missed')
         .argParser(statuses),
     )
-    .addOption(new Option('--reason <code>', 'only what failed for this reason').choices([...DELIVERY_ERROR_CODES]))
-    .option('--wait', 'wait until it has ended, and tell how far it is')
+    .addOption(
+      new Option('--reason <code>', 'only events that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
+    )
+    .option('--wait', 'wait for completion and report progress')
     .action(run(create));
   for (const [how, does] of [
-    ['cancel', 'begin no more of a replay; what was begun goes on by its schedule'],
-    ['resume', 'go on with a replay where it was canceled'],
+    ['cancel', 'stop starting deliveries of a replay; deliveries that it started continue'],
+    ['resume', 'continue a canceled replay'],
   ] as const) {
     addScopeOptions(replays.command(how))
-      .argument('<id>', 'id of the replay, rpl_…')
+      .argument('<id>', 'ID of the replay, rpl_…')
       .description(does)
       .action(
         run(async (invocation) => {
@@ -96,10 +98,10 @@ async function show(invocation: Invocation, replay: ReplaySummary): Promise<void
 function statuses(text: string): readonly string[] {
   const named = text.split(',');
   if (named.every((status) => REPLAYABLE_STATUSES.some((known) => known === status))) return named;
-  throw new InvalidArgumentError(`Allowed are ${REPLAYABLE_STATUSES.join(', ')}.`);
+  throw new InvalidArgumentError(`Allowed: ${REPLAYABLE_STATUSES.join(', ')}.`);
 }
 
-/** The fields of a listed replay that the commands use. */
+/** Fields of a listed replay that the commands use. */
 export interface ReplaySummary {
   readonly id: string;
   readonly workspace: string;
@@ -113,8 +115,8 @@ export interface ReplaySummary {
 }
 
 /**
- * Waits until the replays have ended, and reports their progress meanwhile. If the user stops waiting, they continue.
- * @returns their last state
+ * Waits until the replays have ended, and reports their progress. If the user stops waiting, the replays continue.
+ * @returns the final state of the replays
  */
 export async function waitUntilEnded(
   { client, note, signal }: Pick<Invocation, 'client' | 'note' | 'signal'>,
@@ -123,7 +125,7 @@ export async function waitUntilEnded(
   let now = replays;
   let reported = '';
   for (;;) {
-    // The service may restart meanwhile. It then continues the replays.
+    // The service may restart during the wait. It then continues the replays.
     now = await fetchCurrent(client, now).catch((error: unknown) => {
       if (!isNotListening(error)) throw error;
       return now;
@@ -148,21 +150,22 @@ function fetchCurrent(
   );
 }
 
-/** Refuses `--wait` if no service runs that would complete the job. @throws CliError */
+/** Rejects `--wait` if no running service would complete the job. @throws CliError */
 export function requireServing({ isServing }: Pick<Invocation, 'isServing'>): void {
-  const message = 'nothing runs that would do it: start the service, or leave out --wait';
+  const message = 'no running service would complete the job: start the service, or omit --wait';
   if (!isServing) throw new CliError(message, 'unavailable');
 }
 
-/** @throws CliError if one was canceled */
+/** Checks that all replays completed. @throws CliError if one was canceled */
 export function requireCompleted(replays: readonly ReplaySummary[]): void {
   const canceled = replays.filter(({ status }) => status !== 'completed').length;
-  if (canceled > 0) throw new CliError(`${canceled} of ${replays.length} were canceled: see replays resume`);
+  if (canceled > 0)
+    throw new CliError(`${canceled} of ${replays.length} replays were canceled; to continue, use replays resume`);
 }
 
 function describeProgress(replays: readonly ReplaySummary[]): string {
   const sum = (of: (replay: ReplaySummary) => number) => replays.reduce((total, replay) => total + of(replay), 0);
   const running = replays.filter(({ status }) => status === 'running').length;
-  const counts = `${sum(({ done }) => done)} of ${sum(({ matched }) => matched)} found so far are done`;
-  return `${counts}, ${sum(({ failed }) => failed)} failed; ${running} of ${replays.length} run`;
+  const counts = `${sum(({ done }) => done)} of ${sum(({ matched }) => matched)} matching so far are done`;
+  return `${counts}, ${sum(({ failed }) => failed)} failed; ${running} of ${replays.length} running`;
 }

@@ -28,7 +28,7 @@ describe('Printer', () => {
     );
   });
 
-  it('says that a list is empty', () => {
+  it('reports that a list is empty', () => {
     expect(printed(false, (printer) => printer.list([], COLUMNS))).toBe('none\n');
   });
 
@@ -42,13 +42,13 @@ describe('Printer', () => {
     expect(JSON.parse(printed(true, (printer) => printer.one(rows[0], () => '')))).toEqual(rows[0]);
   });
 
-  it('lets nothing that it shows command the terminal', () => {
+  it('replaces control characters, so that data cannot control the terminal', () => {
     const hostile = [{ name: 'a\u001b[31m\nb\u202e', count: 0 }];
     expect(printed(false, (printer) => printer.list(hostile, COLUMNS))).toBe('NAME       COUNT\na [31m b   0\n');
   });
 });
 
-/** Somebody who types at a terminal, and all that shows there. */
+/** A simulated user at a terminal, and the output shown there. */
 function terminal(...typed: readonly string[]) {
   const input = Object.assign(new PassThrough(), { isTTY: true, isRaw: false, setRawMode: (_on: boolean) => input });
   const modes: boolean[] = [];
@@ -60,7 +60,7 @@ function terminal(...typed: readonly string[]) {
   const lines = [...typed];
   const write = (text: string) => {
     shown += text;
-    // Once they are asked.
+    // Typed after the prompt appears.
     if (text.endsWith(': ')) input.write(lines.shift() ?? '');
   };
   const { signal } = new AbortController();
@@ -68,7 +68,7 @@ function terminal(...typed: readonly string[]) {
 }
 
 describe('a password at a terminal', () => {
-  it('is asked for twice and shown nowhere, nor left to the terminal to show', async () => {
+  it('is requested twice, and neither shown nor echoed by the terminal', async () => {
     const { read, shown, modes } = terminal('harbour 1\r', 'harbour 1\r');
     expect(await read()).toBe('harbour 1');
     expect(shown()).toBe('Password: \nAgain: \n');
@@ -81,10 +81,10 @@ describe('a password at a terminal', () => {
   });
 
   it.each([
-    ['the two passwords differ', ['one\r', 'other\r']],
-    ['no password given', ['\u0004']],
-    ['no password on standard input', ['\r', '\r']],
-    ['given up', ['\u0003']],
+    ['the two passwords are different', ['one\r', 'other\r']],
+    ['no password entered', ['\u0004']],
+    ['standard input contains no password', ['\r', '\r']],
+    ['interrupted by the user', ['\u0003']],
   ])('is refused: %s', async (message, typed) => {
     const { read, modes } = terminal(...typed);
     await expect(read()).rejects.toThrow(message);
@@ -98,7 +98,7 @@ it.each(['', '\n', 'two\nlines\n'])('what comes through a pipe as %j is no passw
   await expect(readPassword({ input, err: { write: () => undefined }, signal })).rejects.toThrow(/password/);
 });
 
-it('is given up where the command is interrupted before the pipe ends', async () => {
+it('is canceled if the command is interrupted before the pipe ends', async () => {
   const interrupted = new AbortController();
   const reading = readPassword({
     input: new PassThrough(),

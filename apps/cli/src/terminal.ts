@@ -22,7 +22,7 @@ export class Printer {
     private readonly asJson: boolean,
   ) {}
 
-  /** @param none text for an empty list */
+  /** Prints a list as a table, or as JSON. @param none text for an empty list */
   list<T>(rows: readonly T[], columns: readonly Column<T>[], none = 'none'): void {
     if (this.asJson) this.json({ data: rows });
     else this.out.write(rows.length === 0 ? `${replaceControlCharacters(none)}\n` : formatTable(rows, columns));
@@ -72,7 +72,7 @@ export function describeEmptyList(workspaces: readonly string[]): string {
 
 interface Prompt {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** The questions go here. */
+  /** Stream for the questions. */
   readonly err: Output;
   readonly signal: AbortSignal;
 }
@@ -95,14 +95,14 @@ export async function askConfirmation({ input, err, signal }: Prompt, question: 
 }
 
 /**
- * Reads a password: the whole input of a pipe without its final newline; at a terminal, a line that is entered twice
+ * Reads a password: the whole input of a pipe without its final newline, or at a terminal a line that is entered twice
  * and not shown.
- * @throws UsageError if there is none; AbortError if the user interrupts
+ * @throws UsageError if there is no password; AbortError if the user interrupts
  */
 export async function readPassword(prompt: Prompt): Promise<string> {
   const password = prompt.input.isTTY ? await askTwice(prompt) : (await readPipe(prompt)).replace(/\r?\n$/, '');
-  if (password === '') throw new UsageError('no password on standard input');
-  if (/[\r\n]/.test(password)) throw new UsageError('a password is one line');
+  if (password === '') throw new UsageError('standard input contains no password');
+  if (/[\r\n]/.test(password)) throw new UsageError('the password must be a single line');
   return password;
 }
 
@@ -111,7 +111,7 @@ function readPipe({ input, signal }: Prompt): Promise<string> {
 }
 
 async function askTwice({ input, err, signal }: Prompt): Promise<string> {
-  // As a terminal, readline echoes the input itself, to an output that discards it.
+  // In terminal mode, readline echoes the input itself, to an output that discards it.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input, output, terminal: true, historySize: 0, signal });
   let isInterrupted = false;
@@ -124,24 +124,24 @@ async function askTwice({ input, err, signal }: Prompt): Promise<string> {
     err.write(prompt);
     const line = await lines.next();
     err.write('\n');
-    if (isInterrupted || signal.aborted) throw new DOMException('given up', 'AbortError');
-    if (line.done === true) throw new UsageError('no password given');
+    if (isInterrupted || signal.aborted) throw new DOMException('interrupted by the user', 'AbortError');
+    if (line.done === true) throw new UsageError('no password entered');
     return line.value;
   };
   try {
     const password = await ask('Password: ');
     if (password === (await ask('Again: '))) return password;
-    throw new UsageError('the two passwords differ');
+    throw new UsageError('the two passwords are different');
   } finally {
     terminal.close();
   }
 }
 
-/** Prints messages and errors: as lines of text, or only errors, in the API's form, under `--json`. */
+/** Prints messages and errors as lines of text. Under `--json`, prints only errors, in the API's format. */
 export class Report {
   readonly asJson: boolean;
 
-  /** @param args the command line, not parsed yet, so that errors of parsing have the right form too */
+  /** @param args the unparsed command line, because errors of parsing also need the right format */
   constructor(
     private readonly err: Output,
     args: readonly string[],
@@ -154,7 +154,7 @@ export class Report {
     if (!this.asJson) this.err.write(`${replaceControlCharacters(line)}\n`);
   }
 
-  /** Prints why the command failed. @returns the exit code: 2 for wrong usage or input, otherwise 1 */
+  /** Prints the reason why the command failed. @returns the exit code: 2 for invalid usage or input, otherwise 1 */
   fail(error: unknown): number {
     const failure =
       error instanceof CliError ? error : new CliError(error instanceof Error ? error.message : String(error));

@@ -8,7 +8,7 @@ export interface CommandResult {
   readonly err: string;
 }
 
-/** Runs one command line in this process. */
+/** Runs one command line in this process and returns its output. */
 export async function runCommand(
   config: CliConfig,
   line: readonly string[],

@@ -13,15 +13,15 @@ export interface AdministrationRequest {
 export interface StubAdministration {
   readonly config: CliConfig;
   readonly folder: string;
-  /** All requests in order, except those that only check that the service runs. */
+  /** All requests in order, except status checks. */
   requests: AdministrationRequest[];
-  /** Stops it and deletes the data folder. */
+  /** Stops the stub and deletes its data folder. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a service on the administration socket of a new data folder.
- * @param answer the body of a response; the status is 400 if it has `error`; undefined closes the connection instead
+ * Starts a stub service on the administration socket of a new data folder.
+ * @param answer returns the response body; a body with `error` has status 400; undefined closes the connection
  */
 export async function startAdministration(
   answer: (asked: AdministrationRequest) => object | undefined,

@@ -13,15 +13,15 @@ const JSON_HEADERS = { 'content-type': 'application/json' };
 
 type StubResponse = readonly [status: number, body: object];
 
-/** A public API that makes endpoints, and sends to the one it made what it is told. */
+/** A stub of the public API that creates endpoints and sends events to the created endpoint. */
 export class StubApi {
-  /** Routes asked, in order, with their queries. */
+  /** Requested routes in order, with their queries. */
   requests: string[] = [];
   keys = new Set<string | undefined>();
-  /** The last body by route. */
+  /** Last request body by route. */
   readonly bodies = new Map<string, unknown>();
   created: { url: string; event_types: string[] } = { url: '', event_types: [] };
-  /** What is answered by route instead of success. */
+  /** Responses by route that replace the default success. */
   responses: Readonly<Record<string, StubResponse>> = {};
 
   private constructor(
@@ -61,7 +61,7 @@ export class StubApi {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Sends the endpoint an event. */
+  /** Sends an event to the created endpoint. */
   send(event: object, secret = SECRET, signal: AbortSignal | null = null): Promise<Response> {
     const body = JSON.stringify(event);
     const timestamp = Math.floor(Date.now() / 1_000);
@@ -105,7 +105,7 @@ export interface RunningListen {
   interrupt(): void;
 }
 
-/** Runs `listen` on it, in this process. */
+/** Runs `listen` with the stub in this process. */
 export function listen(
   { url }: StubApi,
   line: readonly string[] = [],

@@ -1,4 +1,4 @@
-// Stands in for the service that the command line tool starts. What it does is told by STUB.
+// Stub of the service that the command line tool starts; the variable STUB selects its behavior.
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 

@@ -111,7 +111,7 @@ function tests() {
     const refused = await Promise.all(both.map(isRefused));
     const [winner, loser] = refused[0] ? [both[1], both[0]] : [both[0], both[1]];
     const line = await refusal(loser as Started);
-    expect(line).toMatch(/^SECRETS_KEY holds another key, .*put that one back.*SECRETS_KEY_LOST=[0-9a-f]{8},/);
+    expect(line).toMatch(/^SECRETS_KEY holds a different key, .*restore that key.*SECRETS_KEY_LOST=[0-9a-f]{8},/);
     for (const key of keys) expect(line).not.toContain(key.toString('base64'));
     expect(await isLive(winner as Started)).toBe(true);
   });
@@ -128,7 +128,7 @@ function tests() {
       const next = await start(service, database, other, { SECRETS_KEY_LOST: id });
       await keyInUse(database, id);
       expect(await isLive(next)).toBe(true);
-      expect(await refusal(await start(service, database, key))).toContain('holds another key');
+      expect(await refusal(await start(service, database, key))).toContain('holds a different key');
     },
   );
 }

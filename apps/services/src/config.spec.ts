@@ -3,7 +3,7 @@ import { ConfigError } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
 
 describe('settings of the services on this machine', () => {
-  it('need none, and let webhooks go to this machine', () => {
+  it('are all optional, and webhooks may be sent to this machine', () => {
     expect(loadConfig([], {})).toMatchObject({
       replicas: 1,
       port: 3000,
@@ -13,7 +13,7 @@ describe('settings of the services on this machine', () => {
     });
   });
 
-  it('are passed on to the services, but for what they are given here', () => {
+  it('are passed to the services, except those that the program sets itself', () => {
     const given = { WEBHOOKS_ALLOWED_CIDRS: '10.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'false', PLACES_FILE: 'places.csv' };
     const others = { PATH: '/bin', WEBHOOKS_URL: 'elsewhere:1', KAFKA_BROKERS: '127.0.0.1:9092', LOG_LEVEL: '' };
     const { env, kafkaBrokers } = loadConfig([], { ...given, ...others });
@@ -21,12 +21,12 @@ describe('settings of the services on this machine', () => {
     expect(kafkaBrokers).toBe('127.0.0.1:9092');
   });
 
-  it('are told where they are probably misspelt, whichever service they are for', () => {
+  it('are reported if they are probably misspelled, for any of the services', () => {
     const { misspelt } = loadConfig([], { KAFKA_BROKER: 'x', WEBHOOK_TIMEOUT: '5s', PATH: '/bin' });
     expect(misspelt.map(({ likely }) => likely)).toEqual(['KAFKA_BROKERS', 'WEBHOOKS_TIMEOUT']);
   });
 
-  it('name what is wrong', () => {
+  it('are rejected with the name of the invalid setting', () => {
     expect(() => loadConfig(['--replicas', '0'], {})).toThrow(ConfigError);
     expect(() => loadConfig(['--nonsense'], {})).toThrow(ConfigError);
     expect(() => loadConfig([], { PORT: '?' })).toThrow(/^PORT: /);

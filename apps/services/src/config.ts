@@ -14,25 +14,25 @@ import {
 } from '@tracking/runtime';
 
 interface ServicesConfig {
-  /** Replicas of each service. */
+  /** Number of replicas of each service. */
   readonly replicas: number;
   readonly port: number;
-  /** Keeps the engines' data and all logs. */
+  /** Folder for the engines' data and all logs. */
   readonly folder: string;
   readonly enginesDir: string | undefined;
   readonly eventStoreDbUrl: string | undefined;
   readonly kafkaBrokers: string | undefined;
   readonly mongoUrl: string | undefined;
-  /** All other settings go to the services as they are; webhooks may go to this machine unless they say otherwise. */
+  /** All other settings, which the services receive unchanged. By default, webhooks may be sent to this machine. */
   readonly env: Readonly<Record<string, string>>;
-  /** Variables that are no settings, and look like one. */
+  /** Variables that look like misspelled settings. */
   readonly misspelt: readonly MisspelledVariable[];
 }
 
-/** As `npm run dev` allows them. */
+/** Settings that allow webhook receivers on this machine, as `npm run dev` does. */
 const LOCAL_RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
-/** Where the services, their engines and their secrets are, is up to this program. */
+/** Settings that this program sets itself: the addresses of services and engines, and their secrets. */
 const RESERVED_NAMES =
   /^(HOST|.*PORT|MANAGEMENT_HOST|(EVENTSTOREDB|MONGODB|SHIPMENTS|WEBHOOKS)_URL|KAFKA_BROKERS|SECRETS_KEY|.*_TOKEN)$/;
 const SERVICE_PROGRAMS: readonly Program[] = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'];
@@ -40,7 +40,7 @@ const FORWARDED_NAMES = SETTING_NAMES.filter(
   (name) => !RESERVED_NAMES.test(name) && SETTINGS[name].programs.some((one) => SERVICE_PROGRAMS.includes(one)),
 );
 
-/** @throws ConfigError */
+/** Reads the arguments and settings. @throws ConfigError */
 export function loadConfig(args: readonly string[], env: EnvironmentVariables = process.env): ServicesConfig {
   const { replicas } = parseOptions(args);
   const read = new ConfigReader(env);

@@ -2,7 +2,7 @@ import { ConfigError, formatError } from '@tracking/runtime';
 import { DistributedSystem, SERVICES } from '@tracking/system';
 import { loadConfig } from './config.ts';
 
-/** The connection string without its credentials. */
+/** Returns a connection string without its credentials. */
 const removeCredentials = (url: string) => /^[^/]+\/\/(?:[^/]*@)?([^/?]+)/.exec(url)?.[1] ?? '';
 const print = (line = '') => process.stdout.write(`${line}\n`);
 
@@ -23,9 +23,9 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 
 try {
   const config = loadConfig(process.argv.slice(2));
-  for (const { variable, likely } of config.misspelt) print(`${variable} is no setting, did you mean ${likely}?`);
+  for (const { variable, likely } of config.misspelt) print(`${variable} is not a setting; did you mean ${likely}?`);
   const reportExit = (name: string, code: number | null) =>
-    print(`${name} ended with ${code}: see ${config.folder}/${name}.log`);
+    print(`${name} exited with ${code}: see ${config.folder}/${name}.log`);
   const system = await DistributedSystem.start({ ...config, say: print, died: reportExit });
   const { engines, services, administration } = system;
   print();
@@ -41,14 +41,14 @@ try {
   }
   print(`logs          ${config.folder}/*.log`);
   print();
-  print('Make a key:');
+  print('Create an API key:');
   print(
     `  ADMINISTRATION_URL=${administration.url} ADMINISTRATION_TOKEN=${administration.token} \\\n` +
       '    npm run --silent cli -- keys create --name first --environment test --role developer',
   );
-  print(`The API and its documentation: ${system.urls.map((url) => `${url}/docs`).join(' ')}`);
-  print(`Webhooks may go to ${config.env['WEBHOOKS_ALLOWED_CIDRS']}.`);
-  print('Ctrl-C stops everything.');
+  print(`API and documentation: ${system.urls.map((url) => `${url}/docs`).join(' ')}`);
+  print(`Webhooks may be sent to ${config.env['WEBHOOKS_ALLOWED_CIDRS']}.`);
+  print('Press Ctrl-C to stop everything.');
   isStarting = false;
   await stopRequested;
   print('stopping');

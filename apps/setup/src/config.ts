@@ -14,7 +14,7 @@ export interface SetupConfig extends ServiceSettings, SecretsKeySettings {
   readonly mongo: { readonly url: string };
 }
 
-/** @throws ConfigError naming the variable that is wrong */
+/** Reads the settings of the set-up. @throws ConfigError that names the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): SetupConfig {
   const read = new ConfigReader({ ...env, MANAGEMENT_PORT: '0' });
   return {

@@ -6,7 +6,10 @@ import { Service } from '@tracking/service';
 import { WEBHOOK_TOPICS } from '@tracking/webhooks';
 import type { SetupConfig } from './config.ts';
 
-/** Makes what the services need and none of them makes by itself, once the engines are there. May be repeated. */
+/**
+ * Creates the topics and collections that the services need and do not create themselves, once the engines are
+ * available. Can be repeated.
+ */
 export async function setUp(config: SetupConfig): Promise<void> {
   const service = await Service.start('setup', config);
   const { logger, metrics, clock, shutdown } = service;
@@ -17,12 +20,12 @@ export async function setUp(config: SetupConfig): Promise<void> {
 
   const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS];
   await service.retryUntilAvailable(() => broker.ensureTopics(topics));
-  logger.info({ topics: topics.map(({ name }) => name) }, 'topics are there');
+  logger.info({ topics: topics.map(({ name }) => name) }, 'topics are ready');
   const documentStore = new MongoDocumentStore(connection);
   const secret = deriveKey(config.secretsKey, 'identity');
   const identity = await service.retryUntilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   await identity.close();
-  logger.info({}, 'everything is there');
+  logger.info({}, 'set-up is complete');
   await shutdown.run();
   process.exit(0);
 }

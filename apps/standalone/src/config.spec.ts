@@ -8,7 +8,7 @@ const REFUSING = SETTING_NAMES.filter((name) => {
 });
 
 describe('settings of the standalone server', () => {
-  it('needs none', () => {
+  it('are all optional', () => {
     expect(loadConfig({})).toMatchObject({
       host: '127.0.0.1',
       port: 3000,
@@ -21,7 +21,7 @@ describe('settings of the standalone server', () => {
     });
   });
 
-  it.each(REFUSING)('names %s when it is wrong', (name) => {
+  it.each(REFUSING)('include %s in the error if it is invalid', (name) => {
     expect(() => loadConfig({ [name]: '?' })).toThrow(ConfigError);
     expect(() => loadConfig({ [name]: '?' })).toThrow(new RegExp(`^${name}: `));
   });

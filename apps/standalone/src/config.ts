@@ -15,16 +15,16 @@ import {
 export interface StandaloneConfig {
   readonly host: string;
   readonly port: number;
-  /** Where clients reach the API; undefined: where it listens. */
+  /** URL at which clients reach the API; if undefined, the address that the server listens on. */
   readonly baseUrl: string | undefined;
-  /** Where people reach the web application; undefined: as `baseUrl`. */
+  /** URL at which users reach the web application; if undefined, `baseUrl`. */
   readonly appUrl: string | undefined;
   readonly dataDir: string;
   readonly secretsKey: Uint8Array | undefined;
-  /** Id of the key that was lost and that this one takes the place of. */
+  /** ID of a lost key, which this key replaces. */
   readonly lostSecretsKey: string | undefined;
   readonly rateLimitPerMinute: number;
-  /** How long published events are kept, in milliseconds. */
+  /** Retention of published events in milliseconds. */
   readonly eventRetentionMs: number;
   readonly managementHost: string;
   readonly managementPort: number;
@@ -32,13 +32,13 @@ export interface StandaloneConfig {
   readonly placesFile: string | undefined;
   readonly logLevel: LogLevel;
   readonly webhooks: WebhookConfig;
-  /** Undefined: a one-time link makes them. */
+  /** First admin to create; if undefined, a one-time link creates the first admin. */
   readonly firstAdmin: FirstAdminConfig | undefined;
-  /** Variables that are none of these, and look like one. */
+  /** Variables that look like misspelled settings. */
   readonly misspelt: readonly MisspelledVariable[];
 }
 
-/** @throws ConfigError naming the variable that is wrong */
+/** Reads the settings of the standalone server. @throws ConfigError that names the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): StandaloneConfig {
   const read = new ConfigReader(env);
   const settings = {

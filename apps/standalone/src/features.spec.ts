@@ -25,64 +25,64 @@ describe('the key of the data folder', () => {
 
   const settings = (given?: Uint8Array, lostSecretsKey?: string) =>
     openSecretsKey({ secretsKey: given, lostSecretsKey, dataDir: folder }, engine.documentStore);
-  /** As a start does it. */
+  /** Opens the key as the server's start does. */
   const start = async (given?: Uint8Array, lost?: string) =>
     openSealingKey(await settings(given, lost), (key, id) => useSecretsKey(engine.documentStore, key, id));
   const inUse = async () => (await secretsKeyInUse(engine.documentStore)) ?? '';
 
-  it('is made once, for its owner alone', async () => {
+  it('is created once, readable by its owner only', async () => {
     const key = await start();
     expect(key).toHaveLength(32);
     expect(await start()).toEqual(key);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('gives way to the operator’s own', async () => {
+  it('is not used if the operator sets a key', async () => {
     expect((await settings(OWN)).secretsKey).toEqual(OWN);
     expect(await start(OWN)).toEqual(deriveKey(OWN, 'webhook secrets'));
   });
 
-  it('is refused when it is damaged, without showing it', async () => {
+  it('is rejected if it is damaged, without being shown', async () => {
     writeFileSync(file, 'damaged');
     await expect(settings()).rejects.toThrow(/^SECRETS_KEY: .*secrets\.key/);
   });
 
-  it('gives another key for each purpose', async () => {
+  it('derives a different key for each purpose', async () => {
     const { secretsKey: key } = await settings();
     expect(deriveKey(key, 'a')).not.toEqual(deriveKey(key, 'b'));
     expect(deriveKey(key, 'a')).toEqual(deriveKey(key, 'a'));
   });
 
-  it('is not made anew where secrets are stored already', async () => {
+  it('is not created if secrets are already stored', async () => {
     await start();
     rmSync(file);
     const id = await inUse();
     for (const missing of [settings(), start()]) {
       await expect(missing).rejects.toThrow(
-        new RegExp(`^SECRETS_KEY is not set and ${file} is missing,.* key ${id}: put .* SECRETS_KEY_LOST=${id},`),
+        new RegExp(`^SECRETS_KEY is not set and ${file} is missing,.* key ${id}: restore .* SECRETS_KEY_LOST=${id},`),
       );
     }
     expect(() => statSync(file)).toThrow('ENOENT');
   });
 
-  it('is refused when it is another one, in the file or given', async () => {
+  it('is rejected if it differs from the key in use, in the file or in the setting', async () => {
     const key = await start();
     const id = await inUse();
     await expect(start(OWN)).rejects.toThrow(
-      `SECRETS_KEY holds another key, while secrets are stored under the key ${id}`,
+      `SECRETS_KEY holds a different key, but stored secrets are encrypted with the key ${id}`,
     );
     writeFileSync(file, Buffer.from(OWN).toString('base64'));
     const refused = await start().catch((error: unknown) => String(error));
-    expect(refused).toContain(`${file} holds another key`);
+    expect(refused).toContain(`${file} holds a different key`);
     for (const secret of [OWN, key]) expect(refused).not.toContain(Buffer.from(secret).toString('base64'));
   });
 
-  it('is refused where the operator’s own is no longer given', async () => {
+  it("is rejected if the operator's key is no longer set", async () => {
     await start(OWN);
     await expect(start()).rejects.toThrow('SECRETS_KEY is not set and');
   });
 
-  it('is made anew where the one before is given up, and only that one', async () => {
+  it('is created again only if the previous key is declared lost', async () => {
     const before = await start();
     rmSync(file);
     await expect(start(undefined, 'ffffffff')).rejects.toThrow('is missing');

@@ -33,12 +33,20 @@ import { secretsKeyInUse, useSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@track
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
 
-/** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
+/**
+ * Milliseconds between checkpoints: the maximum amount of work repeated after a crash. Each checkpoint costs a commit.
+ */
 const CHECKPOINT_INTERVAL_MS = 100;
-/** Readers that expect their own writes wait so much longer, and only while much is written. */
+/**
+ * Milliseconds during which events are gathered into a batch while the write rate is high. Reads that wait for their
+ * own writes take that much longer.
+ */
 const BATCH_DELAY_MS = 25;
 
-/** Started in this order, stopped in reverse. @param isPassive attempts nothing */
+/**
+ * Starts all features in dependency order; they stop in reverse order. @param isPassive true if no jobs and deliveries
+ * are started
+ */
 export async function startFeatures(
   { storage, outbound, places, clock, logger, metrics, secrets, sealing }: Engines,
   config: StandaloneConfig & { readonly addresses: PublicAddresses },
@@ -120,7 +128,7 @@ interface DocumentJobsParts {
   readonly metrics: Metrics;
 }
 
-/** The jobs that delete bytes which no document needs. */
+/** Creates the jobs that delete bytes that no document needs. */
 function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobsParts) {
   const { documents } = readModels.queries;
   const orphans = new OrphanSweep({
@@ -144,7 +152,7 @@ function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobsPar
 
 type Engines = Awaited<ReturnType<typeof openEngines>>;
 
-/** Opens the engines of all features. They are closed after everything that is started later. */
+/** Opens the engines of all features. They are closed after all components that start later. */
 export async function openEngines(config: StandaloneConfig, logger: Logger, shutdown: Shutdown) {
   const metrics = new PrometheusMetrics('standalone');
   const clock: Clock = () => new Date();
@@ -152,7 +160,7 @@ export async function openEngines(config: StandaloneConfig, logger: Logger, shut
   const opening = EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
   const engine = await blameSetting(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.add('engine', () => engine.close());
-  // Its folder is locked by now.
+  // The engine has locked the data folder by now.
   const objects = await blameSetting(
     `DATA_DIR ${config.dataDir}`,
     FileObjectStore.open(join(config.dataDir, 'objects')),
@@ -167,9 +175,10 @@ export async function openEngines(config: StandaloneConfig, logger: Logger, shut
 }
 
 /**
- * The key under which secrets are kept at rest: the operator's own, else one made in the data folder at the first start,
- * readable by its owner only. It appears under its name only when it is whole and on disk: a crash never leaves half a key.
- * @throws ConfigError also where secrets are stored already: none is made in the place of the one they are sealed with
+ * Returns the key that encrypts secrets at rest: the operator's key, or else one created in the data folder at the
+ * first start, readable by its owner only. The file gets its name after it is complete and on disk, so a crash never
+ * leaves half a key.
+ * @throws ConfigError also if secrets are already stored, because a new key could not decrypt them
  */
 export async function openSecretsKey(
   config: Pick<StandaloneConfig, 'secretsKey' | 'lostSecretsKey' | 'dataDir'>,
@@ -186,7 +195,7 @@ export async function openSecretsKey(
     stored = createKeyFile(path, dataDir);
   }
   const key = Buffer.from(stored.trim(), 'base64');
-  if (key.length !== 32) throw new ConfigError(`SECRETS_KEY: ${path} does not hold 32 bytes as base64`);
+  if (key.length !== 32) throw new ConfigError(`SECRETS_KEY: ${path} does not contain 32 bytes as base64`);
   return { secretsKey: key, lostSecretsKey, keySource: path };
 }
 

@@ -13,13 +13,13 @@ const where = {
 };
 
 describe('the welcome at a terminal', () => {
-  it('says where everything is, what to call first, and how to stop', () => {
+  it('shows all addresses, the first calls, and how to stop', () => {
     const text = formatWelcome(where);
     for (const part of ['http://127.0.0.1:3000\n', '/docs', ':9464/metrics', '/srv/data', '--role developer', 'Ctrl-C'])
       expect(text).toContain(part);
   });
 
-  it('shows how somebody becomes the first admin, while nobody is', () => {
+  it('shows how to become the first admin while there is none', () => {
     const link = {
       address: 'https://app.example/invitation#secret',
       token: 'secret',
@@ -36,14 +36,14 @@ describe('the welcome at a terminal', () => {
     expect(formatWelcome(where)).not.toMatch(/admin|invitation/);
   });
 
-  it('says how webhooks come to this machine, or that they do', () => {
+  it('shows how to allow webhooks to this machine, or that they are allowed', () => {
     expect(formatWelcome(where)).toContain('npm run dev');
     const allowing = formatWelcome({ ...where, allowsLocalReceivers: true });
     expect(allowing).toContain('npm run listen -- --key "$KEY"');
     expect(allowing).not.toContain('npm run dev');
   });
 
-  it('names the data folder to the command line where that would look for another', () => {
+  it('shows the data folder in commands that would otherwise use another one', () => {
     expect(firstKeyCommand(where)).toMatch(/^npm run/);
     expect(firstKeyCommand({ ...where, isDefaultDataDir: false })).toMatch(/^DATA_DIR=\/srv\/data npm run/);
     const dataDir = "/home/o'neil/my data";
@@ -53,12 +53,12 @@ describe('the welcome at a terminal', () => {
   });
 });
 
-describe('the link of the first admin, where nobody looks at a terminal', () => {
+describe("the first admin's link without a terminal", () => {
   let folder: TempFolder;
   let dataDir: string;
   let file: string;
   let shutdown: Shutdown;
-  /** Undefined where there is an admin. */
+  /** Undefined if there is an admin. */
   let token: string | undefined;
   beforeEach(async () => {
     folder = await tempFolder();
@@ -83,14 +83,14 @@ describe('the link of the first admin, where nobody looks at a terminal', () => 
       shutdown,
     );
 
-  it('is in a file for its owner alone, also where another one was', async () => {
+  it('is stored in a file for its owner only, replacing an existing file', async () => {
     await writeFile(file, 'an older one\n', { mode: 0o644 });
     expect(await keep()).toBe(file);
     expect(await readFile(file, 'utf8')).toBe('https://app.example/invitation#one\n');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('is replaced by the next one, and goes when there is an admin', async () => {
+  it('is replaced by the next link, and deleted when there is an admin', async () => {
     await keep();
     token = 'two';
     await eventually(async () => expect(await readFile(file, 'utf8')).toContain('#two\n'));
@@ -98,7 +98,7 @@ describe('the link of the first admin, where nobody looks at a terminal', () => 
     await eventually(() => expect(stat(file)).rejects.toThrow('ENOENT'));
   });
 
-  it('is in no file where there is an admin, not even an older one', async () => {
+  it('is not stored if there is an admin, and an old file is deleted', async () => {
     await writeFile(file, 'an older one\n');
     token = undefined;
     expect(await keep()).toBeUndefined();

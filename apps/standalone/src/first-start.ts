@@ -8,12 +8,15 @@ import type { Shutdown } from '@tracking/runtime';
 import type { StandaloneConfig } from './config.ts';
 import type { Standalone } from './standalone.ts';
 
-/** A role that makes shipments, posts milestones and manages webhooks, in the test environment. */
+/**
+ * Command that creates a key for the test environment. Its role can create shipments, post milestones and manage
+ * webhooks.
+ */
 const CREATE_FIRST_KEY_COMMAND = 'npm run --silent cli -- keys create --name first --environment test --role developer';
 const LINK_FILE_NAME = 'first-admin-link';
 const CHECK_INTERVAL_MS = 5_000;
 
-/** Says where everything is, once it is there: to people at a terminal, or in a line of the log. */
+/** Announces the server's addresses once it listens: as text at a terminal, otherwise in a log line. */
 export async function announceStart(config: StandaloneConfig, standalone: Standalone, logger: Logger): Promise<void> {
   const { url, managementUrl, shutdown } = standalone;
   if (url === undefined || managementUrl === undefined) return;
@@ -34,25 +37,27 @@ export async function announceStart(config: StandaloneConfig, standalone: Standa
   logger.info({ ...fields, ...first }, 'listening');
 }
 
-/** Where everything of a server is. */
+/** Addresses and folder of a server. */
 interface ServerAddresses {
   readonly url: string;
   readonly managementUrl: string;
   readonly dataDir: string;
-  /** Whether the command line finds this data folder without being told. */
+  /** True if the command line uses this data folder by default. */
   readonly isDefaultDataDir: boolean;
-  /** Whether webhooks may go to this machine. */
+  /** True if webhooks may be sent to this machine. */
   readonly allowsLocalReceivers: boolean;
-  /** None where there is an admin. */
+  /** Link for the first admin; undefined if there is an admin. */
   readonly firstAdminLink?: FirstAdminLink | undefined;
 }
 
-/** The command that creates the first key of a server. */
+/** Returns the command that creates the first API key of a server. */
 export function firstKeyCommand({ dataDir, isDefaultDataDir }: ServerAddresses): string {
   return isDefaultDataDir ? CREATE_FIRST_KEY_COMMAND : `DATA_DIR=${quoteForShell(dataDir)} ${CREATE_FIRST_KEY_COMMAND}`;
 }
 
-/** The text for a terminal once the server listens. Lines that are indented by four spaces can be pasted. */
+/**
+ * Returns the text shown at a terminal once the server listens. Lines that are indented by four spaces can be pasted.
+ */
 export function formatWelcome(where: ServerAddresses): string {
   const { url, managementUrl, dataDir, allowsLocalReceivers, firstAdminLink } = where;
   return `
@@ -61,29 +66,32 @@ export function formatWelcome(where: ServerAddresses): string {
   Metrics        ${managementUrl}/metrics
   Data           ${dataDir}
 ${firstAdminLink === undefined ? '' : formatFirstAdminHelp(url, firstAdminLink)}
-  In a second terminal, make a key and the first shipment:
+  In a second terminal, create an API key and the first shipment:
 
     KEY=$(${firstKeyCommand(where)})
     curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' ${url}/v1/shipments -d '{"external_id": "PO-1001", "mode": "ocean"}'
 
   ${
     allowsLocalReceivers
-      ? `Webhooks may go to this machine, for development: npm run listen -- --key "$KEY" shows them.`
-      : 'Webhooks go to public addresses only: to try them on this machine, start with npm run dev instead.'
+      ? `Webhooks may be sent to this machine, for development: npm run listen -- --key "$KEY" shows them.`
+      : 'Webhooks are sent to public addresses only. To try them on this machine, start with npm run dev instead.'
   }
-  Ctrl-C stops it.
+  Press Ctrl-C to stop.
 
 `;
 }
 
-/** How somebody becomes the first admin. What can be pasted wants an e-mail, a name and a password of their own. */
+/**
+ * Returns instructions for becoming the first admin. Readers must replace e-mail, name and password in the pasted
+ * command.
+ */
 function formatFirstAdminHelp(url: string, { address, token, expires_at }: FirstAdminLink): string {
   return `
-  Nobody is an admin yet. Whoever has this one-time link becomes the first one, until ${expires_at.slice(0, 10)}:
+  There is no admin yet. Open this one-time link to become the first admin. It is valid until ${expires_at.slice(0, 10)}:
 
       ${address}
 
-  It is used with an e-mail, a name and a password of yours, as here with curl:
+  Or use it with curl, with your own e-mail, name and password:
 
       curl -H 'X-Requested-With: curl' -H 'Content-Type: application/json' ${url}/v1/invitations/${token} -d '{"email": "ann@example.com", "name": "Ann", "password": "a quiet harbour"}'
 `;
@@ -95,25 +103,25 @@ function quoteForShell(path: string): string {
 
 interface FirstAdminLinkOptions {
   readonly firstAdmin: Pick<Identity['firstAdmin'], 'link'>;
-  /** Beginning of the links. */
+  /** Base URL of the links. */
   readonly appUrl: string;
 }
 
 interface LinkFileOptions extends FirstAdminLinkOptions {
   readonly dataDir: string;
   readonly logger: Logger;
-  /** How often it is looked whether there is an admin, in milliseconds; 5,000 unless told. */
+  /** Milliseconds between checks for an admin; 5,000 by default. */
   readonly checkIntervalMs?: number;
 }
 
-/** A link that makes whoever opens it the first admin. */
+/** One-time link whose user becomes the first admin. */
 interface FirstAdminLink {
   readonly address: string;
   readonly token: string;
   readonly expires_at: string;
 }
 
-/** Undefined where there is an admin. */
+/** Creates the link for the first admin; undefined if there is an admin. */
 async function createFirstAdminLink({
   firstAdmin,
   appUrl,
@@ -123,9 +131,9 @@ async function createFirstAdminLink({
 }
 
 /**
- * Keeps that link in a file of the data folder, for its owner alone, until there is an admin: nobody reads it at a
- * terminal, and a log is read by many.
- * @returns the file; undefined where there is an admin
+ * Keeps the first admin's link in a file of the data folder, readable by its owner only, until there is an admin. Used
+ * without a terminal, because a log has many readers.
+ * @returns the path of the file; undefined if there is an admin
  */
 export async function maintainLinkFile(options: LinkFileOptions, shutdown: Shutdown): Promise<string | undefined> {
   const { dataDir, logger, checkIntervalMs: checkIntervalMs = CHECK_INTERVAL_MS } = options;
@@ -133,7 +141,7 @@ export async function maintainLinkFile(options: LinkFileOptions, shutdown: Shutd
   let storedLink: string | undefined;
   const updateFile = async () => {
     const link = (await createFirstAdminLink(options))?.address;
-    // Nearly at its end it is another one.
+    // The link is replaced by another one shortly before it expires.
     if (link !== undefined && link === storedLink) return;
     await rm(file, { force: true });
     if (link !== undefined) await writeFile(file, `${link}\n`, { mode: 0o600, flag: 'wx' });
@@ -146,12 +154,14 @@ export async function maintainLinkFile(options: LinkFileOptions, shutdown: Shutd
   const updateRepeatedly = async () => {
     while (storedLink !== undefined) {
       await pause(checkIntervalMs, undefined, { signal, ref: false });
-      await updateFile().catch((error: unknown) => logger.warn({ file, error: String(error) }, 'link not kept'));
+      await updateFile().catch((error: unknown) =>
+        logger.warn({ file, error: String(error) }, "could not update the file with the first admin's link"),
+      );
     }
   };
-  // Ends with an abort, or with an admin.
+  // Ends when the server stops, or when there is an admin.
   const updating = updateRepeatedly().catch(() => undefined);
-  shutdown.add('link of the first admin', async () => {
+  shutdown.add('first admin link', async () => {
     stopping.abort();
     await updating;
   });

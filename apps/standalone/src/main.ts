@@ -7,7 +7,7 @@ import { loadConfig } from './config.ts';
 import { announceStart } from './first-start.ts';
 import { startStandalone } from './standalone.ts';
 
-/** Prints an operator's mistake as one line; anything else is a fault of the program, and is printed with its stack. */
+/** Prints an operator's error as one line, and any other error with its stack, then exits. */
 function exitWithError(error: unknown): never {
   const isOperatorError =
     error instanceof ConfigError ||
@@ -15,13 +15,13 @@ function exitWithError(error: unknown): never {
     error instanceof DataFolderDamaged ||
     error instanceof DataFolderTooNew ||
     error instanceof PlacesFileError ||
-    // Thrown by the storage, for example when its disk is full.
+    // The storage throws it, for example when its disk is full.
     error instanceof Unavailable;
   process.stderr.write(`${isOperatorError ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
 }
 
-/** Where the command line, which started it for its own use, looks for what went wrong. */
+/** Logger that writes only errors to standard error, where the command line that started this process reads them. */
 const errorOutputLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -41,12 +41,12 @@ try {
   const standalone = await startStandalone(config, logger, administration ? 'administration' : 'server');
   const { ready, shutdown } = standalone;
   shutdown.onSignals();
-  // The command line that started this process has ended when the input ends.
+  // The input ends when the command line that started this process has ended.
   if (administration) process.stdin.once('end', () => void shutdown.run().then(() => process.exit(0))).resume();
   await ready;
   if (config.webhooks.allowedCidrs.length > 0) {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
-    logger.warn(where, 'webhook receivers on these addresses are allowed: for development');
+    logger.warn(where, 'webhook receivers in non-public networks are allowed: use this for development only');
   }
   await announceStart(config, standalone, logger);
 } catch (error) {

@@ -13,25 +13,25 @@ import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import type { StandaloneConfig } from './config.ts';
 import { openEngines, startFeatures } from './features.ts';
 
-/** The features of the public API, in the order of its description. */
+/** HTTP modules of the public API, in the order of its description. */
 const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const SHUTDOWN_TIMEOUT_MS = 20_000;
 const CATCH_UP_TIMEOUT_MS = 5_000;
 
 export interface Standalone {
-  /** Where the API is; undefined without HTTP. */
+  /** URL of the API; undefined without HTTP. */
   readonly url: string | undefined;
   readonly managementUrl: string | undefined;
-  /** Where links to the web application lead. */
+  /** Base URL of links to the web application. */
   readonly appUrl: string;
   readonly firstAdmin: Identity['firstAdmin'];
-  /** When the read models have caught up for the first time. */
+  /** Resolves when the read models have caught up for the first time. */
   readonly ready: Promise<void>;
   readonly shutdown: Shutdown;
 }
 
-/** Every feature of the product in this process, on the embedded engines. Started in this order, stopped in reverse. */
+/** Starts every feature in this process, on the embedded engines. Features stop in reverse order of their start. */
 export async function startStandalone(
   config: StandaloneConfig,
   logger: Logger,
@@ -75,7 +75,7 @@ export async function startStandalone(
     metrics,
     secret: deriveKey(secrets.secretsKey, 'idempotency'),
     responseCipher: (key) => new SecretBox(key),
-    // The data folder is locked: every other process that took one is dead.
+    // The data folder is locked, so every other process that claimed a key has ended.
     takeOverAfterMs: 0,
   });
   shutdown.add('idempotency keys', () => idempotency.close());
@@ -103,12 +103,13 @@ export async function startStandalone(
     },
     FEATURES,
   );
-  // Which key wrote last is not remembered over an end: the first request already sees all that was acknowledged before.
+  // The last write of each API key is not kept across restarts. The first request must therefore see all writes
+  // acknowledged before.
   const head = await eventStore.head();
   while (head !== undefined && !(await readModels.allReached(head, CATCH_UP_TIMEOUT_MS))) {
     logger.info({}, 'catching up before the first request');
   }
-  // Not by Nest, which would log what is thrown anyway.
+  // Nest's own `listen` would also log the error that is thrown here.
   await blameSetting('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }));
   shutdown.add('api', async () => {
     health.markDraining();

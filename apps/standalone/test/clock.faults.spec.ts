@@ -13,7 +13,7 @@ jest.setTimeout(60_000);
 
 const STEPPING_CLOCK = new URL('stepping-clock.mjs', import.meta.url).href;
 
-/** Answers challenges with their token, and everything else with 200. */
+/** Returns the challenge to verification requests, and 200 to all others. */
 function startClientReceiver(): Promise<RawReceiver> {
   return startReceiver((socket, request) => {
     const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string } };
@@ -26,7 +26,7 @@ describe('webhooks on a machine whose clock is set back', () => {
   let api: AxiosInstance;
   let receiver: RawReceiver;
 
-  /** Makes a shipment that is acknowledged. */
+  /** Creates a shipment and waits for its acknowledgement. */
   const create = async (external_id: string): Promise<void> => {
     expect((await api.post('/v1/shipments', { external_id })).status).toBe(201);
   };
@@ -36,7 +36,7 @@ describe('webhooks on a machine whose clock is set back', () => {
       .filter(({ type }) => type === 'shipment.created')
       .map(({ data }) => data.external_id);
 
-  it('get what was acknowledged after enabling, and nothing from before or from while disabled', () =>
+  it('receive acknowledged events created after enabling, and none from before or while disabled', () =>
     withTemporaryFolder(async (folder) => {
       server = await startStandalone(folder, {
         NODE_OPTIONS: `--import ${STEPPING_CLOCK}`,

@@ -9,13 +9,13 @@ import { openEngines, startFeatures } from '../src/features.ts';
 const PAGE = new URL('../../../docs/reference/running.md', import.meta.url);
 const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
 
-/** Collections that the reference lists for standalone. */
+/** Collections of standalone in the reference. */
 async function listed(): Promise<readonly string[]> {
   const section = (await readFile(PAGE, 'utf8')).split('### Collections')[1]?.split('\n## ')[0] ?? '';
   return [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, name = '']) => name);
 }
 
-it('the reference says of every collection of standalone what removes its documents', async () => {
+it('the reference lists for every collection of standalone when documents are removed', async () => {
   const folder = await tempFolder();
   const shutdown = new Shutdown(logger, 20_000);
   try {
@@ -29,7 +29,7 @@ it('the reference says of every collection of standalone what removes its docume
     const claims = await IdempotencyClaims.open({ ...claiming, responseCipher });
     shutdown.add('idempotency keys', () => claims.close());
     await readModels.ready;
-    // Some are made when they are first needed.
+    // Some collections are created when they are first needed.
     await eventually(async () => {
       const names = await documentStore.collectionNames('');
       expect(names.map((name) => name.replace(/\.g\d+$/, '.g*')).sort()).toEqual(await listed());

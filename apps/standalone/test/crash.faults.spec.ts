@@ -13,13 +13,13 @@ const CYCLES = IN_SOAK ? 12 : 4;
 const CLIENTS = 24;
 const CODES = ['booking_confirmed', 'gated_in', 'loaded_on_vessel', 'vessel_departed', 'vessel_arrived'] as const;
 
-/** What the API acknowledged: shipments by id with the version answered, and milestone ids by shipment. */
+/** Writes that the API acknowledged: versions by shipment id, and milestone ids by shipment. */
 interface Acknowledged {
   readonly versions: Map<string, number>;
   readonly milestones: Map<string, Set<string>>;
 }
 
-/** Writes until the server is gone; kills it in the middle, as soon as `killAfter` writes were acknowledged. */
+/** Writes until the server ends; kills it during a write after `killAfter` acknowledged writes. */
 async function loadUntilKilled(dataDir: string, key: string, cycle: number, known: Acknowledged): Promise<void> {
   const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
   const api = createClient(server.url, key);
@@ -58,14 +58,14 @@ async function loadUntilKilled(dataDir: string, key: string, cycle: number, know
   const outcomes = await Promise.allSettled(Array.from({ length: CLIENTS }, (_, worker) => one(worker)));
   await server.stop('SIGKILL');
   for (const outcome of outcomes) {
-    // A connection that broke at the kill is what a client sees; anything answered must have been a success.
+    // Clients see broken connections after the kill. Every response must be a success.
     if (outcome.status === 'rejected' && !('isAxiosError' in Object(outcome.reason))) throw outcome.reason;
   }
   expect(acknowledged).toBeGreaterThanOrEqual(killAfter);
 }
 
 describe('kill -9 under load', () => {
-  it('loses nothing acknowledged, tears no stream, and starts again by itself', async () => {
+  it('loses no acknowledged write, leaves no partial stream, and restarts without repair', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       const known: Acknowledged = { versions: new Map(), milestones: new Map() };

@@ -16,9 +16,15 @@ import { createShipment, uploadUrl, type RequestedUpload } from './uploads.ts';
 
 const AT_ONCE = 10;
 const MIB = 2 ** 20;
-/** Of each file. The bound is the same for any size: `UPLOAD_MIB=250` takes the largest there can be, and 2.5 GiB of disk. */
+/**
+ * Size of each file. The memory bound is the same for any size; `UPLOAD_MIB=250` uses the maximum size and 2.5 GiB of
+ * disk.
+ */
 const FILE_MIB = Number(process.env['UPLOAD_MIB'] ?? 32);
-/** More than with one file before: some pieces of each of ten, in the heap and in buffers that wait to be collected. */
+/**
+ * Allowed increase over one file: some chunks of each of ten files, in the heap and in buffers that wait for garbage
+ * collection.
+ */
 const BOUND_MIB = 128;
 const NAMES = ['first', ...Array.from({ length: AT_ONCE }, (_, n) => `file ${n}`)];
 const httpAgent = new Agent({ keepAlive: false });
@@ -27,14 +33,14 @@ describe('ten files at once', () => {
   let server: StandaloneProcess;
   let api: AxiosInstance;
   let key: string;
-  /** Taken before anything is measured: meanwhile this process does nothing else. */
+  /** Computed before the measurement, because this process does nothing else meanwhile. */
   const hashes = new Map<string, string>();
 
   const residentMiB = async (): Promise<number> => {
     const { data } = await axios.get<string>(`${server.managementUrl}/metrics`, { proxy: false, httpAgent });
     return Number(/^process_resident_memory_bytes(?:\{.*\})? (\S+)$/m.exec(data)?.[1]) / MIB;
   };
-  /** The most that it has while the work lasts. */
+  /** Returns the maximum memory during the work. */
   const mostDuring = async (work: Promise<unknown>): Promise<number> => {
     let most = 0;
     let isOver = false;
@@ -80,7 +86,7 @@ describe('ten files at once', () => {
   };
 
   it(
-    'are uploaded and downloaded in memory that does not grow with them',
+    'are uploaded and downloaded with memory that does not grow with their size',
     () =>
       withTemporaryFolder(async (folder) => {
         for (const name of NAMES) hashes.set(name, sha256Of(pdfPieces(name, FILE_MIB * MIB)));

@@ -23,7 +23,9 @@ import {
 
 const HOUR = 3_600_000;
 const KILLS = 8;
-/** Each kill comes after one more answer than the one before, and every other one in the middle of what follows. */
+/**
+ * Each kill comes one response later than the previous one; every other kill comes in the middle of the next request.
+ */
 const LATER_MS = 3;
 const SOON = { deadlineMs: 60_000 };
 
@@ -32,7 +34,7 @@ const killedAt = (step: string) => loaded(`killed-at.mjs?step=${step}`);
 const ahead = (hours: number) => loaded(`stepping-clock.mjs?ahead=${hours * HOUR}`);
 const SWEEPING = ahead(73);
 
-describe('kill -9 leaves a document that is whole, or none, and no bytes that are nobody’s after the sweep:', () => {
+describe('kill -9 leaves a complete document or none, and no orphaned bytes after the sweep:', () => {
   let dataDir: string;
   let key: string;
   let shipmentId: string;
@@ -60,17 +62,17 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
     await start(env);
   };
   const statuses = async () => [...(await verifyDocuments(api, shipmentId)).values()];
-  /** Three days later each object is looked at; what then is stored is what documents are made of. */
+  /** Three days later, the sweep checks every object. All stored objects then belong to documents. */
   const expectSwept = async (documents: number) => {
     await restart(SWEEPING);
     await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(documents), SOON);
-    // Uploads that nobody completed expire by the clock, which the sweep does not wait for.
+    // Incomplete uploads expire by the clock, and the sweep does not wait for that.
     const present = async () => (await statuses()).filter((status) => !['expired', 'deleted'].includes(status));
     await eventually(async () => expect(await present()).toHaveLength(documents), SOON);
   };
 
   it(
-    'while the bytes come',
+    'while bytes are being received',
     inFolder(async () => {
       const bytes = pdfOf('coming', 2_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
@@ -108,7 +110,7 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
       },
     ],
   ])(
-    'when the bytes are stored and nothing names them yet, by %s',
+    'when the bytes are stored but not yet referenced, by %s',
     (_way, upload) =>
       inFolder(async () => {
         await restart(killedAt('stored'));
@@ -129,7 +131,7 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
   );
 
   it(
-    'while it is deleted',
+    'while a document is being deleted',
     inFolder(async () => {
       const { data: document } = await uploadForm(api, shipmentId, pdfOf('deleted', 100_000));
       const { data: other } = await uploadForm(api, shipmentId, pdfOf('kept', 100_000));
@@ -138,7 +140,7 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
       await restart();
       const known = await verifyDocuments(api, shipmentId);
       expect([known.get(document.id), known.get(other.id)]).toEqual(['deleted', 'uploaded']);
-      // Long before anything is swept.
+      // This is long before any sweep.
       await restart(ahead(1));
       await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(1), SOON);
       expect((await verifyDocuments(api, shipmentId)).get(other.id)).toBe('uploaded');
@@ -147,9 +149,9 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
   );
 
   it(
-    'at any instant of uploads, completions, reviews and deletions',
+    'at random moments of uploads, completions, reviews and deletions',
     inFolder(async () => {
-      /** What was acknowledged, by document. */
+      /** Acknowledged statuses by document. */
       const acknowledged = new Map<string, readonly string[]>();
       let approvable: string | undefined;
       let deletable: string | undefined;
@@ -190,7 +192,7 @@ describe('kill -9 leaves a document that is whole, or none, and no bytes that ar
         await takeTime((kill % 2) * LATER_MS);
         await server.stop('SIGKILL');
         for (const outcome of await Promise.allSettled(work)) {
-          // A connection that broke at the kill is what a client sees; anything answered must have been a success.
+          // Clients see broken connections after the kill. Every response must be a success.
           if (outcome.status === 'rejected' && !('isAxiosError' in Object(outcome.reason))) throw outcome.reason;
         }
       }

@@ -15,19 +15,19 @@ jest.setTimeout(180_000);
 const SHIPMENTS = 600;
 const HOUR_MS = 3_600_000;
 const PATIENT = { deadlineMs: 60_000 };
-/** Two hours later, as after a downtime. */
+/** The clock is two hours ahead, as after a downtime. */
 const LATER = {
   RATE_LIMIT_PER_MINUTE: '1000000',
   NODE_OPTIONS: `--import ${new URL(`stepping-clock.mjs?ahead=${2 * HOUR_MS}`, import.meta.url).href}`,
 };
 
-/** Shipments that a process has checked since time passed. */
+/** Number of shipments that a process has checked because of time. */
 async function checked({ managementUrl }: StandaloneProcess): Promise<number> {
   const { data } = await createClient(managementUrl, 'none').get<string>('/metrics');
   return Number(/^clock_checks_total\{outcome="checked"[^}]*\} (\d+)$/m.exec(data)?.[1] ?? 0);
 }
 
-/** Departures that were to be half a day ago, but for up to an hour. */
+/** Planned departures from half a day ago, and up to an hour later. */
 async function create(folder: string, key: string): Promise<void> {
   const server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
   const api = createClient(server.url, key);
@@ -43,8 +43,8 @@ async function create(folder: string, key: string): Promise<void> {
   await server.stop();
 }
 
-describe('very many exceptions that became due in a downtime', () => {
-  it('open once each, although the process is killed again and again amid them', () =>
+describe('many exceptions that became due during a downtime', () => {
+  it('open once each, although the process is killed repeatedly', () =>
     withTemporaryFolder(async (folder) => {
       const key = await createKey(folder);
       await create(folder, key);
@@ -59,7 +59,7 @@ describe('very many exceptions that became due in a downtime', () => {
         await hasBegun.finally(() => server.stop('SIGKILL'));
         left -= done;
       }
-      // There was still something to do when it was killed.
+      // The process was killed before all shipments were checked.
       expect(left).toBeGreaterThan(0);
 
       const server = await startStandalone(folder, LATER);

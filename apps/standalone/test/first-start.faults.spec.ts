@@ -12,7 +12,7 @@ import {
   type StandaloneProcess,
 } from './standalone-process.ts';
 
-// Each of them starts processes, on machines that may have other work.
+// Timeout for tests that start processes on busy machines.
 jest.setTimeout(60_000);
 
 const ANN = { email: 'ann@example.com', password: 'a quiet harbour' };
@@ -34,7 +34,7 @@ const post = (server: StandaloneProcess, path: string, body: object) =>
     proxy: false,
   });
 
-/** A server for as long as the work takes; answers what it printed. */
+/** Runs a server during the work. Returns its output. */
 async function whileRunning(
   dataDir: string,
   env: Record<string, string>,
@@ -50,7 +50,7 @@ async function whileRunning(
 }
 
 describe('the first start', () => {
-  it('leaves a one-time link in a file, not in the log, and takes it away once there is an admin', async () => {
+  it('stores a one-time link in a file, not in the log, and deletes it once there is an admin', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const file = fileOf(dataDir);
       let token = '';
@@ -80,7 +80,7 @@ describe('the first start', () => {
     });
   });
 
-  it('makes the admin that the settings tell, once, and tells the password nowhere', async () => {
+  it('creates the admin of the settings once, and never prints the password', async () => {
     await withTemporaryFolder(async (folder) => {
       const dataDir = join(folder, 'data');
       const ADMIN_PASSWORD_FILE = join(folder, 'password');
@@ -108,7 +108,7 @@ describe('the first start', () => {
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: 'short' }, /^ADMIN_PASSWORD: .*10 characters/],
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: 'password123' }, /^ADMIN_PASSWORD: .*common/],
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: ANN.email }, /^ADMIN_PASSWORD: .*e-mail/],
-  ])('is refused with one line where it is told %j', async (env, line) => {
+  ])('is rejected with one line for the settings %j', async (env, line) => {
     await withTemporaryFolder(async (dataDir) => {
       expect(await runRefused(dataDir, env)).toMatch(line);
     });

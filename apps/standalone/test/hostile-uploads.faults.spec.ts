@@ -26,7 +26,7 @@ import {
 const LATIN1 = 'latin1';
 const SOON = { deadlineMs: 30_000 };
 
-/** One entry of an archive that says it is so much larger than it is, with the directory of the whole. */
+/** Builds an archive of one entry that declares a larger size than it has. */
 function archive(entries: readonly { readonly name: string; readonly inflated: number }[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -66,7 +66,7 @@ const MALICIOUS: Readonly<Record<string, Buffer>> = {
   'text with NUL': Buffer.from('a\0b'),
 };
 
-describe('uploads that are no good, over real connections,', () => {
+describe('invalid uploads over real connections', () => {
   let dataDir: string;
   let key: string;
   let shipmentId: string;
@@ -108,7 +108,7 @@ describe('uploads that are no good, over real connections,', () => {
   ];
 
   it(
-    'broken off: nothing is kept, and they can be sent again',
+    'that break off: nothing is stored, and they can be sent again',
     inFolder(async () => {
       const bytes = pdfOf('broken off', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
@@ -129,7 +129,7 @@ describe('uploads that are no good, over real connections,', () => {
   );
 
   it(
-    'that stop coming: 408 after half a minute, nothing is kept, and others are served meanwhile',
+    'that stall: 408 after half a minute, nothing is stored, and other requests are served',
     inFolder(async () => {
       const bytes = pdfOf('slow', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
@@ -146,7 +146,7 @@ describe('uploads that are no good, over real connections,', () => {
   );
 
   it(
-    'that lie: about their length, their hash and their type',
+    'with a false length, hash or type',
     inFolder(async () => {
       const bytes = pdfOf('told', 200_000);
       const document = await requestUpload(api, shipmentId, bytes);
@@ -171,7 +171,7 @@ describe('uploads that are no good, over real connections,', () => {
   );
 
   it(
-    'that are malicious: refused by what they hold, whatever they are called, and nothing of them is kept',
+    'with malicious content: rejected by content under any name, and nothing is stored',
     inFolder(async () => {
       for (const [name, bytes] of Object.entries(MALICIOUS)) {
         expect([name, codeOf(await uploadForm(api, shipmentId, bytes))]).toEqual([
@@ -188,7 +188,7 @@ describe('uploads that are no good, over real connections,', () => {
   );
 
   it(
-    'whose names are paths or headers: neither leaves its place',
+    'with paths or headers as file names: neither has an effect',
     inFolder(async () => {
       const bytes = pdfOf('named', 1_000);
       for (const [file_name, kept] of [

@@ -2,8 +2,8 @@ import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Loaded before the program: kills it at a step with a document's bytes. `?step=stored`: they are whole and durable, and nothing
- * names them yet. `?step=destroying`: their document is deleted, and they are still there.
+ * Kills the program at a step of a document's storage; loaded before the program. `?step=stored`: the bytes are
+ * complete and durable, but not yet referenced. `?step=destroying`: the document is deleted, but its bytes still exist.
  */
 const step = new URL(import.meta.url).searchParams.get('step');
 const { rename, rm } = files;

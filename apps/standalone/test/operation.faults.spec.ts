@@ -16,7 +16,7 @@ import {
   type StandaloneProcess,
 } from './standalone-process.ts';
 
-// Each of them starts processes, on machines that may have other work.
+// Timeout for tests that start processes on busy machines.
 jest.setTimeout(60_000);
 
 describe('running standalone', () => {
@@ -32,7 +32,7 @@ describe('running standalone', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('refuses a second process on the same data folder with one clear line', async () => {
+  it('rejects a second process on the same data folder with one clear line', async () => {
     const second = await runToEnd(dataDir);
     expect(second.code).toBe(DATA_FOLDER_IN_USE_EXIT_CODE);
     expect(second.output.trim().split('\n')).toHaveLength(1);
@@ -40,7 +40,7 @@ describe('running standalone', () => {
     expect(second.output).toMatch(/in use|another process/i);
   });
 
-  it('answers its health, its documentation and its metrics', async () => {
+  it('serves its health, documentation and metrics', async () => {
     const anyone = createClient(server.url, 'none');
     expect((await anyone.get('/health/live')).status).toBe(200);
     expect((await anyone.get('/health/ready')).data).toMatchObject({ status: 'ready' });
@@ -53,7 +53,7 @@ describe('running standalone', () => {
     expect((await management.get('/elsewhere')).status).toBe(404);
   });
 
-  it('tells first commands that work when they are pasted', async () => {
+  it('prints first commands that work when pasted', async () => {
     const { url, managementUrl } = server;
     const shown = { url, managementUrl, dataDir, isDefaultDataDir: false, allowsLocalReceivers: false };
     const commands = formatWelcome(shown)
@@ -65,7 +65,7 @@ describe('running standalone', () => {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     expect(JSON.parse(answer)).toMatchObject({ external_id: 'PO-1001', mode: 'ocean', status: 'pending' });
-    // Who is no terminal is told the same as fields of a line.
+    // Without a terminal, the same text is in the fields of a log line.
     const line = server
       .output()
       .split('\n')
@@ -79,7 +79,7 @@ describe('running standalone', () => {
     });
   });
 
-  it('makes, lists and revokes keys while it runs', async () => {
+  it('creates, lists and revokes keys while it runs', async () => {
     const key = await createKey(dataDir, 'test', 'viewer');
     expect(key).toMatch(/^sk_test_\S+$/);
     const api = createClient(server.url, key);
@@ -93,7 +93,7 @@ describe('running standalone', () => {
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
   });
 
-  it('keeps workspaces and environments apart', async () => {
+  it('separates workspaces and environments', async () => {
     await runCli(dataDir, 'workspaces', 'create', '--name', 'other');
     const [live, test, other] = await Promise.all([
       createKey(dataDir, 'live'),
@@ -120,7 +120,7 @@ describe('running standalone', () => {
     }
   });
 
-  it('keeps its folder to itself and every key out of its log', async () => {
+  it('protects its data folder, and keeps every key out of its log', async () => {
     const key = await createKey(dataDir, 'live');
     await createClient(server.url, key).get('/v1/shipments?limit=1');
     expect(server.output()).not.toMatch(/sk_(live|test)_/);
@@ -130,7 +130,7 @@ describe('running standalone', () => {
 });
 
 describe('standalone without a server', () => {
-  it('answers the command line on a fresh folder, and the server accepts the key made there', async () => {
+  it('serves the command line on a new folder, and the server accepts the key created there', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);

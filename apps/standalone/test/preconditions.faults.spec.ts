@@ -8,8 +8,8 @@ const KILLS = IN_SOAK ? 5 : 2;
 const AT_ONCE = 20;
 const SETTINGS = { RATE_LIMIT_PER_MINUTE: '1000000' };
 
-describe('kill -9 of a server to which many writes with the same If-Match are sent at once', () => {
-  it('leaves one of them carried out, and its repeat is answered as it was', async () => {
+describe('kill -9 of a server with many concurrent writes with the same If-Match', () => {
+  it('carries out one of them, and its repeat gets the same response', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       let server = await startStandalone(dataDir, SETTINGS);

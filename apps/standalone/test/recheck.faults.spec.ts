@@ -5,7 +5,7 @@ import { listAll, createClient, createKey, startStandalone, withTemporaryFolder 
 
 const SHIPMENTS = 1_000;
 const AT_ONCE = 500;
-/** Killed right after the change is acknowledged, and each time that so many shipments were checked. */
+/** Numbers of checked shipments after which the server is killed; 0 is right after the change is acknowledged. */
 const KILLS = [0, 1, 500];
 
 interface Updated {
@@ -15,7 +15,7 @@ interface Updated {
   };
 }
 
-/** Shipments that customs hold. Answers their ids. */
+/** Creates shipments held by customs and returns their ids. */
 async function hold(api: AxiosInstance): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let from = 0; from < SHIPMENTS; from += AT_ONCE) {
@@ -31,8 +31,8 @@ async function hold(api: AxiosInstance): Promise<readonly string[]> {
   return ids;
 }
 
-describe('kill -9 of a server that checks shipments by changed settings', () => {
-  it('goes on from where it was: each is checked, and told once', async () => {
+describe('kill -9 of a server that checks shipments after a settings change', () => {
+  it('continues where it stopped: each shipment is checked, and reported once', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir, 'live', 'admin');
       const start = async () => {

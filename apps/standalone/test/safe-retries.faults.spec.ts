@@ -6,17 +6,17 @@ import { listAll, createClient, createKey, startStandalone, withTemporaryFolder 
 
 const KILLS = IN_SOAK ? 16 : 4;
 const AT_ONCE = 50;
-/** Each kill comes so much later after the first request than the one before, in milliseconds. */
+/** Delays of the kills after the first request, in milliseconds. */
 const LATER_MS = 8;
 
-/** The answer that every repeat gets, byte for byte. Its `Consistency-Token` may be a later one. */
+/** The response that every repeat gets, byte for byte, except that its `Consistency-Token` may be later. */
 function told({ status, data, headers }: AxiosResponse<string>): string {
   const names = ['content-type', 'location', 'etag'];
   return JSON.stringify([status, data, names.map((name) => headers[name] ?? null)]);
 }
 
-describe('kill -9 of a server to which the same POST is sent fifty times at once', () => {
-  it('leaves one resource and one answer', async () => {
+describe('kill -9 of a server that receives the same POST fifty times concurrently', () => {
+  it('leaves one resource, and every repeat gets the same response', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       let server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });

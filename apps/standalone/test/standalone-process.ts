@@ -10,18 +10,18 @@ import axios, { type AxiosInstance } from 'axios';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
-/** Of this process, what those under test get: they start faster where another has compiled their modules. */
+/** Variables of this process that tested processes inherit. A shared compile cache lets them start faster. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 export const inherited = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
 
-/** The built product in a process of its own, as a user starts it. */
+/** The built server in its own process, as a user starts it. */
 export interface StandaloneProcess {
   readonly url: string;
   readonly managementUrl: string;
   readonly child: ChildProcess;
-  /** Everything printed so far. */
+  /** Returns everything printed so far. */
   output(): string;
-  /** Ends it and waits until it is gone. */
+  /** Sends the signal and waits until the process has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -39,18 +39,18 @@ function launch(dataDir: string, env: Record<string, string>, wrapper: readonly 
   });
 }
 
-/** `NODE_OPTIONS` of a process in which an error of this message is thrown, where nobody catches it, on this signal. */
+/** Returns `NODE_OPTIONS` for a process that throws an uncaught error with this message on this signal. */
 export function throwOnSignal(signal: NodeJS.Signals, message: string): string {
   const code = `process.on('${signal}', () => { throw new Error('${message}') })`;
   return `--import=data:text/javascript,${encodeURIComponent(code).replaceAll("'", '%27')}`;
 }
 
-/** Starts it and waits for its "listening" line. */
+/** Starts the server and waits for its "listening" line. */
 export async function startStandalone(dataDir: string, env: Record<string, string> = {}): Promise<StandaloneProcess> {
   const child = launch(dataDir, env);
   const lines: string[] = [];
   child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
-  // With everything that it printed.
+  // Waits until all output was received.
   const ended = once(child, 'close');
   const addresses = await new Promise<{ url: string; management_url: string }>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
@@ -72,7 +72,7 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
 }
 
 /**
- * Starts it where it is expected to give up; answers how it ended.
+ * Starts the server, which must exit by itself, and returns how it ended.
  * @param wrapper a command that runs the rest of its arguments as a command
  */
 export async function runToEnd(
@@ -88,14 +88,14 @@ export async function runToEnd(
   return { code, output };
 }
 
-/** Starts it where something is wrong that an operator can put right; answers the one line that says so. */
+/** Starts the server with an operator's error and returns the one line that reports it. */
 export async function runRefused(...args: Parameters<typeof runToEnd>): Promise<string> {
   const { code, output } = await runToEnd(...args);
   expect([code, output.trim().split('\n').length]).toEqual([1, 1]);
   return output.trim();
 }
 
-/** Runs the command line against a data folder; answers what it printed on standard output. */
+/** Runs the command line with a data folder and returns its standard output. */
 export async function runCli(dataDir: string, ...args: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
     cwd: root,
@@ -105,7 +105,7 @@ export async function runCli(dataDir: string, ...args: string[]): Promise<string
   return stdout.trim();
 }
 
-/** Makes a key, with the server running or not. */
+/** Creates an API key, with the server running or not. */
 export function createKey(
   dataDir: string,
   environment = 'live',
@@ -116,7 +116,7 @@ export function createKey(
   return runCli(dataDir, 'keys', 'create', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
 }
 
-/** Hands out a folder that is there for as long as the work takes. */
+/** Creates a temporary folder for the duration of the work. */
 export async function withTemporaryFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'standalone-'));
   try {
@@ -126,7 +126,7 @@ export async function withTemporaryFolder(work: (folder: string) => Promise<void
   }
 }
 
-/** A client of the API that never throws on a status. */
+/** Creates a client of the API that does not throw on error statuses. */
 export const createClient = (url: string, key: string): AxiosInstance =>
   axios.create({
     baseURL: url,
@@ -136,7 +136,7 @@ export const createClient = (url: string, key: string): AxiosInstance =>
     proxy: false,
   });
 
-/** Every item of a list, page by page. */
+/** Reads all items of a list, page by page. */
 export async function listAll<T>(api: AxiosInstance, path: string): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null = null;

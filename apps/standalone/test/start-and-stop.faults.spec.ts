@@ -15,7 +15,7 @@ import {
   withTemporaryFolder,
 } from './standalone-process.ts';
 
-// Each of them starts processes, on machines that may have other work.
+// Timeout for tests that start processes on busy machines.
 jest.setTimeout(60_000);
 
 describe('standalone that cannot start', () => {
@@ -28,11 +28,11 @@ describe('standalone that cannot start', () => {
     ['DATA_DIR', fileURLToPath(import.meta.url)],
     ['DATA_DIR', join(fileURLToPath(import.meta.url), 'below-a-file')],
     ['DATA_DIR', '/dev/null/data'],
-    // A file system that takes no folders.
+    // A file system without folders.
     ['DATA_DIR', '/proc/some/data'],
     ['HOST', '203.0.113.1'],
     ['MANAGEMENT_HOST', '203.0.113.1'],
-  ])('refuses a wrong %s with one line that names it', async (name, value) => {
+  ])('rejects an invalid %s with one line that names it', async (name, value) => {
     await withTemporaryFolder(async (folder) => {
       const ended = await runToEnd(folder, { [name]: value });
       expect(ended.code).toBe(1);
@@ -41,7 +41,7 @@ describe('standalone that cannot start', () => {
     });
   });
 
-  it.each(['PORT', 'MANAGEMENT_PORT'])('refuses a %s in use with one line that names it', async (name) => {
+  it.each(['PORT', 'MANAGEMENT_PORT'])('rejects a %s in use with one line that names it', async (name) => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const taken = String((other.address() as AddressInfo).port);
@@ -53,7 +53,7 @@ describe('standalone that cannot start', () => {
     other.close();
   });
 
-  it('refuses a data folder that holds something else with one line that names it', async () => {
+  it('rejects a data folder with other content with one line that names it', async () => {
     await withTemporaryFolder(async (folder) => {
       await writeFile(join(folder, 'storage.db'), 'no database of ours '.repeat(1000));
       const ended = await runToEnd(folder);
@@ -62,7 +62,7 @@ describe('standalone that cannot start', () => {
     });
   });
 
-  it('refuses another key for its secrets, or none, with one line that says what to do', async () => {
+  it('rejects a different secrets key, or none, with one line of instructions', async () => {
     await withTemporaryFolder(async (dataDir) => {
       await createKey(dataDir);
       const file = join(dataDir, 'secrets.key');
@@ -70,11 +70,11 @@ describe('standalone that cannot start', () => {
       await rm(file);
       for (const [env, fault] of [
         [{}, `SECRETS_KEY is not set and ${file} is missing`],
-        [{ SECRETS_KEY: Buffer.alloc(32).toString('base64') }, 'SECRETS_KEY holds another key'],
+        [{ SECRETS_KEY: Buffer.alloc(32).toString('base64') }, 'SECRETS_KEY holds a different key'],
       ] as const) {
         const refused = await runRefused(dataDir, env);
         expect(refused).toContain(fault);
-        expect(refused).toMatch(/put that one back.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
+        expect(refused).toMatch(/restore that key.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
       }
       await expect(runCli(dataDir, 'keys', 'list')).rejects.toThrow(`SECRETS_KEY is not set and ${file} is missing`);
       const server = await startStandalone(dataDir, { SECRETS_KEY: key.trim() });
@@ -83,8 +83,8 @@ describe('standalone that cannot start', () => {
   });
 });
 
-describe('standalone with a setting that it does not know', () => {
-  it('warns of what looks like a setting of its own, once, and of nothing else', async () => {
+describe('standalone with an unknown setting', () => {
+  it('warns once about a variable that looks like its own setting, and about no other', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const others = { MONGODB_URL: 'mongodb://127.0.0.1', KAFKA_BROKER: '127.0.0.1:9092', DATABASE_URL: 'x' };
       const server = await startStandalone(dataDir, { ...others, WEBHOOKS_TIMOUT: '5s' });
@@ -94,14 +94,14 @@ describe('standalone with a setting that it does not know', () => {
         .split('\n')
         .filter((line) => line.includes('"level":"warn"'));
       expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-        'WEBHOOKS_TIMOUT is no setting, did you mean WEBHOOKS_TIMEOUT?',
+        'WEBHOOKS_TIMOUT is not a setting; did you mean WEBHOOKS_TIMEOUT?',
       ]);
     });
   });
 });
 
-describe('standalone with an error that nobody catches', () => {
-  it('logs it once, stops in order and ends with 1; the next start has everything', async () => {
+describe('standalone with an uncaught error', () => {
+  it('logs the error once, stops in order and exits with 1; the next start has all data', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const first = await startStandalone(dataDir, { NODE_OPTIONS: throwOnSignal('SIGUSR2', 'lost sk_live_abcdef') });
       const key = await createKey(dataDir);
@@ -111,7 +111,7 @@ describe('standalone with an error that nobody catches', () => {
       const lines = first
         .output()
         .split('\n')
-        .filter((line) => line.includes('nobody caught'));
+        .filter((line) => line.includes('uncaught error'));
       expect(lines.map((line) => JSON.parse(line))).toEqual([
         expect.objectContaining({
           level: 'error',
@@ -125,8 +125,8 @@ describe('standalone with an error that nobody catches', () => {
   });
 });
 
-describe('standalone that is told to stop', () => {
-  it('finishes what is in flight on SIGTERM', async () => {
+describe('standalone that receives SIGTERM', () => {
+  it('finishes work in progress', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const first = await startStandalone(dataDir);
       const key = await createKey(dataDir);
@@ -142,7 +142,7 @@ describe('standalone that is told to stop', () => {
       const second = await startStandalone(dataDir);
       const listed = await createClient(second.url, key).get('/v1/shipments', { params: { limit: 200 } });
       await second.stop();
-      // Whoever was not answered was not served either.
+      // Requests without a response were not carried out.
       const stored = listed.data.data.map(({ external_id }: { external_id: string }) => external_id);
       expect(stored.sort()).toEqual(['warm', ...answered.map(({ data }) => data.external_id)].sort());
     });

@@ -1,4 +1,7 @@
-/** Loaded before the program: its clock is ahead by so many milliseconds (`?ahead=`), and each SIGUSR2 sets it back by half a second. */
+/**
+ * Changes the program's clock; loaded before the program. The clock is ahead by the milliseconds in `?ahead=`, and each
+ * SIGUSR2 sets it back by half a second.
+ */
 const Time = Date;
 let offset = Number(new URL(import.meta.url).searchParams.get('ahead') ?? 0);
 globalThis.Date = class extends Time {

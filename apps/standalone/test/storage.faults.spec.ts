@@ -14,11 +14,11 @@ import {
   type StandaloneProcess,
 } from './standalone-process.ts';
 
-// Each of them starts processes, on machines that may have other work.
+// Timeout for tests that start processes on busy machines.
 jest.setTimeout(120_000);
 
 const canLimit = spawnSync('prlimit', ['--version']).status === 0;
-/** How large a file the process may write, in bytes. */
+/** Returns a command that limits the size of files that the process may write, in bytes. */
 const limitFiles = ({ child }: StandaloneProcess, bytes: number | 'unlimited') =>
   expect(spawnSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:`]).status).toBe(0);
 
@@ -30,7 +30,7 @@ const health = async ({ url, managementUrl }: StandaloneProcess) => {
   return [api?.status, api?.data.status, api?.data.engines.storage];
 };
 
-describe('standalone on a disk that fails it', () => {
+describe('standalone with a failing disk', () => {
   itWhere(canLimit, 'prlimit is not installed')(
     'says that it is full and acknowledges nothing, and goes on by itself',
     async () => {
@@ -75,7 +75,7 @@ describe('standalone on a disk that fails it', () => {
     },
   );
 
-  it('says that its data folder is gone, and acknowledges nothing any more', async () => {
+  it('reports that its data folder is missing, and acknowledges no writes', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);
@@ -95,7 +95,7 @@ describe('standalone on a disk that fails it', () => {
     });
   });
 
-  it('is refused at the start, with one line, where its log was damaged in the middle', async () => {
+  it('rejects a log that is damaged in the middle at the start, with one line', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);

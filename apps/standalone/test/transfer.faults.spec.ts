@@ -16,7 +16,7 @@ interface Resource {
   readonly id: string;
 }
 
-/** All that a key can see, in an order of its own. */
+/** Reads everything that a key can see, in a fixed order. */
 async function seen(url: string, key: string): Promise<readonly unknown[]> {
   const api = createClient(url, key);
   const byId = (one: Resource, other: Resource) => (one.id < other.id ? -1 : 1);
@@ -28,7 +28,7 @@ async function seen(url: string, key: string): Promise<readonly unknown[]> {
   return [shipments.sort(byId), timelines.flat().sort(byId), events.sort(byId)];
 }
 
-/** Runs the command line with standard input; answers what it wrote to standard output. */
+/** Runs the command line with standard input and returns its standard output. */
 function piped(dataDir: string, line: readonly string[], input = ''): string {
   const main = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
   const env = { ...inherited, DATA_DIR: dataDir };
@@ -37,8 +37,8 @@ function piped(dataDir: string, line: readonly string[], input = ''): string {
   return stdout;
 }
 
-describe('the events of one system, taken into another', () => {
-  it('make it answer the same there, whatever the workspace', async () => {
+describe('events of one system, imported into another', () => {
+  it('result in the same responses in every workspace', async () => {
     await withTemporaryFolder(async (folder) => {
       const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'events.jsonl')];
       const workspaces = ['default', 'acme'];
@@ -60,7 +60,7 @@ describe('the events of one system, taken into another', () => {
         }
         before.push(await seen(one.url, key));
       }
-      // While it runs.
+      // Exported while the server runs.
       const exported = JSON.parse(await runCli(from, 'events', 'export', file, '--json')) as { events: number };
       const listed = JSON.parse(
         await runCli(from, 'events', 'list', '--workspace', 'acme', '--limit', '500', '--json'),
@@ -73,7 +73,7 @@ describe('the events of one system, taken into another', () => {
       const cut = join(folder, 'cut.jsonl');
       await writeFile(cut, (await readFile(file, 'utf8')).split('\n').slice(0, 30).join('\n'));
       await expect(runCli(to, 'events', 'import', cut)).rejects.toThrow('not whole');
-      // Without a server, and through a pipe.
+      // Imported without a server, through a pipe.
       const stream = piped(from, ['events', 'export', '-']);
       const lines = (text: string) =>
         text

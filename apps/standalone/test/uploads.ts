@@ -8,7 +8,7 @@ import { listAll } from './standalone-process.ts';
 
 export const BOUNDARY = 'a-boundary-of-tests';
 
-/** A document whose bytes are to come. */
+/** A document whose bytes have not been uploaded yet. */
 export type RequestedUpload = ShipmentDocument & {
   readonly upload: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 };
@@ -19,7 +19,7 @@ export async function createShipment(api: AxiosInstance): Promise<Shipment> {
   return data;
 }
 
-/** Sends a document with its fields. */
+/** Uploads a document with its fields in one request. */
 export function uploadForm(
   api: AxiosInstance,
   shipmentId: string,
@@ -31,7 +31,7 @@ export function uploadForm(
   return api.post<ShipmentDocument>(`/v1/shipments/${shipmentId}/documents`, form);
 }
 
-/** Asks for a URL for these bytes. */
+/** Requests an upload URL for these bytes. */
 export async function requestUpload(
   api: AxiosInstance,
   shipmentId: string,
@@ -50,7 +50,7 @@ export async function requestUpload(
   return data;
 }
 
-/** Where a server that was started again takes these bytes. */
+/** Returns the upload URL on a restarted server. */
 export function uploadUrl({ upload }: RequestedUpload, server: string): string {
   const { pathname, search } = new URL(upload.url);
   return server + pathname + search;
@@ -62,7 +62,7 @@ export function put(document: RequestedUpload, bytes: Buffer, server: string): P
   return axios.put(url, bytes, { headers, validateStatus: () => true, proxy: false, maxBodyLength: Infinity });
 }
 
-/** Begins to send a body of `length` bytes; how it goes on is the caller's. Errors of its connection are nobody's. */
+/** Starts a request with a body of `length` bytes, which the caller sends. Connection errors are ignored. */
 export function startUpload(
   method: string,
   url: string,
@@ -75,19 +75,19 @@ export function startUpload(
   return outgoing;
 }
 
-/** What stands in a form before the bytes of its file. */
+/** Start of a form, up to the bytes of its file. */
 export const FORM_HEAD =
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nphoto\r\n` +
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
 
-/** Everything in the folder of objects: whole ones, and parts. */
+/** Lists the folder of objects: complete ones and parts. */
 export function listObjects(dataDir: string): Promise<string[]> {
   return readdir(join(dataDir, 'objects'));
 }
 
 /**
- * Looks at all documents of a shipment: what is there has the bytes that were told of it, and is counted. Answers the status
- * of each by id.
+ * Checks all documents of a shipment: the existing ones have the recorded bytes and are counted. Returns the status of
+ * each document by id.
  */
 export async function verifyDocuments(api: AxiosInstance, shipmentId: string): Promise<ReadonlyMap<string, string>> {
   const documents = await listAll<ShipmentDocument>(api, `/v1/shipments/${shipmentId}/documents`);

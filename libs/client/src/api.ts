@@ -5,7 +5,7 @@ import type { ApiRequest } from './http/request.ts';
 import type { Requester } from './http/requester.ts';
 
 interface Input<Id extends OperationId> {
-  /** Values for the braces of the operation's path. */
+  /** Values for the placeholders in the operation's path. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: QueryOf<Id>;
   readonly body?: BodyOf<Id>;
@@ -42,7 +42,7 @@ export class Api {
     });
   }
 
-  /** Sends a request that is more than JSON in both directions. */
+  /** Sends a request whose body or response is not JSON. */
   send<T>(
     id: OperationId,
     path: Readonly<Record<string, string>> | undefined,
@@ -56,8 +56,9 @@ export class Api {
 function fillPath(template: string, values: Readonly<Record<string, string>> = {}): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    // An empty segment or dots would result in the path of another operation.
-    if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} is not an id: ${value}`);
+    // Rejects an empty value or dots, which would form the path of another operation.
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
+      throw new TypeError(`${name} is not a valid ID: ${value}`);
     return encodeURIComponent(value);
   });
 }
@@ -113,9 +114,9 @@ export type TrackingEvent = components['schemas']['Event'];
 
 export type EventType = TrackingEvent['type'];
 
-/** The events of one type. */
+/** Events of one type. */
 export type EventOf<Type extends EventType> = Extract<TrackingEvent, { type: Type }>;
-/** An event of a webhook: of a shipment, or of another endpoint of the workspace. Handle unknown types. */
+/** Body of a webhook: an event of a shipment or of another endpoint of the workspace. Handle unknown types. */
 export type WebhookEvent =
   TrackingEvent | Schemas['WebhookEndpointFailingEvent'] | Schemas['WebhookDeliveryDeadLetteredEvent'];
 

@@ -3,13 +3,13 @@ import type { AxiosRequestConfig } from 'axios';
 /** A response with its body, status and headers. */
 export interface ApiResponse<T> {
   readonly data: T;
-  /** 200, or 201 if the request created a resource. */
+  /** HTTP status: 200, or 201 if the request created a resource. */
   readonly status: number;
-  /** Names in lower case. */
+  /** Response headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Give it when you ask the operator about the request. */
+  /** ID of the request, for questions to the operator. */
   readonly requestId: string | undefined;
-  /** Version of the resource, for `ifMatch`. */
+  /** ETag of the resource, for `ifMatch`. */
   readonly etag: string | undefined;
   /** Position of the write, for reads that must include it. */
   readonly consistencyToken: string | undefined;
@@ -61,7 +61,7 @@ export interface Page<Item> {
 export class List<Item> implements AsyncIterable<Item> {
   constructor(private readonly requestPage: (cursor: string | undefined) => Call<Page<Item>>) {}
 
-  /** Reads one page: the first one, or that of the cursor. */
+  /** Reads one page: the first page, or the page at the cursor. */
   page(cursor?: string): Call<Page<Item>> {
     return this.requestPage(cursor);
   }
@@ -91,62 +91,73 @@ export class List<Item> implements AsyncIterable<Item> {
 export interface ClientOptions {
   /** Address of the API, for example `https://tracking.example.com`. */
   readonly baseUrl: string;
-  /** `sk_live_…` or `sk_test_…`. Never give one to a browser. */
+  /** API key, `sk_live_…` or `sk_test_…`. Never send one to a browser. */
   readonly apiKey?: string;
   /**
-   * Uses the session of a signed-in user instead of a key. In a browser, the browser keeps the cookie. Elsewhere the
-   * client keeps the cookie that `session.signIn` returns, or the given one.
+   * Uses the session of a signed-in user instead of an API key. A browser keeps the cookie itself. Elsewhere, the
+   * client keeps the cookie that `session.signIn` returns, or the one given here.
    */
   readonly session?: boolean | { readonly cookie: string };
   /** Environment of a session, `live` by default. A key has an environment of its own. */
   readonly environment?: 'live' | 'test';
-  /** Milliseconds for one attempt, 30,000 by default. Uploads, downloads and event streams have no limit. */
+  /** Timeout of one attempt in milliseconds, 30,000 by default. Uploads, downloads and event streams have no limit. */
   readonly timeout?: number;
-  /** Milliseconds for a call with all attempts and waits, 120,000 by default. Uploads and downloads have no limit. */
+  /**
+   * Timeout of a call in milliseconds, including all attempts and waits, 120,000 by default. Uploads and downloads have
+   * no limit.
+   */
   readonly deadline?: number;
-  /** Maximum number of retries of a request that may be repeated, 4 by default. */
+  /** Maximum number of retries of a request that is safe to repeat, 4 by default. */
   readonly retries?: number;
   /**
-   * Milliseconds before the first retry, and at most before a later one, unless the API sets a time: 250 and 10,000.
+   * Milliseconds before the first retry, and the maximum before a later retry, unless the API sets a time: 250 and
+   * 10,000 by default.
    */
   readonly backoff?: { readonly first: number; readonly most: number };
-  /** The `consistencyToken` of another client. Reads of this client include the writes of that one. */
+  /** The `consistencyToken` of another client. Reads of this client then include the other client's writes. */
   readonly consistencyToken?: string;
   /** Headers of every request, for example `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Options of axios: a proxy, agents with certificates, an adapter. */
+  /** Axios options: a proxy, agents with certificates, or an adapter. */
   readonly transport?: Pick<AxiosRequestConfig, 'proxy' | 'httpAgent' | 'httpsAgent' | 'adapter'>;
 }
 
 /** Options of one call. */
 export interface RequestOptions extends Pick<ClientOptions, 'timeout' | 'deadline' | 'retries' | 'headers'> {
-  /** Ends the call, its attempts and its waits; the call throws the signal's reason. */
+  /** Cancels the call, its attempts and its waits; the call throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Reads include the writes up to this token; by default the writes of this client. */
+  /** Reads include the writes up to this token; by default, the client's own writes. */
   readonly consistencyToken?: string;
 }
 
 export interface ReadOptions extends RequestOptions {
-  /** ETag of your copy. Throws `NotModifiedError` if the resource still has it. */
+  /** ETag of your copy. The call throws `NotModifiedError` if the resource still has it. */
   readonly ifNoneMatch?: string;
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** Writes only if the resource still has this ETag. Otherwise throws `ConflictError`, `precondition_failed`. */
+  /**
+   * Writes only if the resource still has this ETag. Otherwise the call throws `ConflictError` with the code
+   * `precondition_failed`.
+   */
   readonly ifMatch?: string;
-  /** Refuses unknown fields and wrong check digits instead of returning warnings. */
+  /** Rejects unknown fields and wrong check digits instead of returning warnings. */
   readonly strict?: boolean;
 }
 
 /** Options of a POST. */
 export interface PostOptions extends WriteOptions {
   /**
-   * Identifies the operation, so that it happens once even if another process repeats the request. Random by default.
+   * Key that identifies the operation, so that it is carried out once even if another process repeats the request.
+   * Random by default.
    */
   readonly idempotencyKey?: string;
 }
 
 export interface UpsertOptions extends PostOptions {
-  /** `*` writes only if the resource does not exist. Otherwise throws `ConflictError`, `precondition_failed`. */
+  /**
+   * `*` writes only if the resource does not exist. Otherwise the call throws `ConflictError` with the code
+   * `precondition_failed`.
+   */
   readonly ifNoneMatch?: '*';
 }

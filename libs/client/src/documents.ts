@@ -18,8 +18,8 @@ export class Documents {
   constructor(private readonly api: Api) {}
 
   /**
-   * Uploads a file in one request, or above 25 MiB in three with a presigned URL. A broken upload restarts from the
-   * beginning.
+   * Uploads a file in one request, or in three requests with a presigned URL if it is larger than 25 MiB. A broken
+   * upload restarts from the beginning.
    * @throws InvalidRequestError `unsupported_document_type` if the content has another type
    */
   async upload(shipmentId: string, upload: DocumentUpload, options: UploadOptions = {}): Promise<DocumentWritten> {
@@ -40,14 +40,14 @@ export class Documents {
   }
 
   /**
-   * Requests a URL to which another party, such as a browser, sends the bytes without a key. Call `complete`
-   * afterwards.
+   * Requests a URL to which another party, such as a browser, sends the bytes without a key. Call `complete` after the
+   * upload.
    */
   requestUpload(shipmentId: string, upload: BodyOf<'requestUpload'>, options?: PostOptions) {
     return this.api.call('requestUpload', { path: { id: shipmentId }, body: upload }, options);
   }
 
-  /** Sends the bytes to a presigned URL. Works with any client, as the URL needs no credentials. */
+  /** Sends the bytes to a presigned URL. Any client can send them, because the URL needs no credentials. */
   async put(upload: PresignedUpload, file: Blob, options: Omit<UploadOptions, 'presignedAbove'> = {}): Promise<void> {
     const { onProgress, headers, ...rest } = options;
     await this.api.requester.request({
@@ -61,7 +61,10 @@ export class Documents {
     });
   }
 
-  /** @throws InvalidRequestError if the size or hash differs from the announced one; the bytes may be sent again */
+  /**
+   * Completes an upload by URL. @throws InvalidRequestError if the size or hash differs from the announced one; the
+   * bytes may then be sent again
+   */
   complete(id: string, options?: PostOptions) {
     return this.api.call('completeUpload', { path: { id } }, options);
   }
@@ -74,7 +77,7 @@ export class Documents {
     return this.api.call('getDocument', { path: { id } }, options);
   }
 
-  /** Downloads the bytes as a stream, all or a range of them. */
+  /** Downloads the file, or a range of it, as a stream. */
   async download(id: string, options: DownloadOptions = {}): Promise<Download> {
     const { range, ifRange, onProgress, ...rest } = options;
     const answered: ApiResponse<ReadableStream<Uint8Array<ArrayBuffer>>> = await this.api.send(
@@ -97,7 +100,7 @@ export class Documents {
     return this.api.call('rejectDocument', { path: { id }, body: { reason } }, options);
   }
 
-  /** Destroys the bytes. The document itself remains, with the status `deleted`. */
+  /** Deletes the bytes. The document itself remains, with the status `deleted`. */
   delete(id: string, options?: WriteOptions) {
     return this.api.call('deleteDocument', { path: { id } }, options);
   }
@@ -107,7 +110,10 @@ export class Documents {
     return this.api.call('getRequiredDocuments', {}, options);
   }
 
-  /** A repeat under the same key continues with the document of the first call. */
+  /**
+   * Uploads a file by a presigned URL. A repeat with the same idempotency key continues with the document of the first
+   * call.
+   */
   private async uploadByUrl(
     shipmentId: string,
     upload: ReturnType<typeof describeUpload>,
@@ -128,7 +134,7 @@ export class Documents {
       this.requestUpload(shipmentId, body, { ...rest, ...(ifMatch !== undefined && { ifMatch }), idempotencyKey });
     const putOptions = { ...rest, ...(onProgress && { onProgress }) };
     const { id, upload: presigned } = await request();
-    // An earlier call under this key may have sent the bytes.
+    // An earlier call with this key may have sent the bytes.
     const isPending = given === undefined || (await this.get(id, rest)).status === 'pending_upload';
     if (!isPending) return this.complete(id, rest);
     try {
@@ -155,35 +161,37 @@ export type DocumentContentType = components['schemas']['DocumentContentType'];
 export interface DocumentUpload {
   readonly type: DocumentType;
   readonly file: Blob | Uint8Array<ArrayBuffer> | ArrayBuffer;
-  /** The name of the `File` by default. */
+  /** Name of the file. Default: the name of the `File`. */
   readonly file_name?: string;
-  /** The type of the `Blob` or `File` by default. The service refuses content of another type. */
+  /**
+   * Content type. Default: the type of the `Blob` or `File`. The service rejects a type that the content does not have.
+   */
   readonly content_type?: DocumentContentType;
-  /** The document that this one replaces. */
+  /** ID of the document that the new one replaces. */
   readonly replaces_document_id?: string;
-  /** SHA-256 in hex. Without it, a file above 25 MiB is read into memory to compute it. */
+  /** SHA-256 in hex. If it is omitted, a file above 25 MiB is read into memory to compute it. */
   readonly checksum_sha256?: string;
 }
 
 export interface UploadOptions extends Omit<PostOptions, 'strict'> {
   readonly onProgress?: (progress: Progress) => void;
-  /** Size in bytes above which a presigned URL is used: 25 MiB by default, which is also the maximum. */
+  /** Size in bytes above which a presigned URL is used. Default and maximum: 25 MiB. */
   readonly presignedAbove?: number;
 }
 
-/** Adds the fields that follow from the file. @throws TypeError if one is missing */
+/** Completes the fields of an upload from its file. @throws TypeError if one is missing */
 function describeUpload(upload: DocumentUpload): DocumentUpload & { readonly file: Blob; readonly file_name: string } {
   const given = upload.file;
   const isBlob = typeof (given as Blob).stream === 'function';
   const name = upload.file_name ?? (given as Partial<File>).name;
-  if (name === undefined) throw new TypeError('file_name is needed: the file has no name of its own.');
+  if (name === undefined) throw new TypeError('file_name is required, because the file has no name.');
   const type = upload.content_type ?? (isBlob ? (given as Blob).type : '');
   const blob = isBlob ? (given as Blob) : new Blob([given as ArrayBuffer]);
   const file = blob.type === type ? blob : blob.slice(0, blob.size, type);
   return { ...upload, file, file_name: name };
 }
 
-/** The fields come first, because the service checks them before the file arrives. */
+/** Builds the multipart form. Fields precede the file, because the service checks them before the file arrives. */
 function createForm({ type, file, file_name, replaces_document_id }: ReturnType<typeof describeUpload>): FormData {
   const form = new FormData();
   form.append('type', type);
@@ -192,32 +200,36 @@ function createForm({ type, file, file_name, replaces_document_id }: ReturnType<
   return form;
 }
 
-/** In hex. */
+/** Returns the SHA-256 hash of a file in hex. */
 async function sha256(file: Blob): Promise<string> {
-  // Browsers offer it only on pages with TLS.
-  if (!globalThis.crypto?.subtle) throw new TypeError('checksum_sha256 is needed: there is no Web Crypto here.');
+  // Browsers provide Web Crypto only on pages with TLS.
+  if (!globalThis.crypto?.subtle)
+    throw new TypeError('checksum_sha256 is required, because Web Crypto is not available.');
   const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer());
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 export interface DownloadOptions extends ReadOptions {
-  /** Bytes from `start` to `end` inclusive, or to the last one. */
+  /** Range of bytes from `start` to `end` inclusive; without `end`, to the last byte. */
   readonly range?: { readonly start: number; readonly end?: number };
-  /** Returns the range only if the file still has this ETag, otherwise the whole current file. */
+  /** Returns the range only if the file still has this ETag. Otherwise returns the whole current file. */
   readonly ifRange?: string;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** A download in progress. Read `stream`, or everything at once. To stop early, call `stream.cancel()`. */
+/**
+ * A download in progress. Read `stream`, or call `bytes` or `blob` to read the whole file. To stop early, call
+ * `stream.cancel()`.
+ */
 export class Download {
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Number of bytes. */
+  /** Number of bytes in the response; undefined if unknown. */
   readonly size: number | undefined;
   readonly contentType: string;
-  /** Name given at the upload. Never use it as a path unchecked. */
+  /** File name given at the upload. Check it before you use it as a path. */
   readonly fileName: string | undefined;
   readonly etag: string | undefined;
-  /** The bytes of a range, and the size of the whole file; undefined for a whole file. */
+  /** Range of bytes in the response and size of the whole file; undefined for a whole file. */
   readonly range: { readonly start: number; readonly end: number; readonly total: number } | undefined;
 
   constructor(
@@ -262,7 +274,7 @@ function createProgressStream(total: number | undefined, onProgress: (progress: 
   });
 }
 
-/** The extended file name, or else the plain one (RFC 6266). */
+/** Returns the extended file name of a Content-Disposition header, or else the plain one (RFC 6266). */
 function parseFileName(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^;\s]+)/i.exec(disposition) ?? [];
   const [, quoted] = /filename="((?:[^"\\]|\\.)*)"/i.exec(disposition) ?? [];

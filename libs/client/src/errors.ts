@@ -1,14 +1,14 @@
 import type { components } from './generated/api.ts';
 
 type ErrorDetail = components['schemas']['Error']['error'];
-/** `type` of an error; it determines the class. */
+/** Type of an error, which determines its class. */
 export type ErrorType = ErrorDetail['type'];
-/** Stable: never renamed, never reused. Explained at `/docs/errors` of the API. */
+/** Stable error code, never renamed or reused. `/docs/errors` of the API explains each code. */
 export type ErrorCode = ErrorDetail['code'];
 
-/** Base of all errors of requests. An aborted call throws the reason of its signal instead. */
+/** Base class of all request errors. An aborted call throws the reason of its signal instead. */
 export abstract class TrackingError extends Error {
-  /** How often the request was sent. */
+  /** Number of times the request was sent. */
   attempts = 1;
 
   constructor(message: string, options?: ErrorOptions) {
@@ -24,25 +24,25 @@ export interface ErrorResponse {
   readonly error: Partial<ErrorDetail>;
 }
 
-/** The API refused the request, or failed. */
+/** The API rejected the request, or failed. */
 export class ApiError extends TrackingError {
   readonly type: ErrorType;
-  /** `unexpected_answer` if the response is not from the API, but for example from a proxy. */
+  /** Error code. `unexpected_answer` if the response is not from the API, but for example from a proxy. */
   readonly code: ErrorCode | 'unexpected_answer';
   readonly status: number;
-  /** All invalid fields. */
+  /** All invalid fields of the request. */
   readonly details: NonNullable<ErrorDetail['details']>;
-  /** The first invalid field or parameter. */
+  /** First invalid field or parameter of the request. */
   readonly param: string | null;
-  /** Give it when you ask the operator about the request. */
+  /** ID of the request, for questions to the operator. */
   readonly request_id: string | undefined;
   /** Seconds to wait before the next attempt; undefined if the API sets none. */
   readonly retryAfter: number | undefined;
-  /** Names in lower case. */
+  /** Response headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor({ status, headers, error }: ErrorResponse) {
-    super(error.message ?? `The answer had status ${status}.`);
+    super(error.message ?? `The response had status ${status}.`);
     this.type = error.type ?? typeForStatus(status);
     this.code = error.code ?? 'unexpected_answer';
     this.status = status;
@@ -56,9 +56,9 @@ export class ApiError extends TrackingError {
 
 /** The request is invalid: 400, 405, 408, 413, 415, 417, 431. */
 export class InvalidRequestError extends ApiError {}
-/** 401: the key or session is missing or invalid. */
+/** 401: the API key or session is missing or invalid. */
 export class AuthenticationError extends ApiError {}
-/** 403: the key or user lacks the permission. */
+/** 403: the API key or user lacks the permission. */
 export class PermissionError extends ApiError {}
 /** 404: the resource does not exist in this workspace and environment. */
 export class NotFoundError extends ApiError {}
@@ -76,9 +76,9 @@ export class NotModifiedError extends TrackingError {
   }
 }
 
-/** There was no complete response. */
+/** The client received no complete response. */
 export class ConnectionError extends TrackingError {
-  /** True if the request may have been carried out nevertheless. */
+  /** True if the request may have been carried out despite the error. */
   readonly outcomeUnknown: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly outcomeUnknown: boolean }) {
@@ -87,7 +87,7 @@ export class ConnectionError extends TrackingError {
   }
 }
 
-/** There was no response in time. */
+/** No response arrived before the timeout. */
 export class TimeoutError extends ConnectionError {}
 
 const ERROR_CLASSES: Readonly<Record<ErrorType, new (answer: ErrorResponse) => ApiError>> = {
@@ -100,7 +100,7 @@ const ERROR_CLASSES: Readonly<Record<ErrorType, new (answer: ErrorResponse) => A
   internal: InternalError,
 };
 
-/** @param body of the response; may have any form if it is not from the API */
+/** Creates the error for a failed response. @param body response body; may have any form if it is not from the API */
 export function createApiError(status: number, headers: Readonly<Record<string, string>>, body: unknown): ApiError {
   const { error } = Object(body) as { readonly error?: unknown };
   const detail = Object(error) as Partial<ErrorDetail>;
@@ -121,7 +121,7 @@ function typeForStatus(status: number): ErrorType {
   return types[status] ?? (status >= 400 && status < 500 ? 'invalid_request' : 'internal');
 }
 
-/** `Retry-After` is in seconds, or a date. */
+/** Parses `Retry-After`, which is in seconds or a date. */
 function parseRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value.trim())) return Number(value);

@@ -3,15 +3,18 @@ import type { ReadOptions, RequestOptions } from './call.ts';
 import { pause } from './http/requester.ts';
 
 const IDLE_TIMEOUT_MS = 45_000;
-/** Time before reconnecting, unless the API sets one. */
+/** Milliseconds before reconnecting, unless the API sets a time. */
 const RECONNECT_DELAY_MS = 2_000;
-/** Maximum number of consecutive attempts to reconnect. With the longest waits they take some minutes. */
+/** Maximum number of consecutive attempts to reconnect. With the longest waits, they take some minutes. */
 const MAX_RECONNECTS = 20;
 
 export class Events {
   constructor(private readonly api: Api) {}
 
-  /** Lists events, oldest first by default, whether or not an endpoint received them; they are kept for 30 days. */
+  /**
+   * Lists events, oldest first by default, whether or not a webhook endpoint received them. Events are kept for 30 days
+   * by default.
+   */
   list(query: QueryOf<'listEvents'> = {}, options?: RequestOptions) {
     return this.api.list('listEvents', { query }, options);
   }
@@ -20,7 +23,7 @@ export class Events {
     return this.api.call('getEvent', { path: { id } }, options);
   }
 
-  /** Events as they happen: `for await (const event of client.events.stream()) …`. */
+  /** Streams events as they happen: `for await (const event of client.events.stream()) …`. */
   stream(query: Omit<QueryOf<'streamEvents'>, 'after'> = {}, options?: StreamOptions): EventStream {
     return new EventStream(this.api, query, options);
   }
@@ -29,21 +32,24 @@ export class Events {
 type StreamChunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
 export interface StreamOptions extends Omit<RequestOptions, 'deadline'> {
-  /** Continues after this event. Without it, the stream starts with the next event. */
+  /** ID of the event after which the stream continues. Without it, the stream starts with the next event. */
   readonly lastEventId?: string;
   /** Milliseconds without data before reconnecting, 45,000 by default. The API sends a heartbeat every 15 s. */
   readonly idle?: number;
-  /** Called when a connection opens, and when it ends before a reconnection. */
+  /** Called with true when a connection opens, and with false when it ends before a reconnection. */
   readonly onConnection?: (isOpen: boolean) => void;
 }
 
 /**
- * Events as they happen. Iteration connects, and reconnects after the last event, so that no event is missed or
- * repeated. It ends when you leave the loop. It throws the errors of the API, the signal's reason, and
+ * A stream of events. Iteration connects, and reconnects after the last event, so that no event is missed or repeated.
+ * The stream ends when you leave the loop. Iteration throws the errors of the API, the signal's reason, or
  * `ConnectionError` if the API is unavailable for minutes.
  */
 export class EventStream implements AsyncIterable<TrackingEvent> {
-  /** Current position. To continue in another process, store the `id` of the last event that you have processed. */
+  /**
+   * ID of the last event returned. To continue in another process, store the `id` of the last event that you have
+   * processed.
+   */
   lastEventId: string | undefined;
   private retryMs = RECONNECT_DELAY_MS;
 
@@ -128,7 +134,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
 
 /** One dispatch of a stream: an event with its data, or only a position. */
 interface ServerSentEvent {
-  /** Empty without data. */
+  /** Data of the event; empty for a mere position. */
   readonly data: string;
   /** Position in the stream. */
   readonly id: string;

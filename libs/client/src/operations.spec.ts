@@ -8,7 +8,7 @@ const body = {} as never;
 const file = { type: 'photo', file: new Blob(['x'], { type: 'image/png' }), file_name: 'a.png' } as const;
 const upload = { method: 'PUT', url: 'SERVER/v1/documents/id/content', headers: {}, expires_at: '' } as const;
 
-/** How each operation of the description is asked for: one that is missing does not compile. */
+/** A call of each operation in the description; a missing operation does not compile. */
 const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string) => PromiseLike<unknown>>> = {
   upsertShipment: ({ shipments }) => shipments.upsert(body),
   upsertShipments: ({ shipments }) => shipments.upsertMany(body),
@@ -108,14 +108,14 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   ready: ({ health }) => health.ready(),
 };
 
-describe('every operation of the description', () => {
+describe('calls calls every operation of the description', () => {
   let server: HostileServer;
   beforeAll(async () => {
     server = await HostileServer.start();
   });
   afterAll(() => server.close());
 
-  it.each(Object.entries(METHODS))('%s is asked for by its method', async (id, send) => {
+  it.each(Object.entries(METHODS))('%s has a method that calls it', async (id, send) => {
     server.setHandlers((response, asked) => {
       if (asked.url !== '/v1/events/stream') return ok(page)(response, asked);
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\ndata: {}\n\n');

@@ -9,7 +9,7 @@ export class SessionOperations {
     return this.api.call('signIn', { body: credentials }, options);
   }
 
-  /** The caller and their permissions; also works with a key. */
+  /** Returns the caller and their permissions; also works with an API key. */
   get(options?: RequestOptions) {
     return this.api.call('getSession', {}, options);
   }
@@ -19,7 +19,7 @@ export class SessionOperations {
     return this.api.call('changeOwnName', { body: changes }, options);
   }
 
-  /** Ends this session. If the answer to an earlier try was lost, the `id` of the result is empty. */
+  /** Ends this session. The `id` of the result is empty if the response to an earlier attempt was lost. */
   signOut(options?: WriteOptions) {
     return this.api.call(
       'signOut',
@@ -43,7 +43,7 @@ export class SessionOperations {
   }
 }
 
-/** One-time links. The token is the only credential. */
+/** Invitations and password resets by one-time links. The token is the only credential. */
 export class Invitations {
   constructor(private readonly api: Api) {}
 
@@ -51,7 +51,7 @@ export class Invitations {
     return this.api.call('getInvitation', { path: { token } }, options);
   }
 
-  /** Sets a password. */
+  /** Sets the password with the token of the link. */
   use(token: string, person: BodyOf<'useInvitation'>, options?: PostOptions) {
     return this.api.call('useInvitation', { path: { token }, body: person }, options);
   }
@@ -85,7 +85,7 @@ export class Users {
     return this.api.call('reactivateUser', { path: { id } }, options);
   }
 
-  /** Returns the one-time `reset_url`. */
+  /** Creates a password reset and returns its one-time `reset_url`. */
   resetPassword(id: string, options?: PostOptions) {
     return this.api.call('resetUserPassword', { path: { id } }, options);
   }
@@ -122,7 +122,7 @@ export class ServiceAccounts {
 export class Keys {
   constructor(private readonly api: Api) {}
 
-  /** Creates a key for the caller or for a service account. Only this response contains the `key`. */
+  /** Creates an API key for the caller or for a service account. Only this response contains the `key`. */
   create(key: BodyOf<'createApiKey'>, options?: PostOptions) {
     return this.api.call('createApiKey', { body: key }, options);
   }
@@ -135,7 +135,7 @@ export class Keys {
     return this.api.call('getApiKey', { path: { id } }, options);
   }
 
-  /** Creates a new key. The old one remains valid for the grace period. */
+  /** Replaces an API key with a new one. The old key remains valid for the grace period. */
   rotate(id: string, rotation: BodyOf<'rotateApiKey'> = {}, options?: PostOptions) {
     return this.api.call('rotateApiKey', { path: { id }, body: rotation }, options);
   }

@@ -4,7 +4,10 @@ import type { PostOptions, ReadOptions, RequestOptions, UpsertOptions, WriteOpti
 export class Shipments {
   constructor(private readonly api: Api) {}
 
-  /** Creates the shipment with this `external_id`, or changes the given fields. Without `external_id`, creates one. */
+  /**
+   * Creates the shipment with this `external_id`, or changes the given fields if it exists. Without `external_id`,
+   * creates a shipment.
+   */
   upsert(shipment: BodyOf<'upsertShipment'>, options?: UpsertOptions) {
     return this.api.call('upsertShipment', { body: shipment }, options);
   }
@@ -23,7 +26,7 @@ export class Shipments {
     return this.api.call('getShipment', { path: { id }, ...(as_of !== undefined && { query: { as_of } }) }, rest);
   }
 
-  /** Applies a JSON merge patch: omitted fields stay, null clears a field. */
+  /** Applies a JSON merge patch: omitted fields stay unchanged, and null clears a field. */
   patch(id: string, changes: BodyOf<'changeShipment'>, options?: WriteOptions) {
     return this.api.call('changeShipment', { path: { id }, body: changes }, options);
   }
@@ -40,12 +43,12 @@ export class Shipments {
     return this.api.call('reopenShipment', { path: { id } }, options);
   }
 
-  /** Lists the changes of a shipment, with who made them and when. */
+  /** Lists the changes of a shipment, with their authors and times. */
   history(id: string, query: QueryOf<'listShipmentHistory'> = {}, options?: RequestOptions) {
     return this.api.list('listShipmentHistory', { path: { id }, query }, options);
   }
 
-  /** Lists all estimates of the arrival, with their sources. */
+  /** Lists all estimates of a shipment's arrival, with their sources. */
   etaHistory(id: string, query: QueryOf<'listEtaHistory'> = {}, options?: RequestOptions) {
     return this.api.list('listEtaHistory', { path: { id }, query }, options);
   }
@@ -81,12 +84,12 @@ export class Milestones {
     return this.api.call('correctMilestone', { path, body: changes }, options);
   }
 
-  /** Retracts a milestone. It stays on the timeline and has no effect. */
+  /** Retracts a milestone, which stays on the timeline and has no effect. */
   retract(shipmentId: string, milestoneId: string, options?: WriteOptions) {
     return this.api.call('retractMilestone', { path: { id: shipmentId, milestone_id: milestoneId } }, options);
   }
 
-  /** Returns the whole catalog of codes. */
+  /** Returns the whole catalog of milestone codes. */
   codes(options?: RequestOptions) {
     return this.api.call('listMilestoneCodes', {}, options);
   }
@@ -95,7 +98,9 @@ export class Milestones {
 export class Exceptions {
   constructor(private readonly api: Api) {}
 
-  /** Lists exceptions of all shipments; `{ status: ['open', 'acknowledged'], sort: '-severity' }` is the work list. */
+  /**
+   * Lists exceptions of all shipments. `{ status: ['open', 'acknowledged'], sort: '-severity' }` selects the work list.
+   */
   list(query: QueryOf<'listExceptions'> = {}, options?: RequestOptions) {
     return this.api.list('listExceptions', { query }, options);
   }
@@ -121,7 +126,7 @@ export class Exceptions {
   }
 }
 
-/** Ports and airports. */
+/** Search for ports and airports. */
 export class Places {
   constructor(private readonly api: Api) {}
 

@@ -8,8 +8,8 @@ import { AuditLog, Health, Invitations, Keys, ServiceAccounts, SessionOperations
 import { WebhookDeadLetters, WebhookDeliveries, WebhookEndpoints, WebhookReplays } from './webhooks.ts';
 
 /**
- * Client of the shipment tracking API. It retries requests that are safe to repeat, its reads include its own writes,
- * and it throws a class of error for each type. One client can make any number of concurrent calls.
+ * Client of the shipment tracking API. The client retries requests that are safe to repeat, its reads include its own
+ * writes, and it throws a class of error for each error type. One client can make any number of concurrent calls.
  */
 export class TrackingClient {
   readonly shipments: Shipments;
@@ -56,12 +56,12 @@ export class TrackingClient {
     this.health = new Health(api);
   }
 
-  /** The position of this client's last writes, for another client; undefined before the first write. */
+  /** Position of this client's last writes, for another client; undefined before the first write. */
   get consistencyToken(): string | undefined {
     return this.requester.tokens.header;
   }
 
-  /** From now on, reads include the writes of the client that this `consistencyToken` is from. */
+  /** Makes later reads include the writes of the client with this `consistencyToken`. */
   see(consistencyToken: string): void {
     this.requester.tokens.add(consistencyToken);
   }

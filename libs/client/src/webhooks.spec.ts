@@ -45,7 +45,7 @@ describe('verifyWebhook', () => {
     ['one of several secrets', { secret: ['whsec_other', secret] }],
     ['the last second of the tolerance', { headers: ours(sign(secret, t - 300), t - 300) }],
     ['a longer tolerance', { headers: ours(sign(secret, t - 900), t - 900), tolerance: 900 }],
-  ])('takes %s', async (_what, differing) => {
+  ])('accepts %s', async (_what, differing) => {
     const event = await verify(differing);
     expect(event).toEqual(JSON.parse(rawBody));
     if (event.type === 'shipment.created') expect(event.data.shipment_id).toBe('shp_1');
@@ -61,26 +61,26 @@ describe('verifyWebhook', () => {
     ['another id', { headers: { ...standard(), 'webhook-id': 'evt_2' } }],
     ['the secret as text where it is a key', { headers: standard(Buffer.from(secret)) }],
     ['a secret that is no key', { headers: standard(), secret: 'whsec_!' }],
-    // Ours is the stronger habit: one that does not fit is not made good by the other.
+    // Service-Signature takes precedence: if it is invalid, a valid Standard Webhooks signature does not count.
     ['our signature where the other one fits', { headers: { ...standard(), ...ours(sign('whsec_other')) } }],
-  ])('refuses %s', async (_what, differing) => {
+  ])('rejects %s', async (_what, differing) => {
     await expect(verify(differing)).rejects.toBeInstanceOf(WebhookSignatureError);
   });
 
-  it.each([-301, 301, -86_400])('refuses what was signed %i seconds from now', async (seconds) => {
+  it.each([-301, 301, -86_400])('rejects a signature made %i seconds from now', async (seconds) => {
     const at = t + seconds;
     await expect(verify({ headers: ours(sign(secret, at), at) })).rejects.toBeInstanceOf(WebhookTimestampError);
     await expect(verify({ headers: standard(key, at) })).rejects.toBeInstanceOf(WebhookTimestampError);
   });
 
   it.each(['', 't=,v1=', 'v1=00', `t=${t}`, 't=abc,v1=00', `t=${t},v1=zz`, 'nonsense'])(
-    'cannot read %p',
+    'reports %p as malformed',
     async (header) => {
       await expect(verify({ headers: { 'service-signature': header } })).rejects.toBeInstanceOf(WebhookFormError);
     },
   );
 
-  it('cannot read what has no signature, or is no event', async () => {
+  it('reports a missing signature, and a body that is not an event', async () => {
     await expect(verify({ headers: {} })).rejects.toBeInstanceOf(WebhookFormError);
     for (const body of ['', 'not JSON', 'null', '[]', '"text"', '{"type":"x"}', '{"type":"x","data":null}']) {
       const told = verify({ rawBody: body, headers: ours(sign(secret, t, body)) });
@@ -88,7 +88,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  it('is not called without a secret, nor with a parsed body', async () => {
+  it('throws without a secret, or with a parsed body', async () => {
     for (const none of ['', [], undefined as unknown as string]) {
       await expect(verify({ secret: none })).rejects.toBeInstanceOf(TypeError);
     }

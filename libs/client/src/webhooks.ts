@@ -7,7 +7,7 @@ const PREFIX = 'whsec_';
 export class WebhookEndpoints {
   constructor(private readonly api: Api) {}
 
-  /** Creates an endpoint. The response contains the signing `secret`, which reads do not. */
+  /** Creates an endpoint. Only this response contains the signing `secret`; reads omit it. */
   create(endpoint: BodyOf<'createWebhookEndpoint'>, options?: PostOptions) {
     return this.api.call('createWebhookEndpoint', { body: endpoint }, options);
   }
@@ -38,7 +38,7 @@ export class WebhookEndpoints {
     );
   }
 
-  /** Sends the endpoint a challenge. `last_verification` holds the result. */
+  /** Sends a challenge to the endpoint. `last_verification` holds the result. */
   verify(id: string, options?: PostOptions) {
     return this.api.call('verifyWebhookEndpoint', { path: { id } }, options);
   }
@@ -53,13 +53,14 @@ export class WebhookEndpoints {
   }
 
   /**
-   * Returns a new `secret`. Deliveries are also signed with the old one for `expires_in_seconds`, one day by default.
+   * Returns a new signing `secret`. Deliveries are also signed with the old one for `expires_in_seconds`, one day by
+   * default.
    */
   rotateSecret(id: string, rotation: BodyOf<'rotateWebhookSecret'> = {}, options?: PostOptions) {
     return this.api.call('rotateWebhookSecret', { path: { id }, body: rotation }, options);
   }
 
-  /** Returns the valid secrets. Only for admins; each call is recorded in the audit log. */
+  /** Returns the valid signing secrets. Only admins may call it, and the audit log records each call. */
   revealSecret(id: string, options?: PostOptions) {
     return this.api.call('revealWebhookSecret', { path: { id } }, options);
   }
@@ -93,7 +94,7 @@ export class WebhookDeliveries {
 }
 
 /**
- * Bulk operations on deliveries that failed for good. `webhookDeliveries.list({ status: 'dead_lettered' })` lists them.
+ * Bulk operations on deliveries that failed permanently. `webhookDeliveries.list({ status: 'dead_lettered' })` lists them.
  */
 export class WebhookDeadLetters {
   constructor(private readonly api: Api) {}
@@ -103,12 +104,12 @@ export class WebhookDeadLetters {
     return this.api.call('summarizeWebhookDeadLetters', { query }, options);
   }
 
-  /** Delivers them again, with one replay for each endpoint. */
+  /** Delivers dead letters again, with one replay for each endpoint. */
   replay(which: BodyOf<'replayWebhookDeadLetters'> = {}, options?: PostOptions) {
     return this.api.call('replayWebhookDeadLetters', { body: which }, options);
   }
 
-  /** Discards them. */
+  /** Discards dead letters. */
   discard(which: BodyOf<'discardWebhookDeadLetters'> = {}, options?: PostOptions) {
     return this.api.call('discardWebhookDeadLetters', { body: which }, options);
   }
@@ -117,7 +118,7 @@ export class WebhookDeadLetters {
 export class WebhookReplays {
   constructor(private readonly api: Api) {}
 
-  /** Sends an endpoint failed or missed events again. `get` returns the progress. */
+  /** Replays, which send failed or missed events to an endpoint again. `get` returns the progress. */
   create(endpointId: string, filter: BodyOf<'createWebhookReplay'> = {}, options?: PostOptions) {
     return this.api.call('createWebhookReplay', { path: { id: endpointId }, body: filter }, options);
   }
@@ -130,7 +131,7 @@ export class WebhookReplays {
     return this.api.call('getWebhookReplay', { path: { id } }, options);
   }
 
-  /** Stops the replay from starting deliveries. Deliveries that it started continue. */
+  /** Stops a replay from starting deliveries. Deliveries that it started continue. */
   cancel(id: string, options?: PostOptions) {
     return this.api.call('cancelWebhookReplay', { path: { id } }, options);
   }
@@ -144,40 +145,42 @@ export class WebhookReplays {
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface WebhookToVerify {
-  /** The unchanged body, byte for byte. A body that was parsed and serialized again has another signature. */
+  /** The unchanged request body, byte for byte. A body that was parsed and serialized again has another signature. */
   readonly rawBody: string | Uint8Array | ArrayBuffer;
-  /** Headers of the request from fetch or Node; their names may have any case. */
+  /** Request headers from fetch or Node; names in any case. */
   readonly headers: Headers | HeaderRecord;
-  /** The `whsec_…` of the endpoint; several during a rotation. */
+  /** Signing secret of the endpoint, `whsec_…`; several during a rotation. */
   readonly secret: string | readonly string[];
-  /** Maximum age in seconds, including differences of clocks, 300 by default. */
+  /** Maximum age of the signature in seconds, including clock differences; 300 by default. */
   readonly tolerance?: number;
-  /** Current time, for tests. */
+  /** Current time; set it in tests. */
   readonly now?: Date;
 }
 
 /**
- * Verifies that a delivery is from the service and recent, and returns its event. Checks `Service-Signature`, or else
- * the headers of Standard Webhooks, in constant time. Events are delivered at least once: ignore ids that you have
- * processed.
+ * Verifies that a delivery is from the service and recent, and returns its event. Checks `Service-Signature`, or if it
+ * is missing the headers of Standard Webhooks, in constant time. Events are delivered at least once: ignore IDs that
+ * you have processed.
  * @throws WebhookFormError if the request is not a delivery, WebhookSignatureError for a wrong signature,
- * WebhookTimestampError if it was signed too long ago
+ *   WebhookTimestampError if it was signed too long ago
  */
 export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEvent | EndpointVerification> {
   const body = toBytes(webhook.rawBody);
   const header = createHeaderReader(webhook.headers);
   const secrets = [webhook.secret].flat().filter((secret) => typeof secret === 'string' && secret !== '');
-  // Anybody could forge signatures with an empty secret.
-  if (secrets.length === 0) throw new TypeError('verifyWebhook needs the secret of the endpoint.');
+  // Anyone could forge signatures with an empty secret.
+  if (secrets.length === 0) throw new TypeError('verifyWebhook requires the secret of the endpoint.');
   const scheme = schemes.find(({ names }) => names.some((name) => header(name) !== undefined));
   if (scheme === undefined) throw new WebhookFormError('The request has no signature.');
   const signed = scheme.read(header);
   if (!(await isSigned(signed, body, secrets))) {
-    throw new WebhookSignatureError('No secret of the endpoint made the signature.');
+    throw new WebhookSignatureError('The signature does not match any secret of the endpoint.');
   }
   const seconds = (webhook.now ?? new Date()).getTime() / 1_000;
   if (Math.abs(seconds - signed.timestamp) > (webhook.tolerance ?? TOLERANCE_SECONDS)) {
-    throw new WebhookTimestampError(`The request was signed at ${signed.timestamp}, too far from now.`);
+    throw new WebhookTimestampError(
+      `The request was signed at ${signed.timestamp}, which differs too much from the current time.`,
+    );
   }
   return parseEvent(body);
 }
@@ -203,7 +206,7 @@ function toBytes(rawBody: unknown): Uint8Array {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (ArrayBuffer.isView(rawBody)) return new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
   if (Object.prototype.toString.call(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
-  throw new TypeError('rawBody must be the text or the bytes that came, not what was parsed of them.');
+  throw new TypeError('rawBody must be the received text or bytes, not a parsed value.');
 }
 
 function createHeaderReader(headers: WebhookToVerify['headers']): (name: string) => string | undefined {
@@ -221,29 +224,29 @@ function parseEvent(body: Uint8Array): WebhookEvent | EndpointVerification {
   try {
     event = Object(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch (cause) {
-    throw new WebhookFormError('The body is no JSON.', { cause });
+    throw new WebhookFormError('The body is not JSON.', { cause });
   }
   if (typeof event.type !== 'string' || typeof event.data !== 'object' || event.data === null) {
-    throw new WebhookFormError('The body is no event.');
+    throw new WebhookFormError('The body is not an event.');
   }
   return event as WebhookEvent;
 }
 
 /** The signature fields of a request. */
 interface SignedRequest {
-  /** Unix seconds. */
+  /** Time of the signature in Unix seconds. */
   readonly timestamp: number;
-  /** The text that was signed before the body. */
+  /** Text that precedes the body in the signed content. */
   readonly prefix: string;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
-  /** Undefined if the secret has the wrong form. */
+  /** Returns the signing key of a secret; undefined if the secret has the wrong form. */
   readonly deriveKey: (secret: string) => Uint8Array<ArrayBuffer> | undefined;
 }
 
 interface SignatureScheme {
-  /** Headers of the scheme, in lower case. Any of them selects it. */
+  /** Headers of the scheme, in lower case. A request with any of them uses the scheme. */
   readonly names: readonly string[];
-  /** @throws WebhookFormError */
+  /** Reads the signature fields of a request. @throws WebhookFormError */
   readonly read: (header: (name: string) => string | undefined) => SignedRequest;
 }
 
@@ -263,8 +266,8 @@ const service: SignatureScheme = {
 };
 
 /**
- * Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature: v1,<base64> …`; the key is the part after
- * `whsec_`.
+ * Scheme of `Service-Signature: t=<unix seconds>,v1=<hex>`, with several `v1` during a rotation. The key is the whole
+ * secret.
  */
 const standard: SignatureScheme = {
   names: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
@@ -287,7 +290,7 @@ function parseSignature(
   signatures: SignedRequest['signatures'],
 ): Pick<SignedRequest, 'timestamp' | 'signatures'> {
   if (!/^\d{1,12}$/.test(t)) throw new WebhookFormError('The signature has no timestamp.');
-  if (signatures.length === 0) throw new WebhookFormError('The signature has no value that can be read.');
+  if (signatures.length === 0) throw new WebhookFormError('The signature contains no valid value.');
   return { timestamp: Number(t), signatures };
 }
 
@@ -305,7 +308,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** The request must be ignored. Respond with 400. */
+/** Base class of verification errors. Ignore the request and respond with 400. */
 export abstract class WebhookVerificationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -317,5 +320,5 @@ export abstract class WebhookVerificationError extends Error {
 export class WebhookFormError extends WebhookVerificationError {}
 /** The signature matches none of the secrets, so the sender is unknown. */
 export class WebhookSignatureError extends WebhookVerificationError {}
-/** The signature is too old or in the future. The request may be a repetition by a third party. */
+/** The signature is too old or in the future. A third party may have repeated the request. */
 export class WebhookTimestampError extends WebhookVerificationError {}

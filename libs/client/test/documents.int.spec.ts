@@ -40,7 +40,7 @@ describe('documents', () => {
 
   const stored: RequestHandler = (response) => void response.writeHead(204).end();
 
-  it('are sent in one request, fields first, with progress, again where that breaks', async () => {
+  it('are sent in one request, fields first, with progress, and again if it breaks', async () => {
     server.setHandlers(resetConnection, respondJson(201, { id: 'doc_1' }));
     const told: Progress[] = [];
     const upload = { type: 'bill_of_lading', file, replaces_document_id: 'doc_0' } as const;
@@ -62,7 +62,7 @@ describe('documents', () => {
     expect(told.at(-1)?.loaded).toBeGreaterThan(file.size);
   });
 
-  it('above the limit are asked for, put without credentials, and completed', async () => {
+  it('above the limit are uploaded by URL without credentials, and completed', async () => {
     server.setHandlers(requested, resetConnection, stored, ok({ id: 'doc_1' }));
     const told: Progress[] = [];
     const options = { presignedAbove: 10, onProgress: (progress: Progress) => told.push(progress) };
@@ -89,7 +89,7 @@ describe('documents', () => {
     expect(told.at(-1)).toEqual({ loaded: file.size, total: file.size });
   });
 
-  it('above the limit get another URL when theirs expires, and are returned when they are complete already', async () => {
+  it('above the limit get another URL if theirs expires, and are returned if they are already complete', async () => {
     const upload = () => documents().upload('shp_1', { type: 'photo', file }, { presignedAbove: 10 });
     server.setHandlers(
       requested,
@@ -107,7 +107,7 @@ describe('documents', () => {
     await expect(upload()).rejects.toMatchObject({ code: 'document_not_pending' });
   });
 
-  it('come from files of this machine', async () => {
+  it('come from local files', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'client-'));
     try {
       await writeFile(join(folder, 'a b.pdf'), text);
@@ -125,7 +125,7 @@ describe('documents', () => {
     }
   });
 
-  it('need a name', async () => {
+  it('require a name', async () => {
     const nameless = { type: 'photo', file: new Uint8Array(3) } as const;
     await expect(documents().upload('shp_1', nameless)).rejects.toBeInstanceOf(TypeError);
   });

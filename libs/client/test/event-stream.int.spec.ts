@@ -9,8 +9,8 @@ const begins =
     response.write(`retry: 1\n\n${text}`, () => then(response));
   };
 
-/** A stream of events from a server that ends, breaks and falls silent. */
-describe('a stream of events', () => {
+/** An event stream from a server that ends connections, breaks them, or sends nothing. */
+describe('an event stream', () => {
   let server: HostileServer;
   beforeAll(async () => {
     server = await HostileServer.start();
@@ -26,7 +26,7 @@ describe('a stream of events', () => {
     }).events.stream({ type: ['shipment.created', 'shipment.updated'] }, options);
   const asked = () => server.requests.map(({ headers }) => headers['last-event-id']);
 
-  it('goes on after its last event when it ends, breaks, is refused for now or falls silent', async () => {
+  it('continues after its last event when the connection ends, breaks, is refused or sends nothing', async () => {
     server.setHandlers(
       begins('id: evt_0\n\n', (response) => response.end()),
       begins(event(1) + event(2) + 'id: evt_3\ndata: {"cut', (response) => response.destroy()),
@@ -52,7 +52,7 @@ describe('a stream of events', () => {
     });
   });
 
-  it('throws what the API refuses, and when nobody answers for long', async () => {
+  it("throws the API's errors, and fails if no server responds for long", async () => {
     server.setHandlers(respondError(400, 'invalid_request', 'validation_failed'));
     const next = (options?: StreamOptions) => stream(options)[Symbol.asyncIterator]().next();
     await expect(next({ lastEventId: 'evt_gone' })).rejects.toMatchObject({ code: 'validation_failed' });

@@ -9,10 +9,10 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** What is done with a request; it may be anything. */
+/** Handles a request in any way, even without a response. */
 export type RequestHandler = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A server that answers one request after the other as it is told, and the last way from then on. */
+/** A server that handles requests in order with the given handlers, and repeats the last one. */
 export class HostileServer {
   readonly requests: ReceivedRequest[] = [];
   private handlers: RequestHandler[] = [];
@@ -42,7 +42,7 @@ export class HostileServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Forgets what was asked. */
+  /** Clears the received requests. */
   setHandlers(...answers: RequestHandler[]): void {
     this.requests.splice(0);
     this.handlers = answers;
@@ -66,7 +66,7 @@ export function respondJson(
 
 export const ok = (body: unknown = {}, headers = {}): RequestHandler => respondJson(200, body, headers);
 
-/** In the API's form. */
+/** Responds with an error in the API's format. */
 export function respondError(
   status: number,
   type: string,
@@ -77,10 +77,10 @@ export function respondError(
   return respondJson(status, { error }, headers);
 }
 
-/** Nothing is answered. */
+/** Never responds. */
 export const resetConnection: RequestHandler = (response) => void response.destroy();
 
-/** The answer stops in its middle. */
+/** Breaks the connection in the middle of a response. */
 export const breakResponse: RequestHandler = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"id":', () => response.destroy());

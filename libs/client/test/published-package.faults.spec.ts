@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** What `npm pack` makes, where it is installed: without this workspace, in a browser's types and in Node's. */
+/** The package that `npm pack` creates, installed without this workspace, with the types of a browser and in Node. */
 describe('the published package', () => {
   let folder: string;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('the published package', () => {
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('is imported by Node', async () => {
+  it('can be imported by Node', async () => {
     const code = `import { TrackingClient, verifyWebhook } from '@tracking/client';
       import { fileFrom } from '@tracking/client/node';
       const client = new TrackingClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'k', retries: 0 });
@@ -36,7 +36,7 @@ describe('the published package', () => {
     expect(stdout.trim()).toBe('function main.mjs ConnectionError');
   });
 
-  it('has types that fit a browser’s, without those of Node', async () => {
+  it('has types that compile for browsers, without those of Node', async () => {
     const code = `import { ConflictError, TrackingClient, verifyWebhook, type EventOf } from '@tracking/client';
       const client = new TrackingClient({ baseUrl: location.origin, session: true });
       const { id, warnings } = await client.shipments.upsert({ external_id: 'PO-1', mode: 'ocean' });

@@ -21,7 +21,7 @@ import {
   type RequestHandler,
 } from './hostile-server.ts';
 
-/** A client against a server that fails in every way that it can. */
+/** A client with a server that fails in every possible way. */
 describe('a request that fails', () => {
   let server: HostileServer;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('a request that fails', () => {
     ['a broken connection', resetConnection],
     ['an answer that breaks in the middle', breakResponse],
     ['a first one that is still under way', respondError(409, 'conflict', 'idempotency_in_progress', soon)],
-  ])('is sent again after %s, a POST under the same key', async (_what, answer) => {
+  ])('is sent again after %s, and a POST keeps its key', async (_what, answer) => {
     server.setHandlers(answer, answer, ok({ id: 'shp_1' }, { 'idempotency-replayed': 'true' }));
     const call = client().shipments.upsert(shipment);
     expect(await call).toEqual({ id: 'shp_1' });
@@ -59,7 +59,7 @@ describe('a request that fails', () => {
     expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it('has another key each time, or the one that is given', async () => {
+  it('has a new key for each call, or the given key', async () => {
     server.setHandlers(ok());
     const one = client();
     await one.shipments.upsert(shipment);
@@ -70,7 +70,7 @@ describe('a request that fails', () => {
     expect(keys().slice(2)).toEqual(['mine', undefined]);
   });
 
-  it('is given up after the retries, with the last error', async () => {
+  it('fails with the last error after the maximum number of retries', async () => {
     server.setHandlers(respondError(503, 'internal', 'busy', soon));
     const error = await client({ retries: 2 })
       .shipments.get('shp_1')
@@ -84,7 +84,7 @@ describe('a request that fails', () => {
     await expect(client().shipments.get('shp_1', { retries: 0 })).rejects.toMatchObject({ attempts: 1 });
   });
 
-  it('is not sent again where that cannot help', async () => {
+  it('is not sent again if a retry cannot help', async () => {
     for (const [status, type, code] of [
       [400, 'invalid_request', 'validation_failed'],
       [404, 'not_found', 'not_found'],
@@ -97,7 +97,7 @@ describe('a request that fails', () => {
     }
   });
 
-  it('is not waited for longer than there is time', async () => {
+  it('is not retried after the deadline', async () => {
     server.setHandlers(respondError(429, 'rate_limit', 'rate_limited', { 'retry-after': '3600' }));
     const error = await client()
       .shipments.get('shp_1')
@@ -110,7 +110,7 @@ describe('a request that fails', () => {
   it.each<[string, (one: TrackingClient) => PromiseLike<unknown>]>([
     ['a PATCH', (one) => one.shipments.patch('shp_1', {})],
     ['a DELETE', (one) => one.webhookEndpoints.delete('whe_1')],
-  ])('and is %s is sent again, as it comes to the same', async (_what, send) => {
+  ])('and is %s is sent again, because a repeat has the same effect', async (_what, send) => {
     server.setHandlers(resetConnection, ok({ id: 'x' }));
     expect(await send(client())).toEqual({ id: 'x' });
     expect(server.requests).toHaveLength(2);
@@ -119,7 +119,7 @@ describe('a request that fails', () => {
   it.each<[string, (one: TrackingClient) => PromiseLike<unknown>]>([
     ['endpoint', (one) => one.webhookEndpoints.delete('x')],
     ['session', (one) => one.session.end('x')],
-  ])('of a DELETE succeeds when the %s is gone after a lost answer', async (_what, send) => {
+  ])('of a DELETE succeeds if the %s is missing after a lost response', async (_what, send) => {
     const notFound = respondError(404, 'not_found', 'not_found');
     for (const lost of [resetConnection, respondJson(504, {}), respondError(503, 'internal', 'unavailable', soon)]) {
       server.setHandlers(lost, respondError(429, 'rate_limit', 'rate_limited', soon), notFound);
@@ -131,7 +131,7 @@ describe('a request that fails', () => {
     }
   });
 
-  it('of a sign-out succeeds when the session is ended after a lost answer', async () => {
+  it('of a sign-out succeeds if the session is ended after a lost response', async () => {
     const signedOut = respondError(401, 'authentication', 'invalid_session');
     server.setHandlers(resetConnection, signedOut);
     expect(await client().session.signOut()).toEqual({ id: '', deleted: true, warnings: [] });
@@ -141,7 +141,7 @@ describe('a request that fails', () => {
     await expect(client().webhookEndpoints.delete('x')).rejects.toMatchObject({ status: 401 });
   });
 
-  it('on a condition is sent again only where it was not carried out', async () => {
+  it('with a condition is sent again only if it was not carried out', async () => {
     const patch = () => client().shipments.patch('shp_1', {}, { ifMatch: '"3"' });
     for (const answer of [resetConnection, respondJson(504, {}), respondError(503, 'internal', 'unavailable', soon)]) {
       server.setHandlers(answer, ok());
@@ -165,7 +165,7 @@ describe('a request that fails', () => {
     ).rejects.toMatchObject({ attempts: 2, outcomeUnknown: false });
   });
 
-  it('ends in time, attempt by attempt and as a whole', async () => {
+  it('times out, per attempt and in total', async () => {
     server.setHandlers(neverRespond, ok({ id: 'shp_1' }));
     expect(await client({ timeout: 20 }).shipments.get('shp_1')).toEqual({ id: 'shp_1' });
     server.setHandlers(neverRespond);
@@ -173,7 +173,7 @@ describe('a request that fails', () => {
     await expect(client({ deadline: 20 }).shipments.get('shp_1')).rejects.toBeInstanceOf(TimeoutError);
   });
 
-  it('ends with its signal: before, while it is under way, and between attempts', async () => {
+  it('ends with its signal: before, during and between attempts', async () => {
     const reason = new Error('the user has left');
     const aborted = AbortSignal.abort(reason);
     server.setHandlers(ok());
@@ -189,7 +189,7 @@ describe('a request that fails', () => {
     }
   });
 
-  it('is told by its class, code and all that the API says', async () => {
+  it('throws the class, code and fields of the error', async () => {
     const details = [{ param: 'etd', code: 'invalid_timestamp', message: 'Has no offset.' }];
     const error = { type: 'invalid_request', code: 'validation_failed', message: 'etd', param: 'etd', details };
     server.setHandlers(respondJson(400, { error: { ...error, request_id: 'req_7' } }));
@@ -215,7 +215,7 @@ describe('a request that fails', () => {
     await expect(same).rejects.toBeInstanceOf(NotModifiedError);
   });
 
-  it('is refused before it is sent where it would be another one', async () => {
+  it("is rejected before it is sent if its path would be another operation's", async () => {
     server.setHandlers(ok());
     for (const id of ['', '.', '..', undefined as unknown as string]) {
       await expect(async () => client().shipments.get(id)).rejects.toBeInstanceOf(TypeError);

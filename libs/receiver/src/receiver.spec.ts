@@ -19,13 +19,13 @@ describe('the receiver', () => {
     return fetch(receiver.url, { method: 'POST', body, headers: { 'Service-Signature': `t=${t},v1=${signature}` } });
   };
 
-  it('answers the challenge', async () => {
+  it('returns the challenge', async () => {
     const answer = await post('{"type":"endpoint.verification","data":{"challenge":"abc"}}');
     expect([answer.status, await answer.text()]).toEqual([200, 'abc']);
     expect(received).toEqual([]);
   });
 
-  it('accepts a signed delivery and knows it again', async () => {
+  it('accepts a signed delivery and recognizes a repeat', async () => {
     const body = '{"id":"evt_1","type":"shipment.created","data":{}}';
     expect([(await post(body)).status, (await post(body)).status]).toEqual([204, 204]);
     expect(received.map(({ verdict, repeated }) => [verdict, repeated])).toEqual([
@@ -34,12 +34,12 @@ describe('the receiver', () => {
     ]);
   });
 
-  it('refuses what another secret signed', async () => {
+  it('rejects a signature of another secret', async () => {
     expect((await post('{"id":"evt_2","type":"shipment.created","data":{}}', 'whsec_other')).status).toBe(400);
     expect(received.map(({ verdict }) => verdict)).toEqual(['wrong_signature']);
   });
 
-  it('answers challenges alone until it has a secret', async () => {
+  it('responds only to challenges until it has a secret', async () => {
     const told: ReceivedDelivery[] = [];
     const fresh = await startReceiver({}, (delivery) => void told.push(delivery));
     const send = (body: string) => fetch(fresh.url, { method: 'POST', body });
@@ -50,7 +50,7 @@ describe('the receiver', () => {
     expect(told).toEqual([]);
   });
 
-  it.each(['', 'not JSON', 'null', '[]', '"text"'])('outlives the body %p', async (body) => {
+  it.each(['', 'not JSON', 'null', '[]', '"text"'])('survives the body %p', async (body) => {
     await post(body);
     expect((await post('{"type":"endpoint.verification","data":{"challenge":"abc"}}')).status).toBe(200);
   });
@@ -62,25 +62,25 @@ const seconds = now / 1000;
 const sign = (t: number, key = secret) => createHmac('sha256', key).update(`${t}.${body.toString()}`).digest('hex');
 
 describe('verifySignature', () => {
-  it('accepts what the secret signed, also beside the signature of another secret', () => {
+  it('accepts a signature of the secret, also beside the signature of another secret', () => {
     expect(verifySignature(`t=${seconds},v1=${sign(seconds)}`, body, secret, now)).toBe('valid');
     expect(verifySignature(`t=${seconds},v1=${sign(seconds, 'old')},v1=${sign(seconds)}`, body, secret, now)).toBe(
       'valid',
     );
   });
 
-  it('refuses another secret, another body and another time', () => {
+  it('rejects another secret, another body and another time', () => {
     expect(verifySignature(`t=${seconds},v1=${sign(seconds, 'other')}`, body, secret, now)).toBe('wrong_signature');
     expect(verifySignature(`t=${seconds},v1=${sign(seconds)}`, Buffer.from('{}'), secret, now)).toBe('wrong_signature');
     expect(verifySignature(`t=${seconds + 1},v1=${sign(seconds)}`, body, secret, now)).toBe('wrong_signature');
   });
 
-  it('refuses what is older than five minutes', () => {
+  it('rejects signatures older than five minutes', () => {
     expect(verifySignature(`t=${seconds - 300},v1=${sign(seconds - 300)}`, body, secret, now)).toBe('valid');
     expect(verifySignature(`t=${seconds - 301},v1=${sign(seconds - 301)}`, body, secret, now)).toBe('too_old');
   });
 
-  it.each([undefined, '', 't=,v1=', 'v1=00', `t=${seconds}`, 't=abc,v1=00', 'nonsense'])('refuses %p', (header) => {
+  it.each([undefined, '', 't=,v1=', 'v1=00', `t=${seconds}`, 't=abc,v1=00', 'nonsense'])('rejects %p', (header) => {
     expect(verifySignature(header, body, secret, now)).toBe('malformed');
   });
 });

@@ -9,23 +9,26 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { EventEnvelope } from '@tracking/contracts';
 
-/** Deliveries older than this many seconds are refused, to prevent replay: docs/reference/delivery.md#signature. */
+/**
+ * Maximum age of a delivery in seconds. Older deliveries are rejected to prevent replay attacks:
+ * docs/reference/delivery.md#signature.
+ */
 const MAX_AGE_SECONDS = 300;
 
 export interface ReceivedDelivery {
   readonly event: EventEnvelope;
   readonly verdict: Verdict;
-  /** Whether this event id came before: delivery is at least once, so a receiver drops repeats. */
+  /** True if the receiver has seen this event id before. Delivery is at least once, so receivers ignore repeats. */
   readonly repeated: boolean;
   readonly receivedAt: Date;
 }
 
-/** The request of a delivery, as it came. */
+/** The unchanged request of a delivery. */
 export interface DeliveryRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Byte for byte. */
+  /** Request body, byte for byte. */
   readonly body: Buffer;
-  /** Aborts when whoever sent it waits for no answer any more. */
+  /** Aborts when the sender stops waiting for the response. */
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +39,7 @@ export interface DeliveryResponse {
   readonly body: Uint8Array;
 }
 
-/** Told each delivery. Of a valid one it may say what is answered; 204 where it does not. */
+/** Called for each delivery. For a valid delivery, it may return the response; the default is 204. */
 export type DeliveryHandler = (
   delivery: ReceivedDelivery,
   request: DeliveryRequest,
@@ -44,14 +47,14 @@ export type DeliveryHandler = (
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** Deliveries are verified against this from now on; until then they are refused, and nobody is told of them. */
+  /** Sets the secret that verifies deliveries. Until then, deliveries are rejected and not passed to the handler. */
   useSecret(secret: string): void;
   close(): Promise<void>;
 }
 
 /**
- * A receiver as a client would build one: answers the ownership challenge, verifies each signature over the raw body,
- * answers 2xx only after the event id was kept (here: in memory) and drops repeats. Listens on 127.0.0.1.
+ * Starts a webhook receiver on 127.0.0.1, such as a client would build. It returns the ownership challenge, verifies
+ * each signature over the raw body, responds 2xx only after storing the event id (in memory), and ignores repeats.
  */
 export async function startReceiver(
   options: { readonly port?: number },
@@ -72,9 +75,11 @@ export async function startReceiver(
     const header = headers['service-signature'];
     const event = JSON.parse(body.toString('utf8')) as EventEnvelope | Challenge;
     const isChallenge = event.type === 'endpoint.verification';
-    // A challenge may come before the answer that has the secret. Whoever sends one learns nothing from its echo.
+    // A challenge may arrive before the response with the secret. Echoing it reveals nothing to its sender.
     if (secret === undefined)
-      return isChallenge ? createTextResponse(200, event.data.challenge) : createTextResponse(503, 'No secret yet.');
+      return isChallenge
+        ? createTextResponse(200, event.data.challenge)
+        : createTextResponse(503, 'The receiver has no secret yet.');
     const verdict = verifySignature(String(header), body, secret, Date.now());
     if (isChallenge && verdict === 'valid') return createTextResponse(200, event.data.challenge);
     const delivery = event as EventEnvelope;
@@ -114,7 +119,7 @@ function createTextResponse(status: number, body: string): DeliveryResponse {
   return { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(body) };
 }
 
-/** Aborts when the connection closes before the answer is out. */
+/** Returns a signal that aborts if the connection closes before the response is sent. */
 function createDisconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
@@ -132,8 +137,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 type Verdict = 'valid' | 'malformed' | 'too_old' | 'wrong_signature';
 
 /**
- * Whether a delivery was signed with the endpoint's secret, recently.
- * @param header the `Service-Signature` header: `t=<unix seconds>,v1=<hex>`; several `v1` while a secret is being rolled
+ * Checks that a delivery was signed recently with the endpoint's secret.
+ * @param header the `Service-Signature` header: `t=<unix seconds>,v1=<hex>`, with several `v1` during a rotation
  * @param body the raw request body, byte for byte
  * @param secret the whole `whsec_…` string
  * @param now epoch milliseconds

@@ -3,7 +3,7 @@ import { DutyCycle, LeaderElectedJob, type LeaderElectedJobOptions, WakeUp } fro
 
 const NEVER_MS = 2 ** 31 - 1;
 
-/** One lease that is free until it is held. */
+/** A single lease that one holder at a time can acquire. */
 class OneLease implements Leases {
   held: (Lease & { lose(): void }) | undefined;
   acquired = 0;
@@ -68,20 +68,20 @@ describe('a leader-elected job', () => {
 
   afterEach(() => job.stop());
 
-  it('runs again and again while it holds the lease', async () => {
+  it('runs repeatedly while it holds the lease', async () => {
     start(1);
     for (let round = 0; round < 3; round += 1) expect((await nextRound()).aborted).toBe(false);
     expect(leases.held?.name).toBe('job');
   });
 
-  it('runs at once when woken, also when woken during a round', async () => {
+  it('runs immediately when woken, also during a round', async () => {
     start(NEVER_MS);
     await nextRound();
     job.wake();
     await nextRound();
   });
 
-  it('ends a round when the lease is lost, and runs again under the next one', async () => {
+  it('ends a round when the lease is lost, and runs again with the next lease', async () => {
     start(NEVER_MS);
     const first = await nextRound();
     const before = leases.acquired;
@@ -91,7 +91,7 @@ describe('a leader-elected job', () => {
     expect(leases.acquired).toBe(before + 1);
   });
 
-  it('lets a round ask whether its lease is held', async () => {
+  it('lets a round check that its lease is held', async () => {
     const held: boolean[] = [];
     start(NEVER_MS, async (_, lease) => {
       held.push(lease.isHeld());
@@ -104,7 +104,7 @@ describe('a leader-elected job', () => {
     expect(held).toEqual([true, false, true]);
   });
 
-  it('gives the lease back when a round fails, says so, and tries again', async () => {
+  it('releases the lease after a failed round, logs the failure, and retries', async () => {
     let failures = 0;
     start(NEVER_MS, async () => {
       if ((failures += 1) === 1) throw new Error('the store is away');
@@ -112,7 +112,7 @@ describe('a leader-elected job', () => {
     await nextRound();
     await nextRound();
     expect(retries).toBe(1);
-    expect(lines).toEqual(['sweeping failed; trying again']);
+    expect(lines).toEqual(['sweeping failed; retrying']);
   });
 
   it('releases the lease when it stops', async () => {
@@ -136,29 +136,29 @@ describe('a duty cycle', () => {
 
   beforeEach(() => void rests.splice(0));
 
-  it('rests after each stretch, so that work takes its share of the time', async () => {
+  it('rests after each run, so that work has its share of the time', async () => {
     const quarter = cycle(0.25);
     expect(await quarter.run(taking(10), signal)).toBe(10);
     await quarter.run(taking(2), signal);
     expect(rests).toEqual([30, 6]);
   });
 
-  it('never rests where all the time is its own', async () => {
+  it('never rests if its share is all of the time', async () => {
     await cycle(1).run(taking(10), signal);
     expect(rests).toEqual([0]);
   });
 
-  it('does not make up for an engine that was away for long', async () => {
+  it('limits its rest after an engine outage', async () => {
     await cycle(0.1).run(taking(60_000), signal);
     expect(rests).toEqual([5_000]);
   });
 
-  it('hands on what fails', async () => {
+  it('throws the error of the work', async () => {
     const failing = cycle(0.5).run(() => Promise.reject(new Error('away')), signal);
     await expect(failing).rejects.toThrow('away');
   });
 
-  it('ends its rest when the work is to end', async () => {
+  it('ends its rest when the work must end', async () => {
     const ending = new AbortController();
     const stretch = async () => {
       now += 1_000_000;
@@ -176,7 +176,7 @@ describe('a wake-up', () => {
     await waited;
   });
 
-  it('is not lost while nobody waits, and ends one wait only', async () => {
+  it('is kept while nothing waits, and ends only one wait', async () => {
     const wakeUp = new WakeUp();
     wakeUp.wake();
     wakeUp.wake();
@@ -190,7 +190,7 @@ describe('a wake-up', () => {
     await second;
   });
 
-  it('is not waited for longer than told, nor beyond the signal', async () => {
+  it('is not awaited longer than the timeout, or after the signal', async () => {
     const wakeUp = new WakeUp();
     await wakeUp.wait(1);
     const stopping = new AbortController();

@@ -2,29 +2,33 @@ import type { CountRetry, Lease, Leases, Logger } from '@tracking/ports';
 import { monotonicMs, pause } from './retry.ts';
 
 const PAUSE_AFTER_FAILURE_MS = 1_000;
-/** After a stretch that took long because an engine was away. */
+/** Maximum rest, for runs that were slow because an engine was unavailable. */
 const MAX_REST_MS = 5_000;
 
 export interface LeaderElectedJobOptions {
   readonly leases: Leases;
-  /** Name of the lease: its holder runs the job. */
+  /** Name of the lease. The process that holds the lease runs the job. */
   readonly lease: string;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
-  /** For logs and metrics: `announcing dead letters`. */
+  /** Description for logs and metrics, for example `announcing dead letters`. */
   readonly description: string;
-  /** From the begin of a round to the begin of the next, unless woken. A longer round is followed by the next at once. */
+  /**
+   * Milliseconds from the start of a round to the start of the next one, unless the job is woken. A longer round is
+   * followed by the next one immediately.
+   */
   readonly intervalMs: number;
-  /** Whether the first round waits as long as the others. */
+  /** True if the job waits for an interval before the first round. */
   readonly startsWithWait?: boolean;
   /**
-   * @param ending aborts when the process stops or the lease is lost: leave the rest to the next round
-   * @param lease under which it runs: for work that a process which stood still must not go on with
+   * Runs one round.
+   * @param ending aborts when the process stops or the lease is lost; leave the rest to the next round
+   * @param lease lease of the round; check it before work that a process must not continue after a pause
    */
   round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void>;
 }
 
-/** A periodic job that one process at a time runs on behalf of all: whoever holds its lease. Failures are retried. */
+/** A periodic job that one process at a time runs for all: the process that holds its lease. Failures are retried. */
 export class LeaderElectedJob {
   private readonly stopping = new AbortController();
   private readonly wakeUp = new WakeUp();
@@ -36,7 +40,7 @@ export class LeaderElectedJob {
     this.running = this.run();
   }
 
-  /** There is something to do now: the next round begins at once, or when the one under way has ended. */
+  /** Starts the next round immediately, or when the current round has ended. */
   wake(): void {
     this.wakeUp.wake();
   }
@@ -56,7 +60,7 @@ export class LeaderElectedJob {
       } catch (error) {
         if (signal.aborted) return;
         countRetry(description);
-        logger.warn({ reason: String(error) }, `${description} failed; trying again`);
+        logger.warn({ reason: String(error) }, `${description} failed; retrying`);
         await pause(PAUSE_AFTER_FAILURE_MS, signal);
       }
     }
@@ -73,16 +77,16 @@ export class LeaderElectedJob {
 }
 
 export interface DutyCycleOptions {
-  /** Share of the time that work may take: more than 0, at most 1. */
+  /** Share of the time that work may use: more than 0, at most 1. */
   readonly share: number;
-  /** Monotonic time in milliseconds. */
+  /** Clock with monotonic milliseconds. */
   readonly elapsed?: () => number;
   readonly rest?: typeof pause;
 }
 
 /**
- * Paces work that must not be in the way of requests: after each stretch it rests in proportion to how long that took, so
- * that it slows down by itself where engines are busy.
+ * Slows work down that must not delay requests. After each run it rests in proportion to the run's duration, so that it
+ * adapts to busy engines.
  */
 export class DutyCycle {
   readonly #restPerWork: number;
@@ -95,7 +99,7 @@ export class DutyCycle {
     this.#rest = rest;
   }
 
-  /** Carries a stretch of work out, then rests; at once over where the signal aborts. @throws whatever `stretch` throws */
+  /** Runs the work, then rests. The rest ends when the signal aborts. @throws any error of `stretch` */
   async run<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
     const began = this.#elapsed();
     const result = await stretch();
@@ -104,7 +108,7 @@ export class DutyCycle {
   }
 }
 
-/** Lets one waiter sleep until there is something to do. A wake-up while nobody waits ends the next wait at once. */
+/** Lets one waiter sleep until a wake-up. A wake-up without a waiter ends the next wait immediately. */
 export class WakeUp {
   private isPending = false;
   private waiter: AbortController | undefined;
@@ -114,7 +118,7 @@ export class WakeUp {
     this.waiter?.abort();
   }
 
-  /** Resolves at a wake-up, after `timeoutMs`, or when the signal aborts. One waiter at a time. */
+  /** Waits for a wake-up, `timeoutMs`, or the signal's abort. Only one waiter at a time is allowed. */
   async wait(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     if (!this.isPending && signal?.aborted !== true) {
       const waiting = new AbortController();

@@ -3,7 +3,7 @@ import { RecentLookUps } from './recent-look-ups.ts';
 
 const FOUND = 'what is there';
 
-describe('what was looked up a moment ago', () => {
+describe('cached look-ups', () => {
   let now: number;
   let lookups: number;
   let recent: RecentLookUps<string>;
@@ -19,7 +19,7 @@ describe('what was looked up a moment ago', () => {
       return found ?? undefined;
     });
 
-  it('is used for three seconds from the beginning of its look-up', async () => {
+  it('are used for three seconds from the start of the look-up', async () => {
     await find(FOUND, 1_000);
     now += 1_999;
     await find();
@@ -29,30 +29,30 @@ describe('what was looked up a moment ago', () => {
     expect(lookups).toBe(2);
   });
 
-  it('is shared by all who ask meanwhile', async () => {
+  it('are shared by concurrent callers', async () => {
     expect(await Promise.all(Array.from({ length: 20 }, () => find()))).toEqual(
       Array.from({ length: 20 }, () => FOUND),
     );
     expect(lookups).toBe(1);
   });
 
-  it('is not used where finding it took longer than four seconds', async () => {
+  it('are not used if the look-up took longer than four seconds', async () => {
     expect(await find(FOUND, 4_000)).toBe(FOUND);
     await expect(find(FOUND, 4_001, 'b')).rejects.toThrow(Unavailable);
   });
 
-  it('is not waited for without end', async () => {
+  it('have a timeout', async () => {
     const hasty = new RecentLookUps({ elapsed: () => now, timeoutMs: 1 });
     const never = () => new Promise<undefined>(() => undefined);
     await expect(hasty.find('a', never)).rejects.toThrow(Unavailable);
   });
 
-  it('is not remembered where the look-up failed', async () => {
+  it('are not kept after a failed look-up', async () => {
     await expect(recent.find('a', () => Promise.reject(new Unavailable('document store', 'x')))).rejects.toThrow();
     expect(await find()).toBe(FOUND);
   });
 
-  it('is forgotten where something holds of it, and nothing is known any more of what there was not', async () => {
+  it('are removed if their value matches, together with all missing values', async () => {
     await find('one', 0, 'a');
     await find('two', 0, 'b');
     await find(null, 0, 'c');
@@ -64,7 +64,7 @@ describe('what was looked up a moment ago', () => {
     ]);
   });
 
-  it('is not kept from a look-up that was under way when it was forgotten', async () => {
+  it('do not store a look-up that was in progress when its key was removed', async () => {
     for (const forget of [() => recent.forget('a'), () => recent.forgetWhere(() => true)]) {
       const { promise, resolve } = Promise.withResolvers<string>();
       const early = recent.find('a', () => promise);

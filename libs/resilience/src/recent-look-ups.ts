@@ -2,37 +2,37 @@ import { Unavailable } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
 import { monotonicMs, withDeadline } from './retry.ts';
 
-/** How long a result is used, counted from the beginning of its look-up. */
+/** Milliseconds during which a result is used, counted from the start of its look-up. */
 const CACHE_MS = 3_000;
-/** A look-up that takes longer is given up, and what it finds is not used: nothing that is answered is older than 5 s. */
+/** Timeout of a look-up in milliseconds. A later result is not used, so no result is older than 5 s. */
 const LOOK_UP_TIMEOUT_MS = 4_000;
-/** Kept of what was found, and of what was not. */
+/** Maximum number of cached values, and of cached misses. */
 const MAX_CACHED = 10_000;
-/** As sizes: with `max` the cache takes the memory of all of them when it is made. */
+/** Bounds of a cache by size. With `max`, the cache would allocate memory for all entries when it is created. */
 const CACHE_OPTIONS = { maxSize: MAX_CACHED, sizeCalculation: () => 1 };
 
 export interface RecentLookUpsOptions {
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;
-  /** {@link LOOK_UP_TIMEOUT_MS}, unless told. */
+  /** Timeout of a look-up in milliseconds; {@link LOOK_UP_TIMEOUT_MS} by default. */
   readonly timeoutMs?: number;
 }
 
 interface CachedResult<T> {
   readonly found: T | undefined;
-  /** By the monotonic clock. */
+  /** Expiry in monotonic milliseconds. */
   readonly expiresAt: number;
 }
 
 /**
- * Caches look-ups in the document store: it is asked at most once per key and three seconds, and whatever
- * was changed on another replica holds here within five, also where the store is slow.
+ * Caches look-ups in the document store. Each key is looked up at most once in three seconds, and changes by another
+ * replica are visible within five seconds, even if the store is slow.
  */
 export class RecentLookUps<T> {
   readonly #found = new LRUCache<string, CachedResult<T>>(CACHE_OPTIONS);
-  /** Apart from what was found, so that made-up keys never push out real ones. */
+  /** Cached misses, stored separately so that invented keys never evict values. */
   readonly #absent = new LRUCache<string, CachedResult<T>>(CACHE_OPTIONS);
-  /** Under way: whoever asks for the same shares one. */
+  /** Look-ups in progress by key; concurrent callers share one. */
   readonly #lookUps = new Map<string, Promise<T | undefined>>();
   readonly #elapsed: () => number;
   readonly #answeredWithinMs: number;
@@ -43,8 +43,8 @@ export class RecentLookUps<T> {
   }
 
   /**
-   * What there is under the key; undefined where there is nothing.
-   * @throws Unavailable where the look-up takes too long; whatever `lookUp` throws
+   * Returns the value of the key; undefined if there is none.
+   * @throws Unavailable if the look-up times out; any error of `lookUp`
    */
   async find(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
     const kept = this.#found.get(key) ?? this.#absent.get(key);
@@ -52,14 +52,17 @@ export class RecentLookUps<T> {
     return this.#lookUps.get(key) ?? this.#begin(key, lookUp);
   }
 
-  /** Looks it up anew, whatever is under way: what that read may be of before. */
+  /**
+   * Removes a key, so that the next call looks it up again. A look-up in progress is not reused, because it may have
+   * read the previous value.
+   */
   forget(key: string): void {
     this.#found.delete(key);
     this.#absent.delete(key);
     this.#lookUps.delete(key);
   }
 
-  /** The same for everything of which this holds, and for all of which nothing is known. */
+  /** Removes all values that match, and all cached misses. */
   forgetWhere(matches: (found: T) => boolean): void {
     for (const [key, { found }] of this.#found) if (found !== undefined && matches(found)) this.#found.delete(key);
     this.#absent.clear();
@@ -82,9 +85,9 @@ export class RecentLookUps<T> {
 
   async #inTime(began: number, lookUp: Promise<T | undefined>): Promise<T | undefined> {
     const withinMs = this.#answeredWithinMs;
-    const late = () => new Unavailable('document store', `did not answer within ${withinMs} ms`);
+    const late = () => new Unavailable('document store', `did not respond within ${withinMs} ms`);
     const found = await withDeadline(lookUp, withinMs, late);
-    // In a process that stood still its own timers are late as well.
+    // If the process was paused, its own timers are late too.
     if (this.#elapsed() - began > withinMs) throw late();
     return found;
   }

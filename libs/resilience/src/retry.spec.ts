@@ -11,7 +11,7 @@ const failing = (times: number) => (failures: number) => {
 
 describe('retry', () => {
   let pauses: number[];
-  // What other suites of the process have open sets timers too.
+  // Open resources of other suites in the process set timers too.
   const own = new AsyncLocalStorage<true>();
   const it = (name: string, body: () => Promise<void>) => test(name, () => own.run(true, body));
 
@@ -32,13 +32,13 @@ describe('retry', () => {
     expect(pauses).toEqual([10, 20, 40, 80, 100, 100]);
   });
 
-  it('draws each pause between nothing and its bound', async () => {
+  it('chooses each pause at random between 0 and its maximum', async () => {
     jest.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValueOnce(0.25);
     await retry(failing(2), { firstPauseMs: 40 });
     expect(pauses).toEqual([0, 20]);
   });
 
-  it('comes back soon to a full queue, however often it was full', async () => {
+  it('retries soon after Busy, regardless of the number of failures', async () => {
     const full = (failures: number) => {
       if (failures < 10) throw new Busy('event store', 'the queue is full');
       return 'taken';
@@ -47,7 +47,7 @@ describe('retry', () => {
     expect(Math.max(...pauses)).toBe(50);
   });
 
-  it('throws at once what is not transient, and tells of it', async () => {
+  it('throws errors that are not transient immediately, and reports them', async () => {
     const told: unknown[] = [];
     const options = { isTransient: () => false, onFailure: (error: unknown, n: number) => told.push([error, n]) };
     await expect(retry(failing(1), options)).rejects.toBe(away);
@@ -55,13 +55,13 @@ describe('retry', () => {
     expect(pauses).toEqual([]);
   });
 
-  it('throws the last failure where a pause would pass the deadline', async () => {
+  it('throws the last error if a pause would exceed the deadline', async () => {
     const deadline = monotonicMs() + 100;
     await expect(retry(failing(1_000), { firstPauseMs: 30, deadline })).rejects.toBe(away);
     expect(pauses).toEqual([30, 60]);
   });
 
-  it('ends with the last failure when the signal aborts, also in a pause', async () => {
+  it('ends with the last error when the signal aborts, also during a pause', async () => {
     const stopping = new AbortController();
     const onFailure = (_: unknown, failures: number) => {
       if (failures === 3) stopping.abort();
@@ -70,7 +70,7 @@ describe('retry', () => {
     expect(pauses).toHaveLength(2);
   });
 
-  it('answers what an action did although the signal aborted meanwhile', async () => {
+  it('returns the result of an action during which the signal aborted', async () => {
     const stopping = new AbortController();
     const action = () => {
       stopping.abort();
@@ -122,12 +122,12 @@ const LONG_MS = 2 ** 31 - 1;
 const late = () => new Error('late');
 
 describe('a promise with a deadline', () => {
-  it('answers, or fails, as it does by itself', async () => {
+  it('settles as the promise does', async () => {
     await expect(withDeadline(Promise.resolve('done'), LONG_MS, late)).resolves.toBe('done');
     await expect(withDeadline(Promise.reject(new Error('away')), LONG_MS, late)).rejects.toThrow('away');
   });
 
-  it('fails with what is made for that where it is late, whatever it does then', async () => {
+  it('fails with the given error after the deadline, regardless of later results', async () => {
     const slow = Promise.withResolvers<string>();
     await expect(withDeadline(slow.promise, 1, late)).rejects.toThrow('late');
     slow.reject(new Error('away'));

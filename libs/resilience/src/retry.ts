@@ -2,34 +2,34 @@ import { Busy } from '@tracking/ports';
 
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 5_000;
-/** A full queue empties within a commit or two. */
+/** Maximum pause after Busy: a full queue empties within one or two commits. */
 const MAX_BUSY_PAUSE_MS = 50;
-/** A write of another replica may take some milliseconds until reads show it. */
+/** Pauses after a write conflict. Reads may show a write of another replica only after some milliseconds. */
 const CONFLICT_PAUSES = { firstPauseMs: 10, maxPauseMs: 250 };
 const CONFLICT_DEADLINE_MS = 5_000;
 
-/** Milliseconds of a clock that is never set back; only differences mean something. */
+/** Returns the milliseconds of a clock that is never set back. Only differences are meaningful. */
 export const monotonicMs = (): number => performance.now();
 
 export interface RetryOptions {
-  /** Ends the pauses and the retries; an action that is under way is awaited. */
+  /** Ends the pauses and the retries. An action in progress is awaited. */
   readonly signal?: AbortSignal;
-  /** No action begins after it, in {@link monotonicMs}. Without one there is no end. */
+  /** Time after which no action starts, in {@link monotonicMs}. Without a deadline, retries never end. */
   readonly deadline?: number;
-  /** Bound of the first pause; each bound is twice the one before it. */
+  /** Maximum of the first pause in milliseconds. Each maximum is twice the previous one. */
   readonly firstPauseMs?: number;
   readonly maxPauseMs?: number;
-  /** Whether this failure may pass; all do by default. */
+  /** Returns true if a retry may succeed after this error. By default, all errors are retried. */
   readonly isTransient?: (error: unknown) => boolean;
-  /** Told of every failure, the last included. @param failures how many there were, this one included */
+  /** Called for every failure, including the last one. @param failures number of failures so far, including this one */
   readonly onFailure?: (error: unknown, failures: number) => void;
 }
 
 /**
- * Retry with exponential backoff and full jitter: each pause lies anywhere between nothing and its bound, so that those
- * who failed together do not come back together.
- * @param action told how many tries failed before it
- * @throws the last failure: when it is not transient, when the signal aborted, or when the deadline leaves no time
+ * Retries an action with exponential backoff and full jitter. Each pause is random between 0 and its maximum, so that
+ * callers that failed together do not retry together.
+ * @param action receives the number of failures so far
+ * @throws the last error: if it is not transient, the signal aborted, or the deadline leaves no time
  */
 export async function retry<T>(
   action: (failures: number) => T | Promise<T>,
@@ -59,17 +59,18 @@ function computePause(
   return Math.random() * Math.min(maxMs, firstPauseMs * 2 ** (failures - 1));
 }
 
-/** A guarded write found its document changed since it was read. */
+/** A guarded write found a document that has changed since it was read. */
 class WriteConflict extends Error {
   override readonly name = 'WriteConflict';
 }
 
 /**
- * Repeats reading documents and writing them under guards until no guard refuses a write, with pauses in between.
- * @param resource names what is written, for the error: for example `endpoint whe_1`
+ * Repeats an attempt that reads documents and writes them under guards, until no guard refuses a write, with pauses
+ * between attempts.
+ * @param resource name of the written resource for the error, for example `endpoint whe_1`
  * @param attempt reads, decides and writes; resolves with undefined if a guard refused a write
- * @throws Busy if every attempt of 5 seconds was refused; and whatever `attempt` throws. `Busy` promises that nothing was
- * written, so an attempt that writes several documents, and keeps some of them, must turn it into `Unavailable`
+ * @throws Busy if every attempt within 5 seconds was refused; any error of `attempt`. `Busy` promises that nothing was
+ *   written, so an attempt that may write only some of its documents must convert it to `Unavailable`
  */
 export async function retryConflicts<T>(
   resource: string,
@@ -95,7 +96,7 @@ export async function retryConflicts<T>(
   }
 }
 
-/** Resolves after `ms` milliseconds, or at once when the signal aborts: whoever waits looks at the signal afterwards. */
+/** Resolves after `ms` milliseconds, or immediately when the signal aborts. Callers check the signal afterwards. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
@@ -110,8 +111,8 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Settles as `promise` does, if it does so in time; what it does later is nobody's concern.
- * @param createError makes what is thrown after `ms` milliseconds
+ * Settles as `promise` does, or rejects after `ms` milliseconds. A later result is ignored.
+ * @param createError creates the error for the timeout
  */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, createError: () => Error): Promise<T> {
   const expired = Promise.withResolvers<never>();

@@ -10,7 +10,7 @@ import { SETTING_NAMES } from './settings.ts';
 const read = (env: Record<string, string>) => new ConfigReader(env);
 
 describe('ConfigReader', () => {
-  it('answers the default where nothing, or nothing but emptiness, is set', () => {
+  it('returns the default if a setting is missing or empty', () => {
     expect(read({}).get('HOST')).toBe('127.0.0.1');
     expect(read({ PORT: '' }).get('PORT')).toBe(3000);
     expect(read({}).get('PORT', '4001')).toBe(4001);
@@ -24,12 +24,12 @@ describe('ConfigReader', () => {
     ['a missing file', () => read({ MONGODB_URL_FILE: '/does/not/exist' }).get('MONGODB_URL')],
     ['an empty file', () => read({ MONGODB_URL_FILE: '/dev/null' }).get('MONGODB_URL')],
     ['two sources', () => read({ MONGODB_URL: 'a', MONGODB_URL_FILE: '/b' }).get('MONGODB_URL')],
-  ])('refuses %s with one line that names the variable', (_, act) => {
+  ])('rejects %s with one line that names the variable', (_, act) => {
     expect(act).toThrow(ConfigError);
     expect(act).toThrow(/^(MONGODB_URL|PORT)(_FILE)?\b[^\n]*$/);
   });
 
-  it('takes any setting from a file', () => {
+  it('reads any setting from a file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'config-'));
     try {
       writeFileSync(join(folder, 'key'), `${Buffer.alloc(32, 7).toString('base64')}\n`);
@@ -41,7 +41,7 @@ describe('ConfigReader', () => {
 });
 
 describe('blameSetting', () => {
-  it('tells what the machine or an engine refuses as a fault of the setting', async () => {
+  it('reports errors of the machine or an engine as errors of the setting', async () => {
     const missing = readFile(join(tmpdir(), 'no', 'such', 'file'));
     await expect(blameSetting('DATA_DIR', missing)).rejects.toThrow(ConfigError);
     await expect(blameSetting('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
@@ -49,7 +49,7 @@ describe('blameSetting', () => {
     await expect(blameSetting('DATA_DIR', broken)).rejects.toThrow(/^DATA_DIR: storage: file is not a database$/);
   });
 
-  it('lets results and faults of our own pass', async () => {
+  it('passes results and other errors unchanged', async () => {
     await expect(blameSetting('PORT', Promise.resolve(1))).resolves.toBe(1);
     await expect(blameSetting('PORT', Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
   });
@@ -61,7 +61,7 @@ const STANDALONE = [...OWN, ...WEBHOOKS, 'MANAGEMENT_PORT', 'BASE_URL', 'APP_URL
 const found = (names: readonly string[], own: readonly string[] = STANDALONE) =>
   findMisspelledVariables(Object.fromEntries(names.map((name) => [name, 'x'])), own);
 
-describe('misspelt settings', () => {
+describe('misspelled settings', () => {
   it.each([
     ['DATADIR', 'DATA_DIR'],
     ['DATA_DRI', 'DATA_DIR'],
@@ -81,7 +81,7 @@ describe('misspelt settings', () => {
     expect(found([variable])).toEqual([{ variable, likely }]);
   });
 
-  it('are none of the settings, of whatever program, nor those as files', () => {
+  it('include no settings of any program, nor their file variants', () => {
     expect(found([...SETTING_NAMES, ...SETTING_NAMES.map((name) => `${name}_FILE`)])).toEqual([]);
   });
 
@@ -91,21 +91,21 @@ describe('misspelt settings', () => {
     ['of other programs', 'KAFKA_HEAP_OPTS KAFKA_HOME MONGODB_URI EVENTSTORE_INSECURE REDIS_URL SERVICE_PORT RETRY'],
     ['of Kubernetes', 'WEBHOOKS_SERVICE_HOST WEBHOOKS_SERVICE_PORT WEBHOOKS_SERVICE_PORT_GRPC WEBHOOKS_PORT'],
     ['of Kubernetes, by port', 'WEBHOOKS_PORT_4002_TCP WEBHOOKS_PORT_4002_TCP_ADDR KUBERNETES_SERVICE_HOST'],
-  ])('are no variables %s', (_whose, names) => {
+  ])('include no variables %s', (_whose, names) => {
     expect(found(names.split(' '))).toEqual([]);
   });
 
-  it('are told by the program that they are meant for', () => {
+  it('are reported by the program that they are meant for', () => {
     expect(found(['KAFKA_BROKER'])).toEqual([]);
     const likely = 'KAFKA_BROKERS';
     expect(found(['KAFKA_BROKER'], ['LOG_LEVEL', likely])).toEqual([{ variable: 'KAFKA_BROKER', likely }]);
   });
 
-  it('are none where they are empty', () => {
+  it('are ignored if they are empty', () => {
     expect(findMisspelledVariables({ DATADIR: '', LOGLEVEL: undefined }, STANDALONE)).toEqual([]);
   });
 
-  it('are compared with what was asked for, and told without their values', () => {
+  it('are compared with the settings that were read, and reported without their values', () => {
     const read = new ConfigReader({ SECRET_KEY: 'sesame', LOG_LEVEL: 'info' });
     expect(read.findMisspelledVariables()).toEqual([]);
     read.get('SECRETS_KEY');
@@ -119,7 +119,7 @@ describe('misspelt settings', () => {
     };
     warnOfMisspelledVariables(logger, read.findMisspelledVariables());
     expect(lines).toEqual([
-      [{ variable: 'SECRET_KEY', likely: 'SECRETS_KEY' }, 'SECRET_KEY is no setting, did you mean SECRETS_KEY?'],
+      [{ variable: 'SECRET_KEY', likely: 'SECRETS_KEY' }, 'SECRET_KEY is not a setting; did you mean SECRETS_KEY?'],
     ]);
   });
 });

@@ -10,27 +10,34 @@ import {
   type SettingValue,
 } from './settings.ts';
 
-/** Prefixes that only settings of this program have. */
+/** Prefixes that only this program's settings have. */
 const PREFIXES = ['ADMINISTRATION_', 'KAFKA_SASL_', 'MANAGEMENT_', 'RATE_LIMIT_', 'RETENTION_', 'WEBHOOKS_'];
-/** Kubernetes tells every process of the services around it, in variables that begin with their names. */
+/**
+ * Variables in which Kubernetes describes the surrounding services to each process. Their names start with the name of
+ * a service.
+ */
 const KUBERNETES_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
 
 /** Environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings of a program; every fault is a {@link ConfigError} that names the variable and never shows a secret. */
+/**
+ * Reads the settings of a program. Every error is a {@link ConfigError} that names the variable and never contains a
+ * secret.
+ */
 export class ConfigReader {
   private readonly readNames = new Set<SettingName>();
 
   constructor(private readonly env: EnvironmentVariables) {}
 
-  /** Variables that are probably meant for what was read so far, under another name. */
+  /** Returns variables that are probably misspelled names of the settings read so far. */
   findMisspelledVariables(): readonly MisspelledVariable[] {
     return findMisspelledVariables(this.env, this.readNames);
   }
 
   /**
-   * @param programDefault the default of this program, where it has one of its own
+   * Reads a setting.
+   * @param programDefault the program's own default, if it differs from the declared one
    * @throws ConfigError
    */
   get<N extends SettingName>(name: N, programDefault: string): SettingValue<N>;
@@ -41,7 +48,7 @@ export class ConfigReader {
     return text === undefined ? undefined : type(text, name);
   }
 
-  /** @throws ConfigError also where it is missing */
+  /** Reads a setting that must be set. @throws ConfigError */
   required<N extends SettingName>(name: N): SettingValue<N> {
     const value = this.get(name);
     if (value === undefined) throw new ConfigError(`${name} is not set`);
@@ -49,14 +56,14 @@ export class ConfigReader {
   }
 
   /**
-   * The text, from `NAME` or from the file that `NAME_FILE` names. An empty variable counts as absent, an empty file is
-   * a fault: a secret that is not there yet must not be taken for one that is not wanted.
+   * Returns the text of a setting from `NAME`, or from the file that `NAME_FILE` names. An empty variable counts as not
+   * set. An empty file is an error, because a secret may not have been written to it yet.
    */
   private text(name: SettingName): string | undefined {
     this.readNames.add(name);
     const value = this.env[name];
     const file = this.env[`${name}_FILE`];
-    if (value && file) throw new ConfigError(`${name} and ${name}_FILE are both set: give one of them`);
+    if (value && file) throw new ConfigError(`${name} and ${name}_FILE are both set: set only one of them`);
     if (!file) return value || undefined;
     const content = readSettingFile(file, `${name}_FILE`);
     if (content === '') throw new ConfigError(`${name}_FILE: ${file} is empty`);
@@ -73,16 +80,16 @@ function readSettingFile(file: string, setting: string): string {
   }
 }
 
-/** A variable that is no setting, and the one that is probably meant. */
+/** A variable that is not a setting, and the setting that it probably means. */
 export interface MisspelledVariable {
   readonly variable: string;
   readonly likely: string;
 }
 
 /**
- * Variables that look like settings of a program and are none of anything here, by name. What looks more like a setting
- * of another program is left to that one.
- * @param settingNames the settings of the program
+ * Finds variables that look like misspelled settings of a program. A variable that is closer to another program's
+ * setting is left to that program.
+ * @param settingNames names of the program's settings
  */
 export function findMisspelledVariables(
   env: Readonly<Record<string, string | undefined>>,
@@ -100,7 +107,7 @@ export function findMisspelledVariables(
 
 export function warnOfMisspelledVariables(logger: Logger, found: readonly MisspelledVariable[]): void {
   for (const { variable, likely } of found) {
-    logger.warn({ variable, likely }, `${variable} is no setting, did you mean ${likely}?`);
+    logger.warn({ variable, likely }, `${variable} is not a setting; did you mean ${likely}?`);
   }
 }
 
@@ -113,14 +120,20 @@ function findClosestName(variable: string, names: Iterable<string>): string | un
   return candidates[0]?.name;
 }
 
-/** So many slips of the keyboard are still the same name: none in a short one, which is soon another word. */
+/**
+ * Returns the maximum number of edits at which two names count as the same: 0 for short names, which resemble other
+ * words too easily.
+ */
 function maxEdits({ length }: string): number {
   if (length < 8) return 0;
   if (length < 12) return 1;
   return length < 15 ? 2 : 3;
 }
 
-/** Letters left out, put in or replaced, or neighbours swapped (optimal string alignment). */
+/**
+ * Counts the edits between two names: letters inserted, deleted or replaced, and neighbours swapped (optimal string
+ * alignment).
+ */
 function countEdits(one: string, other: string): number {
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, index) => index);
@@ -136,7 +149,7 @@ function countEdits(one: string, other: string): number {
   return valueAt(last, other.length);
 }
 
-/** Whether the two letters that end at `i` in one are those that end at `j` in the other, the other way round. */
+/** Returns true if the two letters before `i` in one text are the swapped letters before `j` in the other. */
 function areSwapped(one: string, i: number, other: string, j: number): boolean {
   return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
 }

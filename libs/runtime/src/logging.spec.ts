@@ -3,7 +3,7 @@ import type { Logger } from '@tracking/ports';
 import { createLogger, formatError } from './logging.ts';
 
 describe('createLogger', () => {
-  it('writes one JSON object a line and hides secrets wherever they stand', async () => {
+  it('writes one JSON object per line and hides secrets at any depth', async () => {
     const destination = new PassThrough();
     const logger = await createLogger({ level: 'info', service: 'standalone', destination });
     logger.info(
@@ -25,7 +25,7 @@ describe('createLogger', () => {
     }
     const TIME = '\\[\\d\\d:\\d\\d:\\d\\d\\.\\d{3}\\]';
 
-    it('writes a line for each request: what was asked, and what came of it', async () => {
+    it('writes one line for each request, with its result', async () => {
       const labels = { method: 'GET', route: '/v1/shipments/:id', status: 200 };
       const who = { client: '127.0.0.1', key_id: 'key_a', workspace_id: 'wsp_a' };
       const text = await shown((logger) =>
@@ -37,7 +37,7 @@ describe('createLogger', () => {
       expect(text).toMatch(new RegExp(`^${TIME} INFO: GET /v1/shipments/shp_a 200 3\\.2 ms  request_id=req_a\n$`));
     });
 
-    it('writes a line for everything else, with its fields, and hides secrets there too', async () => {
+    it('writes one line for other records, with their fields and without secrets', async () => {
       const fields = { subscriber: 'shipments', counts: { parked: 2 }, absent: undefined, secret: 'whsec_1' };
       const text = await shown((logger) => logger.warn(fields, 'a subscriber waits'));
       const line = 'a subscriber waits  subscriber=shipments  counts=\\{"parked":2\\}  secret=\\[redacted\\]';
@@ -50,7 +50,7 @@ describe('createLogger', () => {
       expect(text).toMatch(/\n {4}err: Error: broken\n +at .*logging\.spec/);
     });
 
-    it('lets nobody command it', async () => {
+    it('replaces control characters', async () => {
       const path = '/\u001b[2J\u009b1m\u202e';
       const text = await shown((logger) => {
         logger.info({ method: 'GET', path, status: 404, duration_ms: 1 }, 'request');
@@ -62,12 +62,12 @@ describe('createLogger', () => {
 });
 
 describe('formatError', () => {
-  it('shows where it was thrown, and what caused it', () => {
+  it('shows the stack and the causes', () => {
     const shown = formatError(new Error('outer', { cause: new TypeError('inner', { cause: 'a text' }) }));
     expect(shown).toMatch(/^Error: outer\n +at [^]*\ncaused by TypeError: inner\n +at [^]*\ncaused by a text$/);
   });
 
-  it('ends where causes do not', () => {
+  it('limits the number of causes', () => {
     const error = new Error('round');
     error.cause = error;
     expect(formatError(error).split('caused by').length).toBeLessThan(10);
@@ -78,13 +78,13 @@ describe('formatError', () => {
     ['key sk_live_abc-DEF is wrong', 'key sk_live_[redacted] is wrong'],
     ['whsec_a+b/c= is wrong', 'whsec_[redacted] is wrong'],
     ['Authorization: Bearer abc.def-1', 'Authorization: Bearer [redacted]'],
-  ])('tells no secret in %s', (text, shown) => {
+  ])('hides the secret in %s', (text, shown) => {
     expect(formatError(text)).toBe(shown);
     expect(formatError(new Error(text))).toContain(shown);
     expect(formatError(new Error(text))).not.toContain(text);
   });
 
-  it('shows nothing else that an error carries', () => {
+  it('shows no other properties of an error', () => {
     expect(formatError(Object.assign(new Error('refused'), { config: { password: 'hunter2' } }))).not.toContain(
       'hunter2',
     );

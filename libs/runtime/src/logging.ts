@@ -2,12 +2,15 @@ import { pino } from 'pino';
 import type { Logger } from '@tracking/ports';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-/** Field names whose values never reach a line, at the top or one level below. A net under those who never log any. */
+/**
+ * Field names whose values are redacted, at the top level or one level below. A safety net: callers must not log
+ * secrets.
+ */
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'key', 'token', 'cookie'];
 const REDACTED = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
-/** Fields that are shown first, or that are the same in every line of a process. */
+/** Fields that are shown at the start of a line, or are equal in all lines of a process. */
 const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
-/** Fields of a request's line that are shown first, or left out at a terminal so that it fits into one line. */
+/** Fields of a request that a terminal shows first, or omits so that the request fits into one line. */
 const REQUEST_FIELDS = new Set([
   'method',
   'route',
@@ -19,7 +22,7 @@ const REQUEST_FIELDS = new Set([
   'workspace_id',
 ]);
 const MAX_CAUSES = 3;
-/** Patterns of credentials, wherever they stand in a text. */
+/** Patterns of credentials in text. */
 const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\/\/[^/\s@]+@/g, '//[redacted]@'],
   [/\b(sk_live|sk_test|whsec)_[\w+/=-]+/g, '$1_[redacted]'],
@@ -28,7 +31,7 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** JSON lines on standard output; a readable line for each record when that is a terminal. */
+/** Creates a logger that writes JSON lines to standard output, or readable lines if it is a terminal. */
 export async function createLogger(options: {
   level: LogLevel;
   service: string;
@@ -47,22 +50,25 @@ export async function createLogger(options: {
     const logger: Logger = pino(settings, destination);
     return logger;
   }
-  // Only a person at a terminal pays for loading the formatter.
+  // The formatter is loaded only if the output is a terminal.
   const { prettyFactory } = await import('pino-pretty');
   const line = prettyFactory({
     translateTime: 'SYS:HH:MM:ss.l',
     hideObject: true,
     messageFormat: (record) => formatRecord(record),
   });
-  // Written at once: what is said last is not lost when the process ends.
+  // Lines are written immediately, so that the last ones are not lost when the process exits.
   const pretty: Logger = pino(settings, { write: (record: string) => void destination.write(line(record)) });
   return pretty;
 }
 
-/** A log record as it would stand in its JSON line. */
+/** A log record with the fields of its JSON line. */
 type LogRecord = Readonly<Record<string, unknown>>;
 
-/** A record for people, without time and level: a line, below which only what has lines itself (a stack) stands. */
+/**
+ * Formats a record for people, without time and level. Only fields with several lines, such as a stack, follow below
+ * the line.
+ */
 function formatRecord(record: LogRecord): string {
   const { msg, method, path, status, duration_ms } = record;
   const isRequest = msg === 'request' && typeof path === 'string';
@@ -86,12 +92,12 @@ function toText(value: unknown): string {
   return typeof stack === 'string' ? stack : JSON.stringify(value);
 }
 
-/** Nothing that a stranger sent may command the terminal. */
+/** Replaces control characters, so that text from outside cannot control the terminal. */
 function shown(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
-/** An error as a log line may show it: its stack and those of its causes, nothing else that it carries, and no secret. */
+/** Formats an error for a log line: its stack and those of its causes, without other properties and secrets. */
 export function formatError(error: unknown): string {
   const shown: string[] = [];
   for (

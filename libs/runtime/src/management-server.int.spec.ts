@@ -1,7 +1,7 @@
 import { Health, PrometheusMetrics, startManagementServer } from './management-server.ts';
 
 describe('the management server', () => {
-  it('says that a process lives while it is not ready yet, what it is ready for, and what it measured', async () => {
+  it('reports that the process is live before it is ready, then its readiness and metrics', async () => {
     const health = new Health();
     const metrics = new PrometheusMetrics('test');
     const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () => health.report());
@@ -48,7 +48,7 @@ describe('Health', () => {
     expect(health.report()).toMatchObject({ status: 'draining', httpStatus: 503 });
   });
 
-  it('stays in service, degraded, when an engine is lost later', () => {
+  it('remains available, degraded, if an engine fails later', () => {
     const health = new Health();
     health.markStarted();
     health.setEngineStatus('event store', 'no answer');

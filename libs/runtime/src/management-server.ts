@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics } from '@tracking/ports';
 
-/** Answers other paths of the management port; false for those it does not know. */
+/** Handles other paths of the management port. Returns false for unknown paths. */
 export type ManagementHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Serves `/metrics` and the health checks of this process on its management port. */
@@ -51,18 +51,21 @@ type HealthStatus = 'starting' | 'ready' | 'degraded' | 'draining';
 
 export interface HealthReport {
   readonly status: HealthStatus;
-  /** Last result of each engine: `ok`, or why it does not answer. */
+  /** Last result of each engine: `ok`, or the reason why it does not respond. */
   readonly engines: Readonly<Record<string, string>>;
-  /** 503 before the first successful start and while draining; else 200, so that nothing takes away what still works. */
+  /**
+   * HTTP status: 503 before the first successful start and while draining; otherwise 200, so that an orchestrator does
+   * not stop a process that still works in part.
+   */
   readonly httpStatus: 200 | 503;
 }
 
-/** The health of a process, as orchestrators see it. */
+/** Health of a process, reported to orchestrators. */
 export class Health {
   private phase: 'starting' | 'serving' | 'draining' = 'starting';
   private readonly engines = new Map<string, string>();
 
-  /** @param problem one line without secrets; undefined when the engine answers */
+  /** Records the state of an engine. @param problem one line without secrets; undefined if the engine responds */
   setEngineStatus(name: string, problem?: string): void {
     this.engines.set(name, problem ?? 'ok');
   }
@@ -82,7 +85,7 @@ export class Health {
   }
 }
 
-/** Metrics of this process over prom-client. */
+/** Metrics of this process, collected by prom-client. */
 export class PrometheusMetrics implements Metrics {
   private readonly registry = new Registry();
 
@@ -127,7 +130,7 @@ export class PrometheusMetrics implements Metrics {
     return { observe: (value, values = {}) => histogram.observe(values, value) };
   }
 
-  /** The Prometheus text exposition. */
+  /** Returns the metrics in the Prometheus text format. */
   async text(): Promise<{ contentType: string; body: string }> {
     return { contentType: this.registry.contentType, body: await this.registry.metrics() };
   }

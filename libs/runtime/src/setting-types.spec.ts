@@ -27,7 +27,7 @@ describe('a setting', () => {
     ['https://a.example/app', 'https://a.example/app/', url],
     ['ann@example.com', 'ann@example.com', email],
     ['dns:///shipments:4001', 'shipments:4001', serviceAddress],
-  ])('is %p where %p is given', (value, given, type) => {
+  ])('is %p for the text %p', (value, given, type) => {
     expect(type(given, 'X')).toEqual(value);
   });
 
@@ -48,7 +48,7 @@ describe('a setting', () => {
     ['an e-mail address', 'ann', email],
     ['bytes', 'c2hvcnQ=', bytes(32)],
     ['a secret that is short', 'sesame', secret(32)],
-  ])('refuses %s with one line that names the variable', (_, given, type) => {
+  ])('rejects %s with one line that names the variable', (_, given, type) => {
     const act = () => type(given, 'X');
     expect(act).toThrow(ConfigError);
     expect(act).toThrow(/^X\b[^\n]*$/);

@@ -3,7 +3,7 @@ import { Unavailable } from '@tracking/ports';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Makes a value of a setting's text. @throws ConfigError, one line that begins with the name */
+/** Parses the text of a setting. @throws ConfigError with one line that starts with the setting's name */
 export type SettingType<T> = (text: string, name: string) => T;
 
 export const text: SettingType<string> = (given) => given;
@@ -28,29 +28,32 @@ export function oneOf<const T extends string>(...allowed: readonly T[]): Setting
 
 export const boolean: SettingType<boolean> = (given, name) => oneOf('true', 'false')(given, name) === 'true';
 
-/** Milliseconds, from `250ms`, `5s`, `10m`, `72h` or `30d`; never 0, which would repeat things without end. */
+/**
+ * A duration in milliseconds, from `250ms`, `5s`, `10m`, `72h` or `30d`. Never 0, which would repeat work without a
+ * pause.
+ */
 export const duration: SettingType<number> = (given, name) => {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(given);
   const unit = UNITS[match?.[2] ?? ''];
   if (!match || unit === undefined || Number(match[1]) === 0) {
-    throw createError(name, 'a duration like 250ms, 5s, 10m, 72h or 30d', given);
+    throw createError(name, 'a duration such as 250ms, 5s, 10m, 72h or 30d', given);
   }
   return Number(match[1]) * unit;
 };
 
-/** An absolute http(s) address without a trailing slash, to which paths can be added. */
+/** An absolute HTTP or HTTPS URL without a trailing slash, to which paths can be appended. */
 export const url: SettingType<string> = (given, name) => {
   const parsed = URL.parse(given);
   if (parsed && (parsed.username !== '' || parsed.password !== '')) {
-    throw new ConfigError(`${name}: expected an address without user and password`);
+    throw new ConfigError(`${name}: expected a URL without user and password`);
   }
   if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(given)) {
-    throw createError(name, 'an http or https address without query', given);
+    throw createError(name, 'an http or https URL without query', given);
   }
   return given.replace(/\/+$/, '');
 };
 
-/** An e-mail address, as far as its form tells: somebody at some host. */
+/** An e-mail address, checked only for a name and a host. */
 export const email: SettingType<string> = (given, name) => {
   if (/^[^\s@]+@[^\s@]+$/.test(given)) return given;
   throw createError(name, 'an e-mail address', given);
@@ -63,15 +66,15 @@ export const list: SettingType<readonly string[]> = (given) =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Comma-separated CIDRs; a bare address counts as itself alone. */
+/** Comma-separated CIDRs. An address without a prefix length stands for that address only. */
 export const cidrs: SettingType<readonly string[]> = (given, name) => {
   const parts = list(given, name);
   const invalid = parts.find((part) => !isCidr(part));
-  if (invalid !== undefined) throw createError(name, 'addresses or CIDRs like 10.0.0.0/8', invalid);
+  if (invalid !== undefined) throw createError(name, 'addresses or CIDRs such as 10.0.0.0/8', invalid);
   return parts;
 };
 
-/** Exactly so many bytes, given as base64. */
+/** Base64 of exactly `length` bytes. */
 export function bytes(length: number): SettingType<Uint8Array> {
   return (given, name) => {
     const decoded = Buffer.from(given, 'base64');
@@ -80,7 +83,7 @@ export function bytes(length: number): SettingType<Uint8Array> {
   };
 }
 
-/** A text that nobody guesses. Never shown. */
+/** A secret text with a minimum length. Error messages never contain it. */
 export function secret(minLength: number): SettingType<string> {
   return (given, name) => {
     if (given.length >= minLength) return given;
@@ -88,7 +91,7 @@ export function secret(minLength: number): SettingType<string> {
   };
 }
 
-/** Where a service's replicas are: `host:port`, of which all addresses are called in turn, or any name that gRPC knows. */
+/** Address of a service's replicas: `host:port`, whose addresses are called in turn, or any name that gRPC accepts. */
 export const serviceAddress: SettingType<string> = (given, name) => {
   if (/^(dns|ipv4|ipv6|unix):/.test(given)) return given;
   if (/^[^\s/@]+:\d{1,5}$/.test(given)) return `dns:///${given}`;
@@ -106,15 +109,15 @@ function createError(name: string, what: string, given: string): ConfigError {
   return new ConfigError(`${name}: expected ${what}, got ${JSON.stringify(given)}`);
 }
 
-/** A wrong or missing setting. Its message is the one line that an operator sees. */
+/** An invalid or missing setting. The message is one line for operators. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
- * Reports a refusal of the machine (a port in use, a folder that may not be written) as a fault of the setting that caused
- * it; other errors pass unchanged.
- * @param setting its name, and its value where the refusal does not show it
+ * Reports an error of the machine, such as a port in use or a folder without write permission, as an error of the
+ * setting that caused it. Other errors pass unchanged.
+ * @param setting name of the setting, and its value if the error does not contain it
  * @throws ConfigError
  */
 export async function blameSetting<T>(setting: string, work: Promise<T>): Promise<T> {

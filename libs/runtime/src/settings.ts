@@ -22,13 +22,13 @@ export type Program =
 
 export interface Setting {
   readonly type: SettingType<unknown>;
-  /** The default as a text. Without one the setting is optional; a program may have another default. */
+  /** Default as text. A setting without a default is optional. Programs may override it. */
   readonly default?: string;
-  /** The programs that read it. */
+  /** Programs that read the setting. */
   readonly programs: readonly Program[];
-  /** Its purpose, with the same text as in docs/reference/settings.md. */
+  /** Purpose of the setting, the same text as in docs/reference/settings.md. */
   readonly for: string;
-  /** A description of the default, if it is not a value. */
+  /** Description of a default that is not a constant. */
   readonly otherwise?: string;
 }
 
@@ -272,7 +272,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type SettingValue<N extends SettingName> = ReturnType<(typeof SETTINGS)[N]['type']>;
 
-/** The value when the variable is missing: undefined, except for settings with a default. */
+/** Type of a setting's value. Undefined is included, except for settings with a default. */
 export type OptionalValue<N extends SettingName> =
   SettingValue<N> | ((typeof SETTINGS)[N] extends { readonly default: string } ? never : undefined);
 

@@ -7,7 +7,7 @@ const first = (env: Readonly<Record<string, string>>) => readFirstAdminConfig(ne
 const [ADMIN_EMAIL, ADMIN_PASSWORD] = ['ann@example.com', 'a quiet harbour'];
 
 describe('the first admin', () => {
-  it('is told by both settings, or by none', () => {
+  it('is set by both settings, or by neither', () => {
     expect(first({ ADMIN_EMAIL, ADMIN_PASSWORD })).toEqual({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD });
     expect(first({})).toBeUndefined();
     expect(first({ ADMIN_EMAIL: '', ADMIN_PASSWORD: '' })).toBeUndefined();
@@ -18,7 +18,7 @@ describe('the first admin', () => {
     [{ ADMIN_PASSWORD }, /^ADMIN_PASSWORD is set and ADMIN_EMAIL is not[^\n]*$/],
     [{ ADMIN_EMAIL: 'ann', ADMIN_PASSWORD }, /^ADMIN_EMAIL: [^\n]*$/],
     [{ ADMIN_EMAIL, ADMIN_PASSWORD: 'harbour' }, /^ADMIN_PASSWORD: [^\n]*$/],
-  ])('%j is refused with one line, without the password', (env, line) => {
+  ])('%j is rejected with one line, without the password', (env, line) => {
     const act = () => first(env);
     expect(act).toThrow(ConfigError);
     expect(act).toThrow(line);
@@ -32,7 +32,7 @@ describe('the first admin', () => {
     ],
     ['ADMIN_EMAIL: Is no e-mail address.', faulty('email', 'Is no e-mail address.')],
     ['ADMIN_EMAIL: Somebody has it.', new DomainError('user_exists', 'Somebody has it.')],
-  ])('is refused by %s', async (line, refusal) => {
+  ])('is rejected by %s', async (line, refusal) => {
     const refused = createFirstAdmin({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }, () => Promise.reject(refusal));
     await expect(refused).rejects.toMatchObject({ name: 'ConfigError', message: line });
   });

@@ -4,17 +4,17 @@ import type { ConfigReader } from './config.ts';
 import { ConfigError } from './setting-types.ts';
 
 export interface SecretsKeySettings {
-  /** 32 bytes, the same in every process that shares secrets. */
+  /** The secrets key: 32 bytes, the same in all processes that share secrets. */
   readonly secretsKey: Uint8Array;
-  /** Id of the key that was lost and that this one takes the place of. */
+  /** ID of a lost key, which this key replaces. */
   readonly lostSecretsKey: string | undefined;
-  /** Name of the setting that holds the key; `SECRETS_KEY` by default. */
+  /** Name of the setting or file that holds the key; `SECRETS_KEY` by default. */
   readonly keySource?: string;
 }
 
 /**
- * The key under which secrets are kept at rest, once it is known to be the one that they are kept under.
- * @param use takes it into use; answers the id of the one in use where that is another one
+ * Returns the key that encrypts secrets at rest, after checking that the stored secrets use it.
+ * @param use starts using the key; returns the ID of the key in use if that is another one
  * @throws ConfigError
  */
 export async function openSealingKey(
@@ -23,46 +23,49 @@ export async function openSealingKey(
 ): Promise<Uint8Array> {
   const key = deriveKey(secretsKey, 'webhook secrets');
   const inUse = await use(key, lostSecretsKey);
-  if (inUse !== undefined) throw createSecretsKeyError(`${keySource} holds another key`, inUse);
+  if (inUse !== undefined) throw createSecretsKeyError(`${keySource} holds a different key`, inUse);
   return key;
 }
 
 /**
- * The refusal of a start that could not read the secrets kept at rest, with what to do.
- * @param fault what is wrong, as a clause that names the setting
- * @param keyInUse id of the key that they are sealed with
+ * Returns the error for a start that cannot read the stored secrets, with instructions.
+ * @param fault description of the problem, as a clause that names the setting
+ * @param keyInUse ID of the key that encrypted the stored secrets
  */
 export function createSecretsKeyError(fault: string, keyInUse: string): ConfigError {
   return new ConfigError(
-    `${fault}, while secrets are stored under the key ${keyInUse}: put that one back, from a backup for instance; if it ` +
+    `${fault}, but stored secrets are encrypted with the key ${keyInUse}: restore that key, for example from a backup; if it ` +
       `is lost, start with SECRETS_KEY_LOST=${keyInUse}, then rotate the secrets of the webhook endpoints and set their headers again`,
   );
 }
 
-/** A key for one purpose, so that nothing made for one can be used for another. 32 bytes. */
+/** Derives a 32-byte key for one purpose, so that data made for one purpose cannot be used for another. */
 export function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, new Uint8Array(), purpose, 32));
 }
 
-/** The first admin of the workspace `default`, made if it has none. */
+/** First admin of the workspace `default`, created if the workspace has none. */
 export interface FirstAdminConfig {
   readonly email: string;
   readonly password: string;
 }
 
-/** Undefined where neither is set. @throws ConfigError also where one is and the other is not */
+/**
+ * Reads the settings of the first admin; undefined if neither is set. @throws ConfigError if only one of them is set
+ */
 export function readFirstAdminConfig(read: ConfigReader): FirstAdminConfig | undefined {
   const [email, password] = [read.get('ADMIN_EMAIL'), read.get('ADMIN_PASSWORD')];
   if (email === undefined && password === undefined) return undefined;
-  if (email === undefined) throw new ConfigError('ADMIN_PASSWORD is set and ADMIN_EMAIL is not: give both, or none');
-  if (password === undefined) throw new ConfigError('ADMIN_EMAIL is set and ADMIN_PASSWORD is not: give both, or none');
+  if (email === undefined) throw new ConfigError('ADMIN_PASSWORD is set but ADMIN_EMAIL is not: set both or neither');
+  if (password === undefined)
+    throw new ConfigError('ADMIN_EMAIL is set but ADMIN_PASSWORD is not: set both or neither');
   return { email, password };
 }
 
 /**
- * Makes the first admin.
- * @param create refuses with a DomainError what no form shows: a password that everybody has, an e-mail that somebody has
- * @throws ConfigError naming the setting that is refused
+ * Creates the first admin.
+ * @param create throws a DomainError for a common password or an e-mail that is already in use
+ * @throws ConfigError that names the rejected setting
  */
 export async function createFirstAdmin(
   { email, password }: FirstAdminConfig,
@@ -77,26 +80,28 @@ export async function createFirstAdmin(
   }
 }
 
-/** Settings of deliveries; durations in milliseconds. */
+/** Settings of webhook deliveries; durations in milliseconds. */
 export interface WebhookConfig {
-  /** Receivers on these addresses are allowed although they are not public. */
+  /** Networks in which receivers are allowed although they are not public. */
   readonly allowedCidrs: readonly string[];
-  /** `http:` receivers, inside those addresses only. */
+  /** True if `http:` receivers are allowed in those networks. */
   readonly allowHttp: boolean;
   readonly firstMs: number;
   readonly factor: number;
   readonly capMs: number;
   readonly windowMs: number;
   readonly timeoutMs: number;
-  /** An endpoint that failed every attempt for so long gets all that waits, paced, as soon as it answers again. */
+  /**
+   * Duration of failure after which an endpoint that responds again receives all pending deliveries at a limited rate.
+   */
   readonly recoveryAfterMs: number;
-  /** After this time without a success, the workspace's other endpoints are told that an endpoint fails. */
+  /** Time without a success after which the workspace's other endpoints are notified that an endpoint is failing. */
   readonly failingAfterMs: number;
-  /** How long the log of deliveries is kept. */
+  /** Retention of deliveries in the log. */
   readonly retention: { readonly deliveriesMs: number; readonly deadLettersMs: number };
 }
 
-/** @throws ConfigError */
+/** Reads the settings of webhook deliveries. @throws ConfigError */
 export function readWebhookConfig(read: ConfigReader): WebhookConfig {
   return {
     allowedCidrs: read.get('WEBHOOKS_ALLOWED_CIDRS'),

@@ -6,8 +6,8 @@ import { eventually } from '@tracking/testing';
 
 const main = fileURLToPath(new URL('../test/stopping-child.mjs', import.meta.url));
 
-/** The built library in a process of its own. */
-describe('a process that is asked to stop', () => {
+/** The built library in its own process. */
+describe('a process that receives a signal', () => {
   let child: ChildProcess;
   let ended: Promise<unknown>;
   const lines: string[] = [];
@@ -22,14 +22,14 @@ describe('a process that is asked to stop', () => {
   const messages = () => lines.slice(1).map((line) => (JSON.parse(line) as { msg: string }).msg);
   afterEach(() => void child.kill('SIGKILL'));
 
-  it('ends in order, and says so last, also where a terminal and npm ask at once', async () => {
+  it('stops in order and logs `stopped` last, also if a terminal and npm both send the signal', async () => {
     await start();
     for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const) child.kill(signal);
     await ended;
     expect([child.exitCode, messages()]).toEqual([0, ['stopping', 'stopped']]);
   });
 
-  it('ends at once where somebody asks again because it takes too long', async () => {
+  it('exits immediately on a second signal, if stopping takes too long', async () => {
     await start('hangs');
     await eventually(() => {
       child.kill('SIGINT');
@@ -40,7 +40,7 @@ describe('a process that is asked to stop', () => {
   });
 });
 
-/** A process that says when its steps were stopped, and does this. */
+/** Runs a process that reports when its steps were stopped, and then runs the code. */
 const program = (what: string) => `
   import { Shutdown, createLogger } from '@tracking/runtime';
   const logger = await createLogger({ level: 'info', service: 'child' });
@@ -68,20 +68,20 @@ async function run(what: string) {
   return { code, lines, complaints, texts: lines.map(({ level, msg }) => `${level} ${msg}`) };
 }
 
-const FAILED = 'error an error that nobody caught: stopping';
+const FAILED = 'error uncaught error: stopping';
 
-describe('a process with an error that nobody catches', () => {
+describe('a process with an uncaught error', () => {
   it.each([
     ['thrown', "setTimeout(() => { throw new Error('lost mongodb://me:hunter2@host') }, 10);"],
     ['rejected', "void Promise.reject(new Error('lost mongodb://me:hunter2@host'));"],
-  ])('logs it once where it is %s, stops in order, and ends with 1', async (_how, what) => {
+  ])('logs the error once if it is %s, stops in order, and exits with 1', async (_how, what) => {
     const { code, lines, texts, complaints } = await run(what);
     expect(texts).toEqual([FAILED, 'info draining', 'info http stopped', 'info engine stopped', 'info stopped']);
     expect(lines[0]?.error).toMatch(/^Error: lost mongodb:\/\/\[redacted\]@host\n +at /);
     expect([code, complaints]).toEqual([1, '']);
   });
 
-  it('ends by its deadline where a step does not stop, or makes errors without end', async () => {
+  it('exits by its deadline if a step does not stop or errors continue', async () => {
     const { code, texts } = await run(`
       shutdown.add('stuck', () => new Promise(() => undefined));
       setInterval(() => { throw new Error('again') }, 10);
@@ -89,7 +89,7 @@ describe('a process with an error that nobody catches', () => {
     expect([code, texts]).toEqual([1, [FAILED, 'info draining']]);
   });
 
-  it('ends with 1 although it was told to stop before', async () => {
+  it('exits with 1 although it was already stopping', async () => {
     const { code, texts } = await run(`
       shutdown.add('failing', async () => {
         setImmediate(() => { throw new Error('while stopping') });

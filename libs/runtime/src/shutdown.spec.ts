@@ -4,7 +4,7 @@ import { Shutdown } from './shutdown.ts';
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe('Shutdown', () => {
-  it('stops in reverse order, once, and goes on past a step that fails', async () => {
+  it('stops in reverse order, once, and continues after a step that fails', async () => {
     const stopped: string[] = [];
     const shutdown = new Shutdown(silent, 1_000);
     shutdown.add('engine', async () => void stopped.push('engine'));

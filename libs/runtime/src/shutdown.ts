@@ -1,7 +1,10 @@
 import type { Logger } from '@tracking/ports';
 import { formatError } from './logging.ts';
 
-/** Ctrl-C reaches a process from the terminal and once more from each `npm` that it was started by: one wish, not two. */
+/**
+ * Milliseconds during which a repeated signal counts as the same: Ctrl-C reaches a process from the terminal and again
+ * from each `npm` that started it.
+ */
 const REPEATED_SIGNAL_MS = 1_000;
 
 interface ShutdownStep {
@@ -10,8 +13,9 @@ interface ShutdownStep {
 }
 
 /**
- * Stops a process in the reverse order of its start, within a deadline: what is in flight is finished, then the process
- * ends. A second signal a second later, or the deadline, ends it at once; nothing acknowledged depends on an orderly end.
+ * Stops a process in the reverse order of its start, within a deadline. Work in progress is finished first. A second
+ * signal more than a second later, or the deadline, ends the process immediately. Acknowledged writes do not depend on
+ * an orderly shutdown.
  */
 export class Shutdown {
   private readonly steps: ShutdownStep[] = [];
@@ -23,17 +27,17 @@ export class Shutdown {
     private readonly deadlineMs: number,
   ) {}
 
-  /** Registers how to stop what was just started. */
+  /** Registers how to stop a component that was just started. */
   add(name: string, run: () => Promise<void>): void {
     this.steps.unshift({ name, run });
   }
 
-  /** Runs every step once, even where one fails; calling it again waits for the same end. */
+  /** Runs every step once, even if one fails. Another call waits for the same shutdown. */
   run(): Promise<void> {
     this.running ??= this.steps.reduce(
       (before, step) =>
         before.then(step.run).catch((error: unknown) => {
-          this.logger.error({ step: step.name, error: String(error) }, 'could not stop cleanly');
+          this.logger.error({ step: step.name, error: String(error) }, 'shutdown step failed');
         }),
       Promise.resolve(),
     );
@@ -41,8 +45,8 @@ export class Shutdown {
   }
 
   /**
-   * Ends the process on SIGTERM and SIGINT; the last line that it logs says `stopped`.
-   * @param before runs first, at once
+   * Stops the process on SIGTERM and SIGINT. The last line that the process logs says `stopped`.
+   * @param before runs first, immediately
    */
   onSignals(before: () => void = () => undefined): void {
     let signaledAt = -Infinity;
@@ -60,16 +64,16 @@ export class Shutdown {
   }
 
   /**
-   * Ends the process, with 1, on an error that nobody caught: what it was about is unknown, and another process does better.
-   * The first one is logged; those that come of the end are not.
-   * @param before runs first, at once
+   * Stops the process, with exit code 1, on an uncaught error: the state of the process is unknown, and a new process
+   * is safer. Logs the first error only, because later ones may result from the shutdown.
+   * @param before runs first, immediately
    */
   onUncaught(before: () => void = () => undefined): void {
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(event, (error: unknown) => {
         if (this.hasFailed) return;
         this.hasFailed = true;
-        this.logger.error({ error: formatError(error) }, 'an error that nobody caught: stopping');
+        this.logger.error({ error: formatError(error) }, 'uncaught error: stopping');
         if (this.running === undefined) this.end(before);
       });
     }

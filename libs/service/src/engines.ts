@@ -14,7 +14,7 @@ import {
 import { ConfigError, type ConfigReader, type SecretsKeySettings } from '@tracking/runtime';
 import type { Service } from './service.ts';
 
-/** Watched from here on, and closed when the service stops, after everything that is started later. */
+/** Opens the event store. The service watches it, and closes it after all components that start later. */
 export function openEventStoreDb(service: Service, options: EventStoreDbOptions): EventStoreDbEventStore {
   const { logger, metrics, shutdown } = service;
   const eventStore = new EventStoreDbEventStore({ ...options, logger, metrics });
@@ -23,7 +23,10 @@ export function openEventStoreDb(service: Service, options: EventStoreDbOptions)
   return eventStore;
 }
 
-/** The same, with the leases that are kept there. */
+/**
+ * Opens the document store and its leases. The service watches the store, and closes both after all components that
+ * start later.
+ */
 export function openMongo(service: Service, options: { readonly url: string }) {
   const { metrics, shutdown } = service;
   const connection = new MongoConnection({ ...options, metrics });
@@ -35,7 +38,7 @@ export function openMongo(service: Service, options: { readonly url: string }) {
   return { connection, documentStore, leases };
 }
 
-/** The same. */
+/** Opens the message broker. The service watches it, and closes it after all components that start later. */
 export function openKafka(service: Service, options: KafkaOptions): KafkaMessageBroker {
   const { logger, metrics, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...options, logger, metrics });
@@ -55,6 +58,7 @@ export function readMongoSettings(read: ConfigReader): { readonly url: string } 
 }
 
 /**
+ * Reads the settings of the Kafka client.
  * @param clientId name of the process in the brokers' logs and quotas
  * @throws ConfigError
  */
@@ -80,7 +84,7 @@ function readSaslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism'])
   };
 }
 
-/** Reads the token by which services know each other. @throws ConfigError */
+/** Reads the token with which services authenticate to each other. @throws ConfigError */
 export function readChannelToken(read: ConfigReader): string {
   return read.required('SERVICES_TOKEN');
 }
@@ -94,14 +98,20 @@ export function readSecretsKeySettings(read: ConfigReader): SecretsKeySettings {
   return { secretsKey, lostSecretsKey: read.get('SECRETS_KEY_LOST') };
 }
 
-/** Calls to the services go by TLS where it is known who signs their certificates. @throws ConfigError */
+/**
+ * Reads the TLS settings for calls to other services. Calls use TLS if a certificate authority is set. @throws
+ * ConfigError
+ */
 export function readClientTls(read: ConfigReader): { readonly tls?: GrpcTls } {
   const ca = read.get('SERVICES_TLS_CA');
   const certificate = readCertificate(read);
   return ca === undefined ? {} : { tls: { ca, ...certificate } };
 }
 
-/** With a certificate a service takes calls by TLS only; with `SERVICES_TLS_CA`, from those that it signed. @throws ConfigError */
+/**
+ * Reads the TLS settings for incoming calls. With a certificate, a service accepts only TLS calls. With
+ * `SERVICES_TLS_CA`, callers also need a certificate that it signed. @throws ConfigError
+ */
 export function readServerTls(read: ConfigReader): { readonly tls?: GrpcServerTls } {
   const ca = read.get('SERVICES_TLS_CA');
   const own = readCertificate(read);
@@ -113,12 +123,12 @@ function readCertificate(read: ConfigReader): { readonly cert: string; readonly 
   const key = read.get('SERVICES_TLS_KEY');
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) {
-    throw new ConfigError('SERVICES_TLS_CERT and SERVICES_TLS_KEY: expected both or none');
+    throw new ConfigError('SERVICES_TLS_CERT and SERVICES_TLS_KEY: set both or neither');
   }
   return { cert, key };
 }
 
-/** Where a gateway is reached by its clients: the same for every service. */
+/** Reads the public addresses of the gateway, the same for every service. */
 export function readPublicAddresses(read: ConfigReader): PublicAddresses {
   const baseUrl = read.get('BASE_URL', 'http://127.0.0.1:3000');
   return { baseUrl, appUrl: read.get('APP_URL', baseUrl) };

@@ -16,23 +16,23 @@ import {
   warnOfMisspelledVariables,
 } from '@tracking/runtime';
 
-/** Time within which work that is under way must finish. */
+/** Milliseconds within which work in progress must finish at shutdown. */
 const SHUTDOWN_TIMEOUT_MS = 20_000;
 const PROBE_INTERVAL_MS = 2_000;
-/** An engine that has not answered by then is said not to. */
+/** Milliseconds after which an engine counts as not responding. */
 const PROBE_TIMEOUT_MS = 3_000;
-/** Between two tries of what a start needs. */
+/** Maximum pause between two attempts to reach an engine at the start. */
 const MAX_RETRY_PAUSE_MS = 1_000;
 
 export interface ServiceSettings {
   readonly managementHost: string;
   readonly managementPort: number;
   readonly logLevel: LogLevel;
-  /** Variables that are no settings, and look like one; to be asked when all settings were read. */
+  /** Returns variables that look like misspelled settings. Call it after all settings were read. */
   readonly findMisspelled: () => readonly MisspelledVariable[];
 }
 
-/** @throws ConfigError */
+/** Reads the settings that all services have. @throws ConfigError */
 export function readServiceSettings(read: ConfigReader): ServiceSettings {
   return {
     managementHost: read.get('MANAGEMENT_HOST'),
@@ -42,7 +42,7 @@ export function readServiceSettings(read: ConfigReader): ServiceSettings {
   };
 }
 
-/** One process of the distributed system: its log, metrics, health and end. What it does, its app adds. */
+/** A process of the distributed system with log, metrics, health and shutdown. Its app adds the work. */
 export class Service {
   readonly clock: Clock = () => new Date();
 
@@ -66,7 +66,10 @@ export class Service {
     return this.port;
   }
 
-  /** Lives from here on: says so, and that it is not ready yet; ends on SIGTERM. @throws ConfigError */
+  /**
+   * Starts the process: it serves its health, reports that it is not ready yet, and stops on SIGTERM. @throws
+   * ConfigError
+   */
   static async start(name: string, settings: ServiceSettings): Promise<Service> {
     const logger = await createLogger({ level: settings.logLevel, service: name });
     warnOfMisspelledVariables(logger, settings.findMisspelled());
@@ -87,15 +90,15 @@ export class Service {
     return service;
   }
 
-  /** Further routes of the management port. */
+  /** Adds routes to the management port. */
   handleManagement(handler: ManagementHandler): void {
     this.administration = handler;
   }
 
   /**
-   * Watches an engine: what it last answered stands in `/health/ready`.
-   * @param name as operators know it
-   * @param probe rejects where the engine does not answer
+   * Watches an engine and reports its last result at `/health/ready`.
+   * @param name name of the engine for operators
+   * @param probe rejects if the engine does not respond
    */
   watch(name: string, probe: () => Promise<unknown>): void {
     const { signal } = this.stopping;
@@ -105,11 +108,14 @@ export class Service {
         await pause(PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     };
-    this.health.setEngineStatus(name, 'not asked yet');
+    this.health.setEngineStatus(name, 'not checked yet');
     void probeRepeatedly();
   }
 
-  /** Retries what needs an engine until the engine is there. @throws what is no fault of an engine; AbortError at the end */
+  /**
+   * Retries an action until the engine that it needs is available. @throws errors that are not caused by an engine;
+   * AbortError at shutdown
+   */
   async retryUntilAvailable<T>(action: () => Promise<T>): Promise<T> {
     const { signal } = this.stopping;
     const isTransient = (error: unknown) => error instanceof Unavailable;
@@ -128,7 +134,7 @@ export class Service {
     }
   }
 
-  /** From here on orchestrators may send it work. */
+  /** Reports that the process is ready, so that orchestrators may send it work. */
   markReady(where: object = {}): void {
     this.health.markStarted();
     this.logger.info({ ...where, management_port: this.managementPort }, 'ready');
@@ -137,7 +143,7 @@ export class Service {
 
 async function probeEngine(probe: () => Promise<unknown>): Promise<string | undefined> {
   const timeoutController = new AbortController();
-  const timeout = pause(PROBE_TIMEOUT_MS, 'does not answer', { signal: timeoutController.signal, ref: false });
+  const timeout = pause(PROBE_TIMEOUT_MS, 'does not respond', { signal: timeoutController.signal, ref: false });
   const probing = probe().then(
     () => undefined,
     (error: unknown) => (error instanceof Unavailable ? error.message : 'fails'),
@@ -150,7 +156,7 @@ async function probeEngine(probe: () => Promise<unknown>): Promise<string | unde
   }
 }
 
-/** Runs a service's `main`: what an operator did wrong is told in one line; anything else is a fault of ours and shows where. */
+/** Runs a service's `main`. Reports an operator's mistake in one line, and any other error with its stack. */
 export async function runService<Config>(
   loadConfig: () => Config,
   start: (config: Config) => Promise<void>,
@@ -158,7 +164,7 @@ export async function runService<Config>(
   try {
     await start(loadConfig());
   } catch (error) {
-    // Stopped while it waited for an engine.
+    // The process was stopped while it waited for an engine.
     if (error instanceof Error && error.name === 'AbortError') return;
     const said = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
     process.stderr.write(`${said}\n`);

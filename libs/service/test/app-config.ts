@@ -1,9 +1,9 @@
 /**
- * What an application makes of its environment.
+ * Loads an application's config from the environment.
  * @throws ConfigError
  */
 export async function loadAppConfig(app: string, environment: object): Promise<object> {
-  // A computed path: no project imports an app, but for this look at all of them.
+  // The path is computed, because no project may import an app except this check of all of them.
   const { loadConfig } = (await import(`../../../apps/${app}/src/config.ts`)) as { loadConfig(env: object): object };
   return loadConfig(environment);
 }

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 
-/** What `docker-compose.yml` says of one service, as far as it is checked here. */
+/** Parts of a service in `docker-compose.yml` that the tests check. */
 export interface ComposeService {
   readonly image?: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
@@ -32,14 +32,17 @@ export interface ComposeFile {
 }
 
 /**
- * The file as Docker Compose takes it with these variables.
- * @throws Error with its message where a variable is asked for with `${NAME:?message}` and not set
+ * Parses the file as Docker Compose does with these variables.
+ * @throws Error with the message of `${NAME:?message}` if the variable is not set
  */
 export function readCompose(text: string, variables: Readonly<Record<string, string>> = {}): ComposeFile {
   return parse(interpolate(text, variables), { merge: true }) as ComposeFile;
 }
 
-/** `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, innermost first, comments included. */
+/**
+ * Replaces `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, innermost first, comments
+ * included.
+ */
 function interpolate(text: string, variables: Readonly<Record<string, string>>): string {
   const replaced = text.replaceAll(/\$\{(\w+)(?::([-+?])([^{}]*))?\}/g, (_, name: string, kind = '', rest = '') => {
     const value = variables[name] ?? '';
@@ -50,7 +53,9 @@ function interpolate(text: string, variables: Readonly<Record<string, string>>):
   return replaced === text ? text : interpolate(replaced, variables);
 }
 
-/** The variables that a container of the service gets: one without a value comes from those of the caller. */
+/**
+ * Returns the variables of the service's container. A variable without a value is taken from the caller's variables.
+ */
 export function readEnvironment(
   service: ComposeService,
   variables: Readonly<Record<string, string>> = {},

@@ -21,7 +21,7 @@ let text: string;
 let secrets: Record<string, string>;
 let compose: ComposeFile;
 
-/** Runs `make-secrets` of a copy of the tree that holds nothing else. */
+/** Runs `make-secrets` in a folder with only that script. */
 async function makeSecrets(): Promise<string> {
   const script = join(folder.path, 'deploy/docker/make-secrets');
   await mkdir(dirname(script), { recursive: true });
@@ -41,7 +41,7 @@ function service(name: string): ComposeService {
   return found;
 }
 
-/** What an application makes of what its container is given. @throws ConfigError */
+/** Loads an application's config from its container's environment. @throws ConfigError */
 const configOfService = (name: string) => loadAppConfig(name, readEnvironment(service(name), secrets));
 
 beforeAll(async () => {
@@ -58,11 +58,11 @@ describe('docker-compose.yml', () => {
   });
 
   describe.each(APPS)('%s', (name) => {
-    it('is given settings that it takes', async () => {
+    it('has only valid settings', async () => {
       await expect(configOfService(name)).resolves.toBeDefined();
     });
 
-    it('is given no setting that it does not know', async () => {
+    it('has no setting that it does not know', async () => {
       const known = jest.spyOn(ConfigReader.prototype, 'get');
       await configOfService(name);
       const names = known.mock.calls.map(([variable]) => variable);
@@ -70,7 +70,7 @@ describe('docker-compose.yml', () => {
       expect(names).toEqual(expect.arrayContaining(Object.keys(service(name).environment ?? {})));
     });
 
-    it('waits for everything that it is given an address of, and reaches it', () => {
+    it('waits for every service whose address it has, and shares a network with it', () => {
       const values = Object.values(readEnvironment(service(name), secrets)).join(' ');
       const named = Object.keys(compose.services).filter((other) => new RegExp(`\\b${other}:\\d`).test(values));
       const { depends_on: dependencies = {}, networks = [] } = service(name);
@@ -79,7 +79,7 @@ describe('docker-compose.yml', () => {
         expect(service(other).networks?.some((network) => networks.includes(network))).toBe(true);
     });
 
-    it('runs an application of the one image', async () => {
+    it('runs an application of the single image', async () => {
       const [main = '', ...others] = service(name).command ?? [];
       expect(others).toEqual([]);
       expect(main).toBe(`apps/${name}/dist/main.js`);
@@ -89,7 +89,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('listens where the others look, not on loopback', async () => {
+  it('listens on the address that the other services use, not on loopback', async () => {
     const { SHIPMENTS_URL, WEBHOOKS_URL } = service('gateway').environment ?? {};
     expect(await configOfService('shipments')).toMatchObject({
       address: SHIPMENTS_URL?.replace('shipments', '0.0.0.0'),
@@ -99,7 +99,7 @@ describe('docker-compose.yml', () => {
     for (const name of SERVICES) expect(await configOfService(name)).toMatchObject({ managementPort: 9464 });
   });
 
-  it('starts in an order that comes to an end, each on a condition that the other can meet', () => {
+  it('starts in an order without cycles, each on a condition that the other can meet', () => {
     const started = new Set<string>();
     const start = (name: string, waiting: readonly string[]): void => {
       expect(waiting).not.toContain(name);
@@ -110,31 +110,31 @@ describe('docker-compose.yml', () => {
       }
       started.add(name);
     };
-    // The API opens last.
+    // The API starts last.
     start('gateway', []);
     expect([...started].sort()).toEqual(Object.keys(compose.services).sort());
   });
 
-  it('publishes the API, and to this machine alone the management port of the gateway', () => {
+  it("publishes the API, and the gateway's management port to this machine only", () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => `${name} ${port}`),
     );
     expect(published).toEqual(['gateway 3000:3000', 'gateway 127.0.0.1:9464:9464']);
   });
 
-  it('has engines that nothing outside reaches', () => {
+  it('has engines without published ports', () => {
     expect(compose.networks['inside']).toEqual({ internal: true });
     for (const name of ENGINES) expect(service(name).networks).toEqual(['inside']);
   });
 
-  it('lets every service have replicas', () => {
+  it('allows replicas of every service', () => {
     for (const { container_name: name } of Object.values(compose.services)) expect(name).toBeUndefined();
     const two = { ...secrets, API_PORTS: '3000-3001', MANAGEMENT_PORTS: '9464-9465' };
     const { gateway } = readCompose(text, two).services;
     expect(gateway?.ports).toEqual(['3000-3001:3000', '127.0.0.1:9464-9465:9464']);
   });
 
-  it('keeps what it keeps in named volumes, and logs within bounds', () => {
+  it('stores data in named volumes, and limits its logs', () => {
     for (const name of ENGINES) {
       const volumes = service(name).volumes ?? [];
       expect(volumes.length).toBeGreaterThan(0);
@@ -145,7 +145,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('comes back after a crash, and is given the time to end in order', () => {
+  it('restarts after a crash, and has time for an orderly shutdown', () => {
     for (const name of [...SERVICES, ...ENGINES]) {
       expect(service(name).restart).toBe('unless-stopped');
       expect(parseInt(service(name).stop_grace_period ?? '', 10)).toBeGreaterThan(20);
@@ -155,7 +155,7 @@ describe('docker-compose.yml', () => {
   it.each([
     ['nothing', {}, '/dev/null', undefined],
     ['the operator’s list', { PLACES_FILE: './unlocode.csv' }, './unlocode.csv', '/etc/tracking/places.csv'],
-  ])('mounts %s where the services that check ports look for it', async (_what, chosen, source, placesFile) => {
+  ])('mounts %s at the path that the services expect', async (_what, chosen, source, placesFile) => {
     const variables = { ...secrets, ...chosen };
     compose = readCompose(text, variables);
     const checking = [];
@@ -165,13 +165,13 @@ describe('docker-compose.yml', () => {
       checking.push(name);
       expect(config.placesFile).toBe(placesFile);
       const mount = { type: 'bind', source, target: '/etc/tracking/places.csv', read_only: true };
-      // A file that is not there is told, not made as a folder.
+      // Compose reports a missing file instead of creating a folder.
       expect(service(name).volumes).toEqual([{ ...mount, bind: { create_host_path: false } }]);
     }
     expect(checking).toEqual(['gateway', 'shipments']);
   });
 
-  it('passes an operator’s settings on', async () => {
+  it("passes the operator's settings to the services", async () => {
     const chosen = {
       ...secrets,
       BASE_URL: 'https://api.example.com',
@@ -186,18 +186,18 @@ describe('docker-compose.yml', () => {
 });
 
 describe('secrets', () => {
-  it.each(SECRETS)('%s stands not in the file, and without it Compose names the script that makes it', (name) => {
+  it.each(SECRETS)('%s is not in the file, and without it Compose names the script that creates it', (name) => {
     const { [name]: _, ...others } = secrets;
     expect(() => readCompose(text, others)).toThrow(`${name}: run deploy/docker/make-secrets first`);
     const given = Object.values(compose.services).flatMap(({ environment }) => environment?.[name] ?? []);
     expect(new Set(given)).toEqual(new Set([secrets[name]]));
   });
 
-  it('are made once, for their owner alone, beside what the file holds already', async () => {
+  it('are created once, readable by their owner only, beside existing contents of the file', async () => {
     const kept: Record<string, string> = { ...secrets, SECRETS_KEY: 'chosen', BASE_URL: 'https://api.example.com' };
     const { SERVICES_TOKEN: _, ...rest } = kept;
     const file = join(folder.path, '.env');
-    // As editors leave it: without a last line feed.
+    // A file without a last line feed, as some editors write it.
     const lines = Object.entries(rest).map((entry) => entry.join('='));
     await writeFile(file, lines.join('\n'));
     await chmod(file, 0o644);
@@ -209,7 +209,7 @@ describe('secrets', () => {
     expect(variablesOf(await makeSecrets())).toEqual(made);
   });
 
-  it('come neither into the repository nor into the image', async () => {
+  it('are neither in the repository nor in the image', async () => {
     expect((await read('.gitignore')).split('\n')).toContain('.env');
     expect((await read('.dockerignore')).split('\n')).toContain('.env');
   });
@@ -217,7 +217,7 @@ describe('secrets', () => {
 
 describe('the image', () => {
   let dockerfile: string;
-  /** Whether Docker keeps a file from the build: it or a folder that it is in. */
+  /** Returns true if Docker excludes the file, or a folder that contains it, from the build. */
   let isIgnored: (path: string) => boolean;
 
   beforeEach(async () => {
@@ -230,12 +230,12 @@ describe('the image', () => {
     };
   });
 
-  it('is built where Compose says', async () => {
+  it('is built from the Dockerfile that Compose names', async () => {
     const { context = '', dockerfile: path = '' } = service('setup').build ?? {};
     expect(await read(join(context, path))).toBe(dockerfile);
   });
 
-  it('copies what is there and not ignored', async () => {
+  it('copies files that exist and are not ignored', async () => {
     const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list = '']) => list.split(' '));
     expect(sources.length).toBeGreaterThan(0);
     for (const source of sources) {
@@ -244,7 +244,7 @@ describe('the image', () => {
     }
   });
 
-  it('is built from all our sources, and from nothing made here', async () => {
+  it('is built from all sources, without build results', async () => {
     const folders = ['apps', 'libs', 'bench'];
     const below = await Promise.all(
       folders.map(async (name) =>
@@ -258,7 +258,7 @@ describe('the image', () => {
     expect(made.filter(isIgnored)).toEqual(made);
   });
 
-  it('installs packages before it knows any source, so that a change there installs nothing anew', () => {
+  it('installs packages before it copies sources, so that changed sources do not reinstall them', () => {
     const stages = dockerfile.split(/^(?=FROM )/m);
     const instructions = (stage: string) =>
       [...stage.matchAll(/^(?:COPY|ADD|RUN) (?:.*\\\n)*.*$/gm)].map(([each]) => each);
@@ -277,7 +277,7 @@ describe('the image', () => {
     expect(made).toEqual([expect.stringContaining('! -name package.json ! -name package-lock.json -delete')]);
   });
 
-  it('ends without root, and with nothing but what production needs', () => {
+  it('runs without root, and contains only production dependencies', () => {
     const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
     expect(last.match(/^(COPY|RUN|ADD) .*$/gm)).toEqual([
       'COPY --from=packages /release ./',

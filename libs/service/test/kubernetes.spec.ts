@@ -15,7 +15,7 @@ import {
 const folder = fileURLToPath(new URL('../../../deploy/k8s/', import.meta.url));
 const SERVICES = ['gateway', 'shipments', 'projections', 'webhooks'];
 const APPS = [...SERVICES, 'setup'];
-/** The secrets and settings that an operator adds (docs/guides/deployment.md). */
+/** Secrets and settings that an operator adds (docs/guides/deployment.md). */
 const SECRETS = {
   MONGODB_URL: 'mongodb://tracking:secret@mongodb.example.com/tracking?replicaSet=rs0',
   EVENTSTOREDB_URL: 'esdb://tracking:secret@eventstoredb.example.com:2113',
@@ -76,7 +76,7 @@ const settings = (): Record<string, string> =>
     }),
   );
 
-/** What the container's environment is, where the operator gave what has to be given. */
+/** Returns the container's environment with the operator's values. */
 function environmentOf(app: string): Record<string, string | undefined> {
   const secrets = containerOf(app).env.map(({ name, valueFrom: { secretKeyRef } }) => {
     const value: string | undefined = (SECRETS as Readonly<Record<string, string>>)[secretKeyRef.key];
@@ -87,19 +87,19 @@ function environmentOf(app: string): Record<string, string | undefined> {
 }
 
 describe('deploy/k8s', () => {
-  it('uses all of its files', async () => {
+  it('uses all files of its folder', async () => {
     const used = [...kustomization.resources, ...kustomization.patches.map(({ path }) => path), 'kustomization.yaml'];
     expect((await readdir(folder)).sort()).toEqual([...new Set(used)].sort());
   });
 
   describe.each(APPS)('%s', (app) => {
-    it('is an application of the one image, with settings that it takes', async () => {
+    it('is an application of the single image, with valid settings', async () => {
       expect(containerOf(app)).toMatchObject({ image: 'tracking', args: [`apps/${app}/dist/main.js`] });
       expect(containerOf(app).envFrom).toEqual([{ configMapRef: { name: kustomization.configMapGenerator[0].name } }]);
       await expect(loadAppConfig(app, environmentOf(app))).resolves.toBeDefined();
     });
 
-    it('is given the secrets that it reads, and no others', () => {
+    it('has exactly the secrets that it reads', () => {
       const reads = (name: string) =>
         (SETTINGS as Readonly<Record<string, { programs: readonly string[] }>>)[name]?.programs ?? [];
       const given = containerOf(app).env.map(({ name }) => name);
@@ -108,7 +108,7 @@ describe('deploy/k8s', () => {
       expect(needed.filter((name) => reads(name).includes(app)).sort()).toEqual([...given].sort());
     });
 
-    it('runs as nobody in particular, and writes nowhere but in /tmp', () => {
+    it('runs without root, and writes only to /tmp', () => {
       expect(podOf(app).spec).toMatchObject({
         automountServiceAccountToken: false,
         enableServiceLinks: false,
@@ -126,7 +126,7 @@ describe('deploy/k8s', () => {
   });
 
   describe.each(SERVICES)('%s', (app) => {
-    it('is looked at where it tells its health', async () => {
+    it('has probes at its health endpoints', async () => {
       const { managementPort } = (await loadAppConfig(app, environmentOf(app))) as { managementPort: number };
       const { ports = [], readinessProbe, livenessProbe } = containerOf(app);
       expect(ports).toContainEqual({ name: 'management', containerPort: managementPort });
@@ -134,18 +134,18 @@ describe('deploy/k8s', () => {
       expect(livenessProbe?.httpGet).toEqual({ path: '/health/live', port: 'management' });
     });
 
-    it('has replicas that go one at a time, in order', () => {
+    it('has replicas that stop one at a time, in order', () => {
       const { replicas = 1, selector, template } = named('Deployment', app).spec;
       expect(replicas).toBeGreaterThan(1);
       expect(selector).toEqual({ matchLabels: template?.metadata.labels });
       expect(named('PodDisruptionBudget', app).spec).toMatchObject({ selector, maxUnavailable: 1 });
-      // A process has 20 s to stop, after what it waits for before it is asked to.
+      // Grace period: 20 s for the process to stop, after the wait before its signal.
       const before = Number(containerOf(app).lifecycle?.preStop.exec.command[1] ?? 0);
       expect(podOf(app).spec.terminationGracePeriodSeconds).toBeGreaterThan(before + 20);
     });
   });
 
-  it('has services where the others look for them, of all replicas', async () => {
+  it('has services with the names that the other services use, for all replicas', async () => {
     const { SHIPMENTS_URL, WEBHOOKS_URL } = settings();
     for (const [app, url] of Object.entries({ shipments: SHIPMENTS_URL, webhooks: WEBHOOKS_URL })) {
       const { clusterIP, ports, selector } = named('Service', app).spec;
@@ -167,7 +167,7 @@ describe('deploy/k8s', () => {
     });
   });
 
-  it('lets nobody in but where it is said', () => {
+  it('accepts only declared connections', () => {
     const policies = resources.filter(({ kind }) => kind === 'NetworkPolicy');
     const isOf = (app: string, labels: Readonly<Record<string, string>> | undefined) =>
       Object.entries(labels ?? {}).every(([name, value]) => podOf(app).metadata.labels[name] === value);

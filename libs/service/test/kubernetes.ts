@@ -1,6 +1,6 @@
 import { parseAllDocuments } from 'yaml';
 
-/** What the manifests of `deploy/k8s` say of a container, as far as it is checked here. */
+/** Parts of a container in the manifests of `deploy/k8s` that the tests check. */
 export interface KubernetesContainer {
   readonly args: readonly string[];
   readonly image: string;
@@ -49,7 +49,7 @@ export function readManifests(text: string): readonly KubernetesResource[] {
   return parseAllDocuments(text).map((document) => document.toJS() as KubernetesResource);
 }
 
-/** A resource with what a patch adds to it, as kustomize merges them: its own word counts, lists of named things are joined. */
+/** Applies a patch to a resource as kustomize does: values of the resource win, and lists of named items are merged. */
 export function applyPatch<T>(resource: T, patch: unknown): T {
   if (resource === undefined) return patch as T;
   if (Array.isArray(resource) && Array.isArray(patch)) return mergeLists(resource, patch) as T;

@@ -4,7 +4,7 @@ import { ConfigReader, type Program, SETTINGS, SETTING_NAMES, type Setting, type
 
 const PROGRAMS: readonly Program[] = ['standalone', 'gateway', 'shipments', 'projections', 'webhooks', 'setup'];
 
-/** Everything that is needed, and what makes other settings be read. */
+/** All required settings, and settings that cause others to be read. */
 const ENV = {
   ADMINISTRATION_TOKEN: 'a-token-of-thirty-two-characters',
   EVENTSTOREDB_URL: 'esdb://127.0.0.1:2113?tls=false',
@@ -33,14 +33,14 @@ it.each(PROGRAMS)('%s reads the settings that are declared for it', async (progr
   expect([...names].sort()).toEqual(SETTING_NAMES.filter((name) => setting(name).programs.includes(program)).sort());
 });
 
-it('every default is a value', () => {
+it('every default is a valid value', () => {
   for (const name of SETTING_NAMES) {
     const { type, default: usual } = setting(name);
     if (usual !== undefined) expect(() => type(usual, name)).not.toThrow();
   }
 });
 
-it('the reference tells of every setting what is declared', async () => {
+it('the reference documents every setting as declared', async () => {
   const page = await readFile(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
   const cells = (line: string) => line.split(/(?<!\\)\|/).map((cell) => cell.trim());
   const rows = page

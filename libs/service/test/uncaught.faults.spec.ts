@@ -7,7 +7,7 @@ import { eventually, freePort } from '@tracking/testing';
 jest.setTimeout(60_000);
 
 const apps = fileURLToPath(new URL('../../../apps', import.meta.url));
-/** Engines that are not there: the services wait for them. */
+/** Engines that do not exist: the services wait for them. */
 const settings = (nobody: number) => ({
   EVENTSTOREDB_URL: `esdb://127.0.0.1:${nobody}?tls=false`,
   KAFKA_BROKERS: `127.0.0.1:${nobody}`,
@@ -21,7 +21,7 @@ const settings = (nobody: number) => ({
 const THROWING = encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('nobody catches it') })");
 
 it.each(['gateway', 'shipments', 'projections', 'webhooks', 'setup'])(
-  '%s logs an error that nobody catches, once, stops in order and ends with 1',
+  '%s logs an uncaught error once, stops in order and exits with 1',
   async (app) => {
     const [nobody, port, managementPort] = [await freePort(), await freePort(), await freePort()];
     const child = spawn(
@@ -35,7 +35,7 @@ it.each(['gateway', 'shipments', 'projections', 'webhooks', 'setup'])(
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
     try {
-      // What it waits for is the first that it says.
+      // The first line logged is about the engine that the service waits for.
       await eventually(() => expect(output).toContain('}\n'), { deadlineMs: 30_000 });
       child.kill('SIGUSR2');
       expect([await ended, output]).toEqual([[1, null], expect.any(String)]);

@@ -2,7 +2,7 @@ import axios from 'axios';
 import type { ClientOptions } from '../call.ts';
 import { type Send, NoResponseError } from './request.ts';
 
-/** Sends by axios. */
+/** Returns a function that sends requests with axios. */
 export function axiosSender(transport: ClientOptions['transport']): Send {
   const http = axios.create({
     ...transport,

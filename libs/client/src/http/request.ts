@@ -5,29 +5,30 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Progress of an upload or download. */
 export interface Progress {
   readonly loaded: number;
-  /** Undefined if unknown. */
+  /** Total number of bytes; undefined if unknown. */
   readonly total: number | undefined;
 }
 
-/** A request to the API, equal for all attempts. */
+/** A request to the API, the same for all its attempts. */
 export interface ApiRequest extends RequestOptions {
   readonly method: Method;
-  /** Path below the address of the API, or a whole URL, which is requested without credentials. */
+  /** Path below the API's base URL, or a whole URL, which is requested without credentials. */
   readonly path: string;
   readonly query?: Readonly<Record<string, unknown>>;
-  /** A JSON value or an upload. */
+  /** Request body: a JSON value or an upload. */
   readonly body?: unknown;
   readonly ifMatch?: string;
   readonly ifNoneMatch?: string;
   readonly strict?: boolean;
   readonly idempotencyKey?: string;
   /**
-   * Result of a DELETE whose retry finds nothing, because an earlier attempt with unknown outcome may have deleted it.
+   * Result of a DELETE whose retry returns 404, because an earlier attempt with unknown outcome may have deleted the
+   * resource.
    */
   readonly resultIfDeleted?: unknown;
-  /** The retry of a sign-out finds no session, so it gets 401 instead of 404. */
+  /** True for a sign-out, whose retry finds no session and therefore returns 401 instead of 404. */
   readonly endsOwnSession?: boolean;
-  /** `stream`: a `ReadableStream` of the bytes. */
+  /** Response format; `stream` returns a `ReadableStream` of the bytes. */
   readonly answer?: 'json' | 'stream';
   readonly onUpload?: (progress: Progress) => void;
 }
@@ -40,7 +41,7 @@ export interface Outgoing {
   /** True if a browser also sends its cookies to another origin. */
   readonly withCredentials: boolean;
   readonly signal: AbortSignal;
-  /** An object is sent as JSON; undefined sends no body. */
+  /** Request body. An object is sent as JSON; undefined sends no body. */
   readonly body: unknown;
   readonly onUpload: ((progress: Progress) => void) | undefined;
   /** True if the response is a `ReadableStream` of its bytes. */
@@ -48,19 +49,19 @@ export interface Outgoing {
 }
 
 export interface HttpResponse {
-  /** Any status. None is an error at this level. */
+  /** HTTP status. No status is an error at this level. */
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** A parsed JSON value, or text; null for a stream without a body. */
+  /** Response body: a parsed JSON value, or text; null for a stream without a body. */
   readonly data: unknown;
 }
 
-/** @throws Unanswered */
+/** Sends one attempt. @throws NoResponseError */
 export type Send = (request: Outgoing) => Promise<HttpResponse>;
 
-/** There was no response, or the signal aborted the request. */
+/** The server did not respond, or the signal aborted the request. */
 export class NoResponseError extends Error {
-  /** @param code of Node, for example `ECONNREFUSED`; undefined if unknown */
+  /** @param code error code of Node, for example `ECONNREFUSED`; undefined if unknown */
   constructor(
     message: string,
     readonly code: string | undefined,

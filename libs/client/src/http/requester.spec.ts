@@ -6,7 +6,7 @@ const broken = new ConnectionError('', { outcomeUnknown: true });
 const asked = (value: string) =>
   new RateLimitError({ status: 429, headers: { 'retry-after': value }, error: { message: '' } });
 
-it('waits twice as long each time, up to a bound, half of it by chance', () => {
+it('doubles the wait up to a maximum, and randomizes half of it', () => {
   const bounds = [1, 2, 3, 6, 7, 50].map((attempt) =>
     [0, 1].map((random) => computeRetryDelay(attempt, broken, backoff, random)),
   );
@@ -20,15 +20,15 @@ it('waits twice as long each time, up to a bound, half of it by chance', () => {
   ]);
 });
 
-it('waits as long as it is asked to, never less, in seconds or until a date', () => {
+it('waits at least the requested time, in seconds or until a date', () => {
   expect([0, 1].map((random) => computeRetryDelay(1, asked('30'), backoff, random))).toEqual([30_000, 33_000]);
   expect(computeRetryDelay(1, asked('Thu, 01 Jan 1970 00:00:00 GMT'), backoff, 1)).toBe(0);
   expect(asked(new Date(Date.now() + 60_000).toUTCString()).retryAfter).toBeGreaterThan(30);
   expect(asked('soon').retryAfter).toBeUndefined();
 });
 
-describe('the tokens of a client', () => {
-  it('are one, while one write follows the other', () => {
+describe('consistency tokens of a client', () => {
+  it('are one token after sequential writes', () => {
     const tokens = new ConsistencyTokens();
     expect(tokens.header).toBeUndefined();
     tokens.recordWrite('a', undefined);
@@ -37,7 +37,7 @@ describe('the tokens of a client', () => {
     expect(tokens.header).toBe('b');
   });
 
-  it('are those of all writes that were side by side, until one that knew them is answered', () => {
+  it('are those of all concurrent writes, until the response of a write that included them', () => {
     const tokens = new ConsistencyTokens('a');
     tokens.recordWrite('c', 'a');
     tokens.recordWrite('b', 'a');
@@ -50,7 +50,7 @@ describe('the tokens of a client', () => {
     expect(tokens.header).toBe('d');
   });
 
-  it('fit into a header, however many writes are side by side', () => {
+  it('fit into a header after any number of concurrent writes', () => {
     const tokens = new ConsistencyTokens();
     for (let n = 0; n < 1_000; n += 1) tokens.recordWrite(`t${n}`, undefined);
     expect(tokens.header?.split(', ')).toHaveLength(16);

@@ -14,14 +14,15 @@ import { type RawResponse, Transport } from './transport.ts';
 const DEFAULTS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
 /** Statuses that a proxy returns for a broken connection. */
 const BROKEN_CONNECTION_STATUSES: ReadonlySet<number> = new Set([502, 504]);
-/** Codes of 503 responses that mean that the service did not start the request. */
+/** Codes of 503 responses for requests that the service did not start. */
 const NOT_STARTED_CODES: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
 /**
- * Maximum number of tokens in a header. The oldest are dropped, because all read models include their writes by then.
+ * Maximum number of tokens in a header. The oldest tokens are dropped, because all read models include their writes by
+ * then.
  */
 const MAX_TOKENS = 16;
 
-/** Sends requests, retries them where that is safe, and adds idempotency keys and consistency tokens. */
+/** Sends requests, retries them if that is safe, and adds idempotency keys and consistency tokens. */
 export class Requester {
   readonly tokens: ConsistencyTokens;
   readonly settings: typeof DEFAULTS;
@@ -39,7 +40,7 @@ export class Requester {
     this.transport = new Transport(options);
   }
 
-  /** @throws TrackingError, and the signal's reason */
+  /** Sends a request with its retries. @throws TrackingError, and the signal's reason */
   async request<T>(request: ApiRequest): Promise<ApiResponse<T>> {
     const deadlineMs = request.deadline ?? this.settings.deadline;
     const deadlineController = new AbortController();
@@ -53,7 +54,7 @@ export class Requester {
       return await this.requestWithRetries<T>(request, { signal, dueAt });
     } catch (error) {
       if (!deadlineController.signal.aborted || request.signal?.aborted || error instanceof TrackingError) throw error;
-      throw new TimeoutError(`No answer came within ${deadlineMs} ms.`, { cause: error, outcomeUnknown: true });
+      throw new TimeoutError(`No response arrived within ${deadlineMs} ms.`, { cause: error, outcomeUnknown: true });
     } finally {
       clearTimeout(timer);
     }
@@ -94,7 +95,7 @@ export class Requester {
     } catch (error) {
       const isUnknownToken = error instanceof ApiError && error.code === 'invalid_consistency_token';
       if (!isUnknownToken || token === undefined || request.consistencyToken !== undefined) throw error;
-      // A service that lost or replaced its data does not know these writes.
+      // A service that lost or replaced its data does not know the writes of the token.
       this.tokens.forget(token);
       return this.attempt<T>(request, key, signal);
     }
@@ -107,7 +108,7 @@ export class Requester {
   }
 }
 
-/** Returns true if a DELETE finds nothing and an earlier attempt may have deleted the resource. */
+/** Returns true if a DELETE returns 404 and an earlier attempt may have deleted the resource. */
 function isAlreadyDeleted(
   { resultIfDeleted: resultIfDeleted, endsOwnSession }: ApiRequest,
   error: TrackingError,
@@ -131,7 +132,7 @@ function toApiResponse<T>({ status, headers, data }: RawResponse): ApiResponse<T
 
 interface RequestLimits {
   readonly signal: AbortSignal;
-  /** Epoch milliseconds. */
+  /** End of the call in epoch milliseconds. */
   readonly dueAt: number;
 }
 
@@ -147,28 +148,28 @@ function buildHeaders(request: ApiRequest, key: string | undefined, token: strin
   };
 }
 
-/** A random `Idempotency-Key`. Pages without TLS do not have `crypto.randomUUID`. */
+/** Returns a random `Idempotency-Key`. Pages without TLS do not have `crypto.randomUUID`. */
 export function createIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The parts of a request that decide whether it may be sent again. */
+/** Properties of a request that decide whether a retry is safe. */
 interface RetryCandidate {
   readonly method: Method;
-  /** True with `If-Match`. */
+  /** True if the request has `If-Match`. */
   readonly conditional: boolean;
 }
 
 interface Backoff {
-  /** Milliseconds. */
+  /** Milliseconds before the first retry. */
   readonly first: number;
   readonly most: number;
 }
 
 /**
  * Returns true if a retry may help and is safe. A POST has an `Idempotency-Key`, and GET, PUT, PATCH and DELETE are
- * idempotent. A conditional request is not: if an attempt changed the resource, its retry would fail the precondition.
- * So it is not retried if the outcome is unknown.
+ * idempotent. A conditional request is not idempotent: if an attempt changed the resource, its retry fails the
+ * precondition. Such a request is not retried if its outcome is unknown.
  */
 function canRetry({ method, conditional }: RetryCandidate, error: TrackingError): boolean {
   const isSafe = method === 'GET' || method === 'POST' || !conditional;
@@ -187,10 +188,11 @@ function isOutcomeUnknown(error: TrackingError): boolean {
 }
 
 /**
- * Milliseconds before the next attempt: the time that the API requests and up to 10 % more, or else an exponentially
- * growing time, of which up to half is random, so that clients that failed together do not retry together.
+ * Returns the milliseconds before the next attempt: the time that the API requests plus up to 10 %, or else an
+ * exponentially growing time, of which up to half is random, so that clients that failed together do not retry
+ * together.
  * @param attempt number of attempts so far
- * @param random from 0 to 1
+ * @param random number from 0 to 1
  */
 export function computeRetryDelay(
   attempt: number,
@@ -204,7 +206,7 @@ export function computeRetryDelay(
   return grown * (0.5 + random / 2);
 }
 
-/** @throws the signal's reason */
+/** Waits for `ms` milliseconds. @throws the signal's reason */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
@@ -221,8 +223,8 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The tokens of a client's writes, which its reads must include. The response to a write has a token that includes
- * those sent with it and replaces them. So there are several tokens only during concurrent writes.
+ * Consistency tokens of a client's writes, which its reads must include. The response to a write has a token that
+ * includes the tokens sent with it and replaces them. There are several tokens only during concurrent writes.
  */
 export class ConsistencyTokens {
   private tokens: readonly string[];
@@ -231,18 +233,18 @@ export class ConsistencyTokens {
     this.tokens = splitTokens(first);
   }
 
-  /** Value of the header; undefined before the first write. */
+  /** Value of the `Consistency-Token` header; undefined before the first write. */
   get header(): string | undefined {
     return this.tokens.length === 0 ? undefined : this.tokens.join(', ');
   }
 
-  /** @param sent the header of the write's request */
+  /** Records the token of a write. @param sent the header that the write's request had */
   recordWrite(token: string, sent: string | undefined): void {
     const superseded = new Set([token, ...splitTokens(sent)]);
     this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_TOKENS);
   }
 
-  /** From now on, reads also include these writes. */
+  /** Adds the tokens of another client's writes, so that reads include these writes. */
   add(header: string): void {
     for (const token of splitTokens(header)) this.recordWrite(token, undefined);
   }

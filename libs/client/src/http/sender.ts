@@ -1,2 +1,2 @@
-/** Sends requests. For browsers, package.json replaces this module by {@link ./sender.browser.ts}. */
+/** Sends requests with axios. For browsers, package.json replaces this module by {@link ./sender.browser.ts}. */
 export { axiosSender as sender } from './axios-sender.ts';

@@ -3,7 +3,7 @@ import { createApiError, ConnectionError, TimeoutError } from '../errors.ts';
 import { type HttpResponse, type ApiRequest, type Send, NoResponseError } from './request.ts';
 import { sender } from './sender.ts';
 
-/** Error codes of failed connections, over which nothing was sent. */
+/** Error codes of failed connections over which nothing was sent. */
 const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -18,7 +18,7 @@ export interface RawResponse {
   readonly data: unknown;
 }
 
-/** Makes one attempt of a request. */
+/** Sends single attempts of requests. */
 export class Transport {
   private readonly sendOnce: Send;
   private readonly credentials: Readonly<Record<string, string>>;
@@ -26,21 +26,22 @@ export class Transport {
   private readonly base: string;
 
   constructor({ baseUrl, apiKey, session, environment, headers, transport }: ClientOptions) {
-    if (apiKey !== undefined && session) throw new TypeError('Give either apiKey or session.');
-    if (!/^https?:\/\//.test(baseUrl)) throw new TypeError('baseUrl must begin with https:// or http://.');
+    if (apiKey !== undefined && session) throw new TypeError('Specify either apiKey or session, not both.');
+    if (!/^https?:\/\//.test(baseUrl)) throw new TypeError('baseUrl must start with https:// or http://.');
     this.base = new URL(baseUrl).href.replace(/\/$/, '');
     this.cookie = session ? new SessionCookie(session === true ? undefined : session.cookie) : undefined;
     this.credentials = {
       ...headers,
       ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
-      // Pages of other sites cannot send this header, which protects against cross-site requests.
+      // Pages of other sites cannot send this header, so it protects against cross-site requests.
       ...(session && { 'X-Requested-With': '@tracking/client', Environment: environment ?? 'live' }),
     };
     this.sendOnce = sender(transport);
   }
 
   /**
-   * @param headers of this request
+   * Sends one attempt.
+   * @param headers headers of this request
    * @param timeout milliseconds until the response is complete, or until a stream starts; 0 for no limit
    * @throws ApiError for a status of 4xx or 5xx, ConnectionError, TimeoutError, and the signal's reason
    */
@@ -74,10 +75,11 @@ export class Transport {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const options = { cause: error, outcomeUnknown: true };
-      if (timeoutController.signal.aborted) throw new TimeoutError(`No answer came within ${timeout} ms.`, options);
+      if (timeoutController.signal.aborted)
+        throw new TimeoutError(`No response arrived within ${timeout} ms.`, options);
       if (!(error instanceof NoResponseError)) throw error;
       const outcomeUnknown = !NOT_SENT_CODES.has(error.code ?? '');
-      throw new ConnectionError(`No answer came: ${error.message}`, { ...options, outcomeUnknown });
+      throw new ConnectionError(`No response arrived: ${error.message}`, { ...options, outcomeUnknown });
     } finally {
       clearTimeout(timer);
     }
@@ -127,7 +129,7 @@ function toRecord(headers: object): Record<string, string> {
   );
 }
 
-/** Errors are always JSON, whatever was requested. */
+/** Reads the body of an error, which is always JSON. */
 async function readErrorBody(stream: ReadableStream<Uint8Array> | null): Promise<unknown> {
   try {
     return await new Response(stream).json();
@@ -136,7 +138,7 @@ async function readErrorBody(stream: ReadableStream<Uint8Array> | null): Promise
   }
 }
 
-/** Keeps the session cookie outside browsers. Browsers keep it themselves, and scripts cannot read it. */
+/** Stores the session cookie outside browsers. Browsers store it themselves, and scripts cannot read it. */
 class SessionCookie {
   constructor(private cookie: string | undefined) {}
 
@@ -144,7 +146,7 @@ class SessionCookie {
     return this.cookie === undefined ? undefined : { Cookie: this.cookie };
   }
 
-  /** @param lines `Set-Cookie` headers of a response; an empty value deletes the cookie */
+  /** Stores the cookie of a response. @param lines its `Set-Cookie` headers; an empty value deletes the cookie */
   update(lines: readonly string[] | undefined): void {
     for (const line of lines ?? []) {
       const [, pair = '', value = ''] = /^\s*((?:__Host-)?session=([^;]*))/.exec(line) ?? [];

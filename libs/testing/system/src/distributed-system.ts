@@ -94,7 +94,7 @@ export class DistributedSystem {
         told,
       );
     // Ends by itself when it is done.
-    const setup = managed({ name: 'setup', app: 'setup', ready: /"msg":"everything is there"/ }, () => undefined);
+    const setup = managed({ name: 'setup', app: 'setup', ready: /"msg":"set-up is complete"/ }, () => undefined);
     const services = Object.fromEntries(
       SERVICES.map((service) => [
         service,
