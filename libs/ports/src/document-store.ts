@@ -80,12 +80,12 @@ function isEmptyRange({ gt, gte, lt, lte }: Bounds): boolean {
   const pairs = [gt, gte].flatMap((from) => [lt, lte].map((to) => [from, to] as const));
   return pairs.some(([from, to]) => {
     if (from === undefined || to === undefined) return false;
-    return isBeyond(from, to) || (from === to && (from === gt || to === lt));
+    return isGreater(from, to) || (from === to && (from === gt || to === lt));
   });
 }
 
 /** Text by code points. */
-function isBeyond(one: Scalar, other: Scalar): boolean {
+function isGreater(one: Scalar, other: Scalar): boolean {
   if (typeof one === 'string' && typeof other === 'string')
     return Buffer.compare(Buffer.from(one), Buffer.from(other)) > 0;
   return typeof one === 'number' && typeof other === 'number' && one > other;
@@ -122,14 +122,14 @@ export interface Scan extends Query {
 }
 
 /** The first documents of a query. */
-export interface FirstDocuments<T extends Document> {
+export interface BoundedResult<T extends Document> {
   /** In the sort's order. */
   readonly documents: readonly T[];
   /** Whether it ended before the limit because the next document would have been too much. */
   readonly isCut: boolean;
 }
 
-export interface ScannedStretch<T extends Document> {
+export interface ScanResult<T extends Document> {
   /** In the sort's order. */
   readonly documents: readonly T[];
   /** The `after` of the next scan; undefined at the end of the index range. */
@@ -176,14 +176,14 @@ export interface Collection<T extends Document> {
    * The same, but ends before the document with which the JSON of all is larger than `maxBytes`. The first document is
    * returned whatever its size. Documents of an engine in another form count with about that many bytes.
    */
-  findWithin(query: Query, maxBytes: number): Promise<FirstDocuments<T>>;
+  findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>>;
   count(filter: Filter, options?: CountOptions): Promise<number>;
   /**
    * At most `visit` entries of the index after `after`, in the sort's order: of them those documents that match the filter,
    * at most `limit`. Whatever is stored, it looks at no more; so there may be fewer documents than `limit`, even none,
    * while there is a `next`.
    */
-  scan(query: Scan): Promise<ScannedStretch<T>>;
+  scan(query: Scan): Promise<ScanResult<T>>;
 
   /**
    * Stores the document unless its id exists; answers whether it did. The id is looked at before any unique index, so

@@ -58,7 +58,7 @@ export class InvalidPosition extends Error {
 export const MAX_APPEND_BYTES = 1_010_000;
 
 /** How much of {@link MAX_APPEND_BYTES} an event takes. */
-export function bytesOf({ data, metadata }: Pick<NewEvent, 'data' | 'metadata'>): number {
+export function eventSizeBytes({ data, metadata }: Pick<NewEvent, 'data' | 'metadata'>): number {
   return Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
 }
 

@@ -1,5 +1,5 @@
 /** Form of an object's id: safe as a file name on any system. */
-export const OBJECT_ID = /^[a-z0-9_-]{1,100}$/;
+export const OBJECT_ID_PATTERN = /^[a-z0-9_-]{1,100}$/;
 
 /** Size and hash of the bytes, taken while they were stored. */
 export interface StoredObject {
@@ -58,7 +58,7 @@ export interface ObjectStore {
    * @param period inclusive from, where given; exclusive before
    * @throws Unavailable
    */
-  idsStored(period: { readonly from?: Date; readonly before: Date }): AsyncIterable<string>;
+  listIdsStoredIn(period: { readonly from?: Date; readonly before: Date }): AsyncIterable<string>;
 
   /**
    * Removes what was left behind by puts and deletes that a crash or the loss of the engine cut off.

@@ -61,6 +61,6 @@ export type OutboundOutcome = OutboundResponse | OutboundFailure;
 export interface OutboundHttp {
   post(request: OutboundRequest): Promise<OutboundOutcome>;
   /** Why this URL would be refused before any name is resolved; undefined when it would not. */
-  refuses(url: string): string | undefined;
+  refusalReason(url: string): string | undefined;
   close(): Promise<void>;
 }

@@ -3,13 +3,13 @@ import { Unavailable } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
 import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
 import { type CheckpointPoller, ProjectionProgress } from './projection-progress.ts';
-import { type Collections, type ReadModel, type ReadModelRow, rowsOf } from './read-model.ts';
-import { type Generations, type GenerationsDocument, versionOf } from './generations.ts';
+import { type Collections, type ReadModel, type ReadModelRow, rowsCollection } from './read-model.ts';
+import { type Generations, type GenerationsDocument, modelVersionOf } from './generations.ts';
 
 /** A pointer as old as this is looked up again behind the query that finds it so. */
 const STALE_MS = 1_000;
 
-export interface ActiveRowsParts {
+export interface ActiveRowsOptions {
   readonly partitions: readonly Partition[];
   readonly collections: Collections;
   readonly generations: Generations;
@@ -19,7 +19,7 @@ export interface ActiveRowsParts {
   /** For how long a replaced generation can still be queried. */
   readonly graceMs: number;
   /** Rows that have a retention are kept from then on; all where it is absent. */
-  readonly keptSince?: () => Timestamp;
+  readonly retainedSince?: () => Timestamp;
 }
 
 /** The generation of a read model that this process queries. */
@@ -31,12 +31,12 @@ export class ActiveRows<R extends ReadModelRow> {
 
   constructor(
     readonly model: ReadModel<R>,
-    private readonly parts: ActiveRowsParts,
+    private readonly parts: ActiveRowsOptions,
   ) {
     const partitions = parts.partitions.map(({ key }) => key);
     const elsewhere = {
       checkpoints: () => this.checkpoints(),
-      follow: () => this.follow(),
+      refreshPointer: () => this.followPointer(),
       nextPoll: () => parts.checkpoints.nextPoll(),
     };
     this.progress = new ProjectionProgress(partitions, elsewhere, parts.maxWaiters);
@@ -44,32 +44,32 @@ export class ActiveRows<R extends ReadModelRow> {
 
   /** The rows to query. @throws Unavailable */
   async rows(): Promise<Collection<R>> {
-    await this.follow();
+    await this.followPointer();
     const { generation } = this.progress;
     if (generation === undefined) throw new Unavailable('read models', 'no generation is known yet');
-    return this.rowsOf(generation);
+    return this.rowsOfGeneration(generation);
   }
 
   /** The rows of a generation. @throws Unavailable */
-  rowsOf(generation: number): Promise<Collection<R>> {
-    const version = this.pointer && versionOf(this.pointer, generation);
-    return this.parts.collections.open<R>(rowsOf(this.model, generation, version));
+  rowsOfGeneration(generation: number): Promise<Collection<R>> {
+    const version = this.pointer && modelVersionOf(this.pointer, generation);
+    return this.parts.collections.open<R>(rowsCollection(this.model, generation, version));
   }
 
   /** The version of the read model that made the rows to query: an earlier one until they are rebuilt. */
   get version(): number {
     const { generation } = this.progress;
     if (this.pointer === undefined || generation === undefined) return this.model.version;
-    return versionOf(this.pointer, generation);
+    return modelVersionOf(this.pointer, generation);
   }
 
   /** Rows from before are over their retention, whether or not they are still there; undefined where there is none. */
   keptSince(): Timestamp | undefined {
-    return this.parts.keptSince?.();
+    return this.parts.retainedSince?.();
   }
 
   /** Looks at the pointer again when it is stale: behind the caller, unless the generation may be gone by now. */
-  private async follow(): Promise<void> {
+  private async followPointer(): Promise<void> {
     // Wall-clock time, which goes on while a machine sleeps.
     const age = Math.abs(Date.now() - this.refreshedAt);
     if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refresh();
@@ -84,7 +84,7 @@ export class ActiveRows<R extends ReadModelRow> {
 
   /** Of all living generations. @throws Unavailable */
   checkpoints(): Promise<readonly CheckpointDocument[]> {
-    return this.parts.checkpoints.of(this.model.name);
+    return this.parts.checkpoints.checkpointsOf(this.model.name);
   }
 
   /** Whether every partition of the generation has once held everything that there was. @throws Unavailable */
@@ -97,7 +97,7 @@ export class ActiveRows<R extends ReadModelRow> {
   }
 
   /** How far all partitions of a generation are by their checkpoints. @throws Unavailable */
-  async leastPosition(generation: number): Promise<Position | undefined> {
+  async minPosition(generation: number): Promise<Position | undefined> {
     const checkpoints = await this.checkpoints();
     const positions: Position[] = [];
     for (const { key } of this.parts.partitions) {
@@ -112,7 +112,7 @@ export class ActiveRows<R extends ReadModelRow> {
     const pointer = await this.parts.generations.of(this.model);
     this.refreshedAt = Date.now();
     this.pointer = pointer;
-    await this.progress.pointTo(pointer.active, pointer.retiring);
+    await this.progress.setPointer(pointer.active, pointer.retiring);
     return pointer;
   }
 }

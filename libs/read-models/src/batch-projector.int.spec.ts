@@ -4,7 +4,7 @@ import { ACME, token } from '../test/shipment-events.ts';
 import { World } from '../test/world.ts';
 import { BatchProjector, StreamScopes } from './batch-projector.ts';
 import { type MilestoneRow, milestonesModel } from './milestones.ts';
-import { type ReadModel, type ReadModelRow, rowsOf } from './read-model.ts';
+import { type ReadModel, type ReadModelRow, rowsCollection } from './read-model.ts';
 import { shipmentsModel } from './shipments/shipment-rows.ts';
 
 describe('projecting a batch', () => {
@@ -12,7 +12,7 @@ describe('projecting a batch', () => {
   let rows: Collection<ReadModelRow>;
   beforeEach(async () => {
     world = await World.open();
-    rows = await world.engine.documentStore.collection<ReadModelRow>(rowsOf(shipmentsModel, 1));
+    rows = await world.engine.documentStore.collection<ReadModelRow>(rowsCollection(shipmentsModel, 1));
   });
   afterEach(() => world.close());
 
@@ -23,7 +23,7 @@ describe('projecting a batch', () => {
   ): Promise<BatchProjector> {
     return new BatchProjector({
       model,
-      rows: await world.engine.documentStore.collection<ReadModelRow>(rowsOf(model, 1)),
+      rows: await world.engine.documentStore.collection<ReadModelRow>(rowsCollection(model, 1)),
       cache: new LRUCache({ max: 100 }),
       scopes: new StreamScopes(eventStore),
     });
@@ -119,7 +119,7 @@ describe('projecting a batch', () => {
     const milestones = await projector(milestonesModel, counted);
     for (const event of events) await milestones.handle([event]);
     expect(reads).toBe(1);
-    const found = await world.engine.documentStore.collection<MilestoneRow>(rowsOf(milestonesModel, 1));
+    const found = await world.engine.documentStore.collection<MilestoneRow>(rowsCollection(milestonesModel, 1));
     const stored = await found.find({ filter: {}, limit: 9 });
     expect(stored.map(({ workspace_id, environment }) => ({ workspace_id, environment }))).toEqual([ACME, ACME]);
   });

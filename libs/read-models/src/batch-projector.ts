@@ -18,13 +18,13 @@ import { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
 
 /** Events folded before others get their turn on the thread: a few milliseconds. */
-const EVENTS_AT_ONCE = 200;
+const EVENTS_PER_TURN = 200;
 /** Rows read at once. A row has up to 1 MB. */
 const ROWS_PER_READ = 32;
 /** Rows in memory are written and dropped once their weights, about thousands of characters, add up to this. */
-const MOST_WEIGHT = 4_000;
+const MAX_ROW_WEIGHT = 4_000;
 
-interface ProjectorParts {
+interface BatchProjectorOptions {
   readonly model: ReadModel;
   readonly rows: Collection<ReadModelRow>;
   readonly cache: LRUCache<string, ReadModelRow>;
@@ -45,7 +45,7 @@ interface DecodedEvent {
  * the same events always make the same rows.
  */
 export class BatchProjector implements EventHandler {
-  constructor(private readonly parts: ProjectorParts) {}
+  constructor(private readonly parts: BatchProjectorOptions) {}
 
   /** Resolves when the rows of all events but those of streams that failed are written. */
   async handle(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
@@ -56,7 +56,7 @@ export class BatchProjector implements EventHandler {
     const isKept = (after: ReadModelRow) => keptSince === undefined || model.retainedFrom!(after) >= keptSince;
     const rows = new RowsInMemory(this.parts);
     for (const [index, { stored, projected, reads }] of decoded.entries()) {
-      if (index % EVENTS_AT_ONCE === EVENTS_AT_ONCE - 1) await setImmediate();
+      if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await setImmediate();
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
       const following = () => decoded.slice(index + 1).flatMap((next) => next.reads);
@@ -66,7 +66,7 @@ export class BatchProjector implements EventHandler {
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
-      if (rows.weight > MOST_WEIGHT) await rows.write();
+      if (rows.weight > MAX_ROW_WEIGHT) await rows.write();
     }
     await rows.write();
     return [...failures.values()];
@@ -83,7 +83,7 @@ export class BatchProjector implements EventHandler {
     for (const stored of events) {
       if (failures.has(stored.stream)) continue;
       try {
-        const { id, stream, position, place } = stored;
+        const { id, stream, position, handledPosition: place } = stored;
         const projected = { id, stream, position, place, scope: scopeOf?.get(stream), event: toShipmentEvent(stored) };
         decoded.push({ stored, projected, reads: model.reads?.(projected) ?? [] });
       } catch (error) {
@@ -104,13 +104,13 @@ class RowsInMemory {
   private readonly known = new Set<string>();
   private readonly weights = new Map<string, number>();
 
-  constructor(private readonly parts: ProjectorParts) {}
+  constructor(private readonly parts: BatchProjectorOptions) {}
 
   readonly get = (id: string): ReadModelRow | undefined => this.changed.get(id) ?? this.present.get(id);
 
   set(row: ReadModelRow): void {
     this.changed.set(row.id, row);
-    this.weigh(row);
+    this.updateWeight(row);
   }
 
   hasRead(ids: readonly string[]): boolean {
@@ -132,7 +132,7 @@ class RowsInMemory {
     if (missing.size === 0) return;
     for (const row of await this.parts.rows.getMany([...missing])) {
       this.present.set(row.id, row);
-      this.weigh(row);
+      this.updateWeight(row);
     }
   }
 
@@ -140,7 +140,7 @@ class RowsInMemory {
   async write(): Promise<void> {
     const { model, rows, cache } = this.parts;
     const changed = [...this.changed.values()];
-    if (changed.length > 0) await rows.writeMany(changed.map(ifNewer));
+    if (changed.length > 0) await rows.writeMany(changed.map(upsertIfNewer));
     if (model.reads !== undefined) for (const row of changed) cache.set(row.id, row);
     this.present.clear();
     this.changed.clear();
@@ -149,7 +149,7 @@ class RowsInMemory {
     this.weight = 0;
   }
 
-  private weigh(row: ReadModelRow): void {
+  private updateWeight(row: ReadModelRow): void {
     const weight = this.parts.model.weight?.(row) ?? 1;
     this.weight += weight - (this.weights.get(row.id) ?? 0);
     this.weights.set(row.id, weight);
@@ -157,17 +157,20 @@ class RowsInMemory {
 }
 
 /** A row never goes back: neither by repeated work nor by a runner that lost its lease and does not know it yet. */
-function ifNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
+function upsertIfNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
   return { kind: 'upsert', document: row, guard: { revision: { lt: row.revision } } };
 }
 
-const REMEMBERED = 50_000;
-const READS_AT_ONCE = 16;
+const MAX_REMEMBERED_SCOPES = 50_000;
+const MAX_CONCURRENT_READS = 16;
 
 /** Whose each stream is: its first event says so. The streams seen last are remembered. */
 export class StreamScopes {
   /** Bounded by size: with `max` the cache would take the memory of all of them when it is made. */
-  private readonly remembered = new LRUCache<string, Scope>({ maxSize: REMEMBERED, sizeCalculation: () => 1 });
+  private readonly remembered = new LRUCache<string, Scope>({
+    maxSize: MAX_REMEMBERED_SCOPES,
+    sizeCalculation: () => 1,
+  });
 
   constructor(private readonly eventStore: EventStore) {}
 
@@ -180,7 +183,7 @@ export class StreamScopes {
     const scopes = new Map<string, Scope>();
     const unknown = new Set<string>();
     for (const { stream, revision, ...rest } of events) {
-      if (revision === 0) this.learn(scopes, { stream, revision, ...rest });
+      if (revision === 0) this.rememberScope(scopes, { stream, revision, ...rest });
       else if (!scopes.has(stream)) {
         const scope = this.remembered.get(stream);
         if (scope) scopes.set(stream, scope);
@@ -191,22 +194,22 @@ export class StreamScopes {
     const readSome = async (): Promise<void> => {
       for (const stream of streams) {
         const [first] = await this.eventStore.read(stream, { from: 0, to: 0 });
-        if (first) this.learn(scopes, first);
+        if (first) this.rememberScope(scopes, first);
       }
     };
-    await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE, unknown.size) }, readSome));
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_READS, unknown.size) }, readSome));
     return scopes;
   }
 
-  private learn(scopes: Map<string, Scope>, first: StoredEvent): void {
-    const scope = scopeIn(first);
+  private rememberScope(scopes: Map<string, Scope>, first: StoredEvent): void {
+    const scope = readScope(first);
     if (!scope) return;
     scopes.set(first.stream, scope);
     this.remembered.set(first.stream, scope);
   }
 }
 
-function scopeIn(first: StoredEvent): Scope | undefined {
+function readScope(first: StoredEvent): Scope | undefined {
   try {
     const event = toShipmentEvent(first);
     if (event.type !== 'shipment.created.v1') return undefined;
@@ -241,11 +244,11 @@ export class ProjectionMetrics {
   of(readModel: string): SubscriptionMetrics {
     const labels = { read_model: readModel };
     return {
-      handled: (events, seconds) => {
+      recordBatch: (events, seconds) => {
         this.projected.add(events, labels);
         this.batch.observe(seconds, labels);
       },
-      failed: () => this.countRetry(`projecting ${readModel}`),
+      recordFailure: () => this.countRetry(`projecting ${readModel}`),
     };
   }
 }

@@ -17,7 +17,7 @@ describe('polling the checkpoints of other processes', () => {
       return 'works';
     });
     poller = new CheckpointPoller(new Collections(counted), READ_MODEL_NAMES);
-    await poller.of('shipments');
+    await poller.checkpointsOf('shipments');
   });
   afterEach(() => world.close());
 
@@ -27,23 +27,23 @@ describe('polling the checkpoints of other processes', () => {
     await caughtUp(models);
     await eventually(async () => {
       for (const name of READ_MODEL_NAMES)
-        expect(await poller.of(name)).toMatchObject([{ subscriber: name, complete: true }]);
+        expect(await poller.checkpointsOf(name)).toMatchObject([{ subscriber: name, complete: true }]);
     });
     reads = 0;
-    const found = await Promise.all(READ_MODEL_NAMES.map((name) => poller.of(name)));
+    const found = await Promise.all(READ_MODEL_NAMES.map((name) => poller.checkpointsOf(name)));
     expect(found.map(([first]) => first?.subscriber)).toEqual(READ_MODEL_NAMES);
     expect(reads).toBe(1);
-    await poller.of('shipments');
+    await poller.checkpointsOf('shipments');
     expect(reads).toBe(2);
   });
 
   it('is one read for those who began to wait at different times', async () => {
     const early = poller.nextPoll();
-    await poller.of('shipments');
+    await poller.checkpointsOf('shipments');
     reads = 0;
     const look = async (moment: Promise<void>, name: string) => {
       await moment;
-      return poller.of(name);
+      return poller.checkpointsOf(name);
     };
     await Promise.all([look(early, 'shipments'), look(poller.nextPoll(), 'milestones')]);
     expect(reads).toBe(1);

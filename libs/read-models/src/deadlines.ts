@@ -1,7 +1,7 @@
 import type { Scope, ShipmentStatus, Timestamp } from '@tracking/contracts';
 import { type EventMetadata, nextCheckTime, type ShipmentEvent, shipmentIdOf } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
-import { type ReadModel, type ReadModelRow, scopeOf } from './read-model.ts';
+import { type ReadModel, type ReadModelRow, pickScope } from './read-model.ts';
 
 /**
  * When the rules of a shipment are to be checked next. Its revision is that of the last event that changed the row: most
@@ -43,18 +43,18 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
     if (!scope) throw new Error(`${event.type} of no shipment`);
     const due_at = nextCheckTime(event.metadata);
     const ended = isEndedAfter(event, before);
-    const has_open_exceptions = hasOpenAfter(event, before);
-    const over = ended && !has_open_exceptions && !waitsForImportedMoment(event.metadata);
+    const has_open_exceptions = hasOpenExceptionsAfter(event, before);
+    const over = ended && !has_open_exceptions && !hasImportedCheck(event.metadata);
     const state = { ended, has_open_exceptions, over };
-    if (before && isAlike(before, { due_at, ...state })) return [];
+    if (before && hasSameState(before, { due_at, ...state })) return [];
     const { revision } = event;
-    return [{ id, ...scopeOf(scope), ...(due_at !== null && { due_at }), ...state, revision }];
+    return [{ id, ...pickScope(scope), ...(due_at !== null && { due_at }), ...state, revision }];
   },
 };
 
 type DeadlineState = Pick<DeadlineRow, 'ended' | 'has_open_exceptions' | 'over'>;
 
-function isAlike(before: DeadlineRow, after: DeadlineState & { readonly due_at: Timestamp | null }): boolean {
+function hasSameState(before: DeadlineRow, after: DeadlineState & { readonly due_at: Timestamp | null }): boolean {
   return (
     before.ended === after.ended &&
     before.has_open_exceptions === after.has_open_exceptions &&
@@ -64,21 +64,21 @@ function isAlike(before: DeadlineRow, after: DeadlineState & { readonly due_at: 
 }
 
 /** Reports whether the system that the event comes from waited for a moment, such as the expiry of an upload. */
-function waitsForImportedMoment({ imported, next_check_at }: EventMetadata): boolean {
+function hasImportedCheck({ imported, next_check_at }: EventMetadata): boolean {
   return imported === true && next_check_at !== null;
 }
 
 function isEndedAfter(event: ShipmentEvent, before: DeadlineRow | undefined): boolean {
-  const status = statusSetBy(event);
+  const status = newStatusOf(event);
   return status === undefined ? (before?.ended ?? false) : TERMINAL_STATUSES.includes(status);
 }
 
-function hasOpenAfter({ type, data }: ShipmentEvent, before: DeadlineRow | undefined): boolean {
+function hasOpenExceptionsAfter({ type, data }: ShipmentEvent, before: DeadlineRow | undefined): boolean {
   const isAboutOne = type === 'exception.opened.v1' || type === 'exception.resolved.v2';
   return isAboutOne ? data.open_exceptions_count > 0 : (before?.has_open_exceptions ?? false);
 }
 
-function statusSetBy({ type, data }: ShipmentEvent): ShipmentStatus | undefined {
+function newStatusOf({ type, data }: ShipmentEvent): ShipmentStatus | undefined {
   if (type === 'shipment.created.v1') return data.shipment.status;
   return type === 'shipment.changed.v1' ? data.changes.status?.to : undefined;
 }
@@ -113,7 +113,7 @@ export class DeadlineQueries {
     });
     return found.flatMap((row) => {
       const { id, due_at } = row;
-      return due_at === undefined ? [] : [{ id, ...scopeOf(row), due_at }];
+      return due_at === undefined ? [] : [{ id, ...pickScope(row), due_at }];
     });
   }
 
@@ -149,6 +149,6 @@ export class DeadlineQueries {
       limit,
       ...(after !== undefined && { after: [after] }),
     });
-    return found.map((row) => ({ id: row.id, ...scopeOf(row) }));
+    return found.map((row) => ({ id: row.id, ...pickScope(row) }));
   }
 }

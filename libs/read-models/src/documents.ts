@@ -9,12 +9,12 @@ import {
 import { documentsOf, type StoredDocument } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
-  inScope,
+  scopeFilter,
   type QueryPage,
   type ReadModel,
   type ReadModelRow,
   SCOPE_FIELDS,
-  scopeOf,
+  pickScope,
   type SortValues,
 } from './read-model.ts';
 
@@ -55,7 +55,7 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
       const hasBytesToDestroy = (status === 'deleted' || status === 'expired') && object_id !== null;
       return {
         id,
-        ...scopeOf(scope),
+        ...pickScope(scope),
         document,
         object_id,
         revision: event.revision,
@@ -112,7 +112,7 @@ export class DocumentQueries {
     const rows = await this.active.rows();
     const found = await rows.find({
       filter: {
-        ...inScope(scope),
+        ...scopeFilter(scope),
         shipment_id: shipmentId,
         ...(statuses && { status: { in: statuses } }),
         ...(types && { type: { in: types } }),

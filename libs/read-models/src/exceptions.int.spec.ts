@@ -18,7 +18,7 @@ import {
   exceptionsModel,
   type ExceptionSort,
 } from './exceptions.ts';
-import { rowsOf, type SortValues } from './read-model.ts';
+import { rowsCollection, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 describe('lists of stored exceptions', () => {
@@ -34,7 +34,7 @@ describe('lists of stored exceptions', () => {
   let rows: Collection<ExceptionRow>;
   beforeAll(async () => {
     world = await World.open();
-    rows = await world.engine.documentStore.collection<ExceptionRow>(rowsOf(exceptionsModel, 1));
+    rows = await world.engine.documentStore.collection<ExceptionRow>(rowsCollection(exceptionsModel, 1));
     await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
   });
   afterAll(() => world.close());

@@ -12,15 +12,15 @@ import type { Filter, FilterCondition } from '@tracking/ports';
 import { exceptionAfter, exceptionChange, isWholeException } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
-  inScope,
+  scopeFilter,
   type QueryPage,
   type ReadModel,
   type ReadModelRow,
   SCOPE_FIELDS,
-  scopeOf,
+  pickScope,
   type SortValues,
 } from './read-model.ts';
-import { type ListPart, PAGE_BYTES, pageOfParts, type WalkBounds, walked } from './walked-ranges.ts';
+import { type ListPart, PAGE_BYTES, readPageOfParts, type WalkBounds, walkRanges } from './walked-ranges.ts';
 
 /** One exception; what lists filter and sort by stands beside it. */
 export interface ExceptionRow extends ReadModelRow, Scope {
@@ -29,15 +29,15 @@ export interface ExceptionRow extends ReadModelRow, Scope {
   readonly status: ExceptionStatus;
   readonly type: ExceptionType;
   readonly severity: Severity;
-  /** `NOBODY` where it has none: not every engine's indexes tell null from absent. */
+  /** `UNASSIGNED` where it has none: not every engine's indexes tell null from absent. */
   readonly assignee: string;
   readonly opened_at: Timestamp;
 }
 
 /** No text that a client may give: that is never blank. */
-export const NOBODY = '';
+export const UNASSIGNED = '';
 
-const OPENED = ['opened_at', 'id'];
+const OPENING_ORDER = ['opened_at', 'id'];
 
 /**
  * Exceptions as they are answered, one row each. Every index but the last has the status before the time: those that wait
@@ -48,13 +48,16 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
   version: 1,
   // Behind the id: what else may be asked for while such an index is walked, so that rows that are left out are not looked at.
   indexes: [
-    { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', ...OPENED] },
-    { name: 'by_status_severity', fields: [...SCOPE_FIELDS, 'status', 'severity', ...OPENED] },
-    { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'status', ...OPENED, 'assignee'] },
-    { name: 'by_type_severity', fields: [...SCOPE_FIELDS, 'type', 'status', 'severity', ...OPENED, 'assignee'] },
-    { name: 'by_assignee', fields: [...SCOPE_FIELDS, 'assignee', 'status', ...OPENED, 'type'] },
-    { name: 'by_assignee_severity', fields: [...SCOPE_FIELDS, 'assignee', 'status', 'severity', ...OPENED, 'type'] },
-    { name: 'by_shipment', fields: ['shipment_id', ...OPENED] },
+    { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', ...OPENING_ORDER] },
+    { name: 'by_status_severity', fields: [...SCOPE_FIELDS, 'status', 'severity', ...OPENING_ORDER] },
+    { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'status', ...OPENING_ORDER, 'assignee'] },
+    { name: 'by_type_severity', fields: [...SCOPE_FIELDS, 'type', 'status', 'severity', ...OPENING_ORDER, 'assignee'] },
+    { name: 'by_assignee', fields: [...SCOPE_FIELDS, 'assignee', 'status', ...OPENING_ORDER, 'type'] },
+    {
+      name: 'by_assignee_severity',
+      fields: [...SCOPE_FIELDS, 'assignee', 'status', 'severity', ...OPENING_ORDER, 'type'],
+    },
+    { name: 'by_shipment', fields: ['shipment_id', ...OPENING_ORDER] },
   ],
   scoped: true,
 
@@ -76,14 +79,14 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
     return [
       {
         id,
-        ...scopeOf(scope),
+        ...pickScope(scope),
         exception,
         revision: event.revision,
         shipment_id,
         status,
         type,
         severity,
-        assignee: assignee ?? NOBODY,
+        assignee: assignee ?? UNASSIGNED,
         opened_at,
       },
     ];
@@ -100,13 +103,13 @@ export interface ExceptionListQuery {
 }
 
 /** Of a whole page: parts share it. */
-const BOUNDS: WalkBounds = { visit: 2_000, stretches: 2, bytes: PAGE_BYTES };
+const EXCEPTION_LIST_BOUNDS: WalkBounds = { visit: 2_000, stretches: 2, bytes: PAGE_BYTES };
 
 /** Exceptions as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class ExceptionQueries {
   constructor(
     private readonly active: Pick<ActiveRows<ExceptionRow>, 'rows'>,
-    private readonly bounds = BOUNDS,
+    private readonly bounds = EXCEPTION_LIST_BOUNDS,
   ) {}
 
   /**
@@ -117,21 +120,21 @@ export class ExceptionQueries {
    */
   async list(scope: Scope, { filter, sort, limit, after }: ExceptionListQuery): Promise<QueryPage<ShipmentException>> {
     const rows = await this.active.rows();
-    const parts = partsOf(scope, filter, sort, after);
+    const parts = toListParts(scope, filter, sort, after);
     const { stretches } = this.bounds;
     const visit = Math.ceil(this.bounds.visit / parts.length);
     const bytes = this.bounds.bytes / parts.length;
-    const page = await pageOfParts(parts, limit, (part, wanted) =>
-      walked(rows, part, wanted, { visit, stretches, bytes }),
+    const page = await readPageOfParts(parts, limit, (part, wanted) =>
+      walkRanges(rows, part, wanted, { visit, stretches, bytes }),
     );
     return { items: page.rows.map(({ exception }) => exception), next: page.next };
   }
 }
 
-type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+type OptionalFields<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /** What is asked for of an exception; all of it where several are given. */
-export type ExceptionListFilter = Given<{
+export type ExceptionListFilter = OptionalFields<{
   /** Any of these. */
   readonly status: readonly ExceptionStatus[];
   readonly type: readonly ExceptionType[];
@@ -150,20 +153,20 @@ export const EXCEPTION_SORTS = ['-opened_at', 'opened_at', '-severity'] as const
 export type ExceptionSort = (typeof EXCEPTION_SORTS)[number];
 
 /** Most ranges that are read side by side: a page looks into each of them. */
-const MOST_RANGES = 24;
-const GRAVEST_FIRST = [...SEVERITIES].reverse();
+const MAX_RANGES = 24;
+const SEVERITIES_DESCENDING = [...SEVERITIES].reverse();
 
 /** Fields that an index has before the time, each with the values that are asked for: as many ranges as combinations. */
-type Ranged = Pick<ExceptionListFilter, 'type' | 'status' | 'severity'>;
+type RangeFields = Pick<ExceptionListFilter, 'type' | 'status' | 'severity'>;
 
 /** An index with the ranges of it that hold what is asked for. */
-interface Way {
+interface IndexRanges {
   readonly index: string;
   readonly ranges: readonly Filter[];
 }
 
 /** The ranges in which a list lies. The gravest first: a part for each severity. */
-function partsOf(
+function toListParts(
   scope: Scope,
   filter: ExceptionListFilter,
   sort: ExceptionSort,
@@ -171,33 +174,37 @@ function partsOf(
 ): readonly ListPart[] {
   if (filter.unassigned === true && filter.assignee !== undefined) return [];
   if (sort !== '-severity') {
-    const place = (values: readonly unknown[]) => values as SortValues;
-    return [{ ...rangesOf(scope, filter, sort === '-opened_at'), after, place }];
+    const toSortValues = (values: readonly unknown[]) => values as SortValues;
+    return [{ ...toListPart(scope, filter, sort === '-opened_at'), after, toSortValues }];
   }
-  const begun = GRAVEST_FIRST.findIndex((severity) => severity === after?.[0]);
-  const left = GRAVEST_FIRST.filter((_, at) => at >= begun);
+  const begun = SEVERITIES_DESCENDING.findIndex((severity) => severity === after?.[0]);
+  const left = SEVERITIES_DESCENDING.filter((_, at) => at >= begun);
   return left
     .filter((severity) => filter.severity?.includes(severity) ?? true)
     .map((severity) => ({
-      ...rangesOf(scope, { ...filter, severity: [severity] }, false),
+      ...toListPart(scope, { ...filter, severity: [severity] }, false),
       after: severity === after?.[0] ? after.slice(1) : undefined,
-      place: (values) => [severity, ...values] as SortValues,
+      toSortValues: (values) => [severity, ...values] as SortValues,
     }));
 }
 
-function rangesOf(scope: Scope, filter: ExceptionListFilter, descending: boolean): Omit<ListPart, 'after' | 'place'> {
-  const { index, ranges } = wayTo(filter);
-  const conditions = { ...inScope(scope), ...conditionsOf(filter) };
+function toListPart(
+  scope: Scope,
+  filter: ExceptionListFilter,
+  descending: boolean,
+): Omit<ListPart, 'after' | 'toSortValues'> {
+  const { index, ranges } = chooseIndexRanges(filter);
+  const conditions = { ...scopeFilter(scope), ...toConditions(filter) };
   const filters = ranges.map((range) => ({ ...conditions, ...range }));
   return { index, filters, sort: { fields: ['opened_at', 'id'], descending } };
 }
 
 /** That which leaves the fewest others to look at, of those with few enough ranges. */
-function wayTo(filter: ExceptionListFilter): Way {
+function chooseIndexRanges(filter: ExceptionListFilter): IndexRanges {
   if (filter.shipment_id !== undefined) return { index: 'by_shipment', ranges: [{}] };
   const { assignee, unassigned, type, severity } = filter;
   const status = EXCEPTION_STATUSES.filter((each) => filter.status?.includes(each) ?? true);
-  const by = (index: string, ranged: Ranged): Way[] => [
+  const by = (index: string, ranged: RangeFields): IndexRanges[] => [
     ...(severity ? [{ index: `${index}_severity`, ranges: combinations({ ...ranged, severity }) }] : []),
     { index, ranges: combinations(ranged) },
   ];
@@ -208,17 +215,17 @@ function wayTo(filter: ExceptionListFilter): Way {
     ...by('by_status', { status }),
   ];
   // The first that has; the last always does.
-  return ways.reduceRight((best, way) => (way.ranges.length <= MOST_RANGES ? way : best));
+  return ways.reduceRight((best, way) => (way.ranges.length <= MAX_RANGES ? way : best));
 }
 
-function combinations(ranged: Ranged): readonly Filter[] {
+function combinations(ranged: RangeFields): readonly Filter[] {
   return Object.entries(ranged).reduce<readonly Filter[]>(
     (all, [field, values = []]) => all.flatMap((one) => values.map((value) => ({ ...one, [field]: value }))),
     [{}],
   );
 }
 
-function conditionsOf(filter: ExceptionListFilter): Filter {
+function toConditions(filter: ExceptionListFilter): Filter {
   const { status, type, severity, shipment_id, opened_from, opened_to } = filter;
   const bounds = { ...(opened_from && { gte: opened_from }), ...(opened_to && { lte: opened_to }) };
   const conditions: Readonly<Record<string, FilterCondition | undefined>> = {
@@ -226,14 +233,14 @@ function conditionsOf(filter: ExceptionListFilter): Filter {
     type: type && { in: type },
     severity: severity && { in: severity },
     shipment_id,
-    assignee: assigneeOf(filter),
+    assignee: assigneeCondition(filter),
     opened_at: Object.keys(bounds).length > 0 ? bounds : undefined,
   };
   const given = Object.entries(conditions).filter(([, condition]) => condition !== undefined);
   return Object.fromEntries(given) as Filter;
 }
 
-function assigneeOf({ assignee, unassigned }: ExceptionListFilter): FilterCondition | undefined {
+function assigneeCondition({ assignee, unassigned }: ExceptionListFilter): FilterCondition | undefined {
   if (assignee !== undefined || unassigned === undefined) return assignee;
-  return unassigned ? NOBODY : { ne: NOBODY };
+  return unassigned ? UNASSIGNED : { ne: UNASSIGNED };
 }

@@ -1,5 +1,5 @@
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
-import { CHECKPOINTS, PARKED, forgetEarlier } from '@tracking/subscriptions';
+import { CHECKPOINTS, PARKED, deleteEarlierGenerations } from '@tracking/subscriptions';
 import { type Collections, generationOf, type ReadModel } from './read-model.ts';
 
 /** Which generations of a read model there are: the one pointer, and the only word on what is queried. */
@@ -57,7 +57,7 @@ export class Generations {
    */
   async renew(model: ReadModel, now: GenerationsDocument): Promise<boolean> {
     if (now.model_version >= model.version) return false;
-    return this.change(now, { building: newestOf(now) + 1, model_version: model.version });
+    return this.change(now, { building: newestGeneration(now) + 1, model_version: model.version });
   }
 
   /** The built generation becomes the active one. @returns false when someone else was first */
@@ -84,7 +84,7 @@ export class Generations {
       if (ending.aborted) return;
     }
     for (const spec of [CHECKPOINTS, PARKED]) {
-      await forgetEarlier(this.collections.store, spec, model.name, oldest);
+      await deleteEarlierGenerations(this.collections.store, spec, model.name, oldest);
     }
   }
 
@@ -92,8 +92,8 @@ export class Generations {
     const pointers = await this.pointers();
     const after = { ...now, ...change, version: now.version + 1 };
     const living = [after.active, after.retiring].filter((generation) => generation !== null);
-    const former = living.filter((generation) => versionOf(now, generation) !== after.model_version);
-    const made_by = Object.fromEntries(former.map((generation) => [generation, versionOf(now, generation)]));
+    const former = living.filter((generation) => modelVersionOf(now, generation) !== after.model_version);
+    const made_by = Object.fromEntries(former.map((generation) => [generation, modelVersionOf(now, generation)]));
     return pointers.replace({ ...after, made_by }, { version: now.version });
   }
 
@@ -103,11 +103,11 @@ export class Generations {
 }
 
 /** Version of the read model that makes a living generation. */
-export function versionOf({ made_by, model_version }: GenerationsDocument, generation: number): number {
+export function modelVersionOf({ made_by, model_version }: GenerationsDocument, generation: number): number {
   return made_by?.[generation] ?? model_version;
 }
 
 /** The generation that `model_version` is about. */
-export function newestOf({ active, building }: GenerationsDocument): number {
+export function newestGeneration({ active, building }: GenerationsDocument): number {
   return building ?? active;
 }

@@ -1,7 +1,7 @@
 export type { RetryOutcome } from '@tracking/subscriptions';
 export type { DeadlineQueries, DueShipment, UnsettledShipment } from './deadlines.ts';
 export {
-  type Digest,
+  type RowDigest,
   ReadModels,
   UnknownReadModel,
   type ReadModelProgress,
@@ -18,7 +18,7 @@ export {
 } from './exceptions.ts';
 export type { MilestoneListQuery, MilestoneQueries } from './milestones.ts';
 export { EventFeed, type EventFeedOptions, type FollowFilter } from './published-events/event-feed.ts';
-export type { FollowedEvents, ToldEvent } from './published-events/followed-events.ts';
+export type { FollowedEvents, FollowedEvent } from './published-events/followed-events.ts';
 export type { EventListQuery, EventQueries } from './published-events/event-queries.ts';
 export { PublishedEvents } from './published-events/published-events.ts';
 export type { QueryPage, SortValues } from './read-model.ts';

@@ -1,12 +1,12 @@
 import type { Clock, EventStore, Leases, Logger } from '@tracking/ports';
-import { CatchUpSubscription, type EventHandler, type Partition, describe } from '@tracking/subscriptions';
+import { CatchUpSubscription, type EventHandler, type Partition, describeError } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRows } from './active-rows.ts';
 import type { Collections, ReadModelRow } from './read-model.ts';
-import { type Generations, type GenerationsDocument, newestOf } from './generations.ts';
+import { type Generations, type GenerationsDocument, newestGeneration } from './generations.ts';
 import { BatchProjector, type ProjectionMetrics, type StreamScopes } from './batch-projector.ts';
 
-export interface LifecycleParts {
+export interface LifecycleOptions {
   readonly partitions: readonly Partition[];
   readonly collections: Collections;
   readonly generations: Generations;
@@ -26,7 +26,7 @@ export interface LifecycleParts {
 }
 
 /** What another process asked for is noticed within this time. */
-const STEP_MS = 1_000;
+const STEP_INTERVAL_MS = 1_000;
 const STEPS_PER_SWEEP = 60;
 
 /**
@@ -52,7 +52,7 @@ export class Lifecycle {
 
   constructor(
     private readonly active: ActiveRows<ReadModelRow>,
-    private readonly parts: LifecycleParts,
+    private readonly parts: LifecycleOptions,
   ) {}
 
   /** Resolves when what is queried has once been complete. */
@@ -62,14 +62,14 @@ export class Lifecycle {
     this.timer = setInterval(() => {
       this.measure();
       this.wake();
-    }, STEP_MS);
+    }, STEP_INTERVAL_MS);
     return this.ready.promise;
   }
 
   /** Does what is due now, and once more if asked meanwhile. */
   wake(): void {
     this.again = true;
-    this.stepping ??= this.stepWhileAsked().finally(() => {
+    this.stepping ??= this.stepUntilIdle().finally(() => {
       this.stepping = undefined;
       if (this.again && !this.stopped) this.wake();
     });
@@ -89,27 +89,27 @@ export class Lifecycle {
     for (const projection of this.projections.values()) projection.retryParked();
   }
 
-  private async stepWhileAsked(): Promise<void> {
+  private async stepUntilIdle(): Promise<void> {
     while (this.again && !this.stopped) {
       this.again = false;
       try {
         await this.step();
       } catch (error) {
-        this.failed(error);
+        this.reportFailure(error);
       }
     }
   }
 
   /** The store is away: everything is still due at the next step. */
-  private failed(error: unknown): void {
+  private reportFailure(error: unknown): void {
     const { name } = this.active.model;
-    this.parts.metrics.of(name).failed();
-    this.parts.logger.warn({ read_model: name, error: describe(error) }, 'read model step failed');
+    this.parts.metrics.of(name).recordFailure();
+    this.parts.logger.warn({ read_model: name, error: describeError(error) }, 'read model step failed');
   }
 
   private async step(): Promise<void> {
     const now = await this.active.refresh();
-    const living = this.livingHere(now);
+    const living = this.projectableGenerations(now);
     for (const generation of living) if (!this.projections.has(generation)) this.startProjecting(generation);
     for (const generation of [...this.projections.keys()]) {
       if (!living.includes(generation)) await this.stopProjecting(generation);
@@ -125,7 +125,7 @@ export class Lifecycle {
   }
 
   /** What this version of the code must leave alone, processes of a later one project. */
-  private livingHere(now: GenerationsDocument): readonly number[] {
+  private projectableGenerations(now: GenerationsDocument): readonly number[] {
     const living = [now.active, now.building, now.retiring].filter((generation) => generation !== null);
     if (now.model_version <= this.active.model.version) return living;
     if (!this.isOutdated) {
@@ -133,7 +133,7 @@ export class Lifecycle {
       this.parts.logger.warn({ read_model: now.id }, advice);
     }
     this.isOutdated = true;
-    return living.filter((generation) => generation !== newestOf(now));
+    return living.filter((generation) => generation !== newestGeneration(now));
   }
 
   /** One at a time: while a generation retires, the built one waits. */
@@ -151,7 +151,7 @@ export class Lifecycle {
     this.replaced.set(now.retiring, since);
     const left = since + this.parts.graceMs - performance.now();
     if (left > 0) {
-      if (left < STEP_MS) setTimeout(() => this.wake(), left).unref();
+      if (left < STEP_INTERVAL_MS) setTimeout(() => this.wake(), left).unref();
       return;
     }
     if (await this.parts.generations.retire(now)) this.replaced.delete(now.retiring);
@@ -172,7 +172,7 @@ export class Lifecycle {
       await this.parts.generations.sweep(this.active.model, now, signal);
       if (!signal.aborted) this.sweptVersion = now.version;
     } catch (error) {
-      this.failed(error);
+      this.reportFailure(error);
     }
   }
 
@@ -194,23 +194,23 @@ export class Lifecycle {
       ...this.parts,
       documentStore: collections.store,
       subscriber: { name: model.name, generation },
-      begin: () => this.projector(generation),
+      createHandler: () => this.createProjector(generation),
       metrics: metrics.of(model.name),
       listener: {
-        held: (partition, position) => progress.held(generation, partition, position),
-        advanced: (partition, position) => progress.advanced(generation, partition, position),
-        released: (partition) => progress.released(generation, partition),
-        completed: () => this.wake(),
+        onAcquired: (partition, position) => progress.addLocalPartition(generation, partition, position),
+        onAdvanced: (partition, position) => progress.advance(generation, partition, position),
+        onReleased: (partition) => progress.removeLocalPartition(generation, partition),
+        onCompleted: () => this.wake(),
       },
     });
     this.projections.set(generation, projection);
     projection.start();
   }
 
-  private async projector(generation: number): Promise<EventHandler> {
+  private async createProjector(generation: number): Promise<EventHandler> {
     const { scopes, cachedRows } = this.parts;
     const { model } = this.active;
-    const rows = await this.active.rowsOf(generation);
+    const rows = await this.active.rowsOfGeneration(generation);
     const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
     const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
     const keptSince = () => this.active.keptSince();

@@ -2,7 +2,14 @@ import type { Classifier, Milestone, Scope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { milestoneChanges } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
-import { inScope, type QueryPage, type ReadModel, type ReadModelRow, scopeOf, type SortValues } from './read-model.ts';
+import {
+  scopeFilter,
+  type QueryPage,
+  type ReadModel,
+  type ReadModelRow,
+  pickScope,
+  type SortValues,
+} from './read-model.ts';
 
 /** One milestone; what lists filter and sort by stands beside it. */
 export interface MilestoneRow extends ReadModelRow, Scope {
@@ -18,13 +25,13 @@ export interface MilestoneRow extends ReadModelRow, Scope {
 }
 
 /** In the order of the timeline: when it happened, the catalog, when it was recorded. */
-export const TIMELINE = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
+export const TIMELINE_FIELDS = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
 
 /** Milestones as they are answered, one row each. */
 export const milestonesModel: ReadModel<MilestoneRow, 'milestones'> = {
   name: 'milestones',
   version: 1,
-  indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE] }],
+  indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE_FIELDS] }],
   scoped: true,
 
   reads({ event }) {
@@ -56,7 +63,7 @@ function milestoneRow(milestone: Milestone, scope: Scope, revision: number): Mil
   return {
     id: milestone.id,
     shipment_id: milestone.shipment_id,
-    ...scopeOf(scope),
+    ...pickScope(scope),
     milestone,
     revision,
     classifier: milestone.classifier,
@@ -92,12 +99,12 @@ export class MilestoneQueries {
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
-    return pageOfMilestones(await this.active.rows(), scope, shipmentId, query);
+    return readMilestonePage(await this.active.rows(), scope, shipmentId, query);
   }
 }
 
 /** Filters look behind the index of the shipment's timeline, which has no more than its milestones. */
-export async function pageOfMilestones(
+export async function readMilestonePage(
   rows: Pick<Collection<MilestoneRow>, 'find'>,
   scope: Scope,
   shipmentId: string,
@@ -106,18 +113,18 @@ export async function pageOfMilestones(
   const { classifiers, container_number, include_superseded, include_retracted, limit, after } = query;
   const filter: Filter = {
     shipment_id: shipmentId,
-    ...inScope(scope),
+    ...scopeFilter(scope),
     classifier: { in: classifiers },
     ...(container_number !== undefined && { container_number }),
     ...(!include_superseded && { superseded: false }),
     ...(!include_retracted && { retracted: false }),
   };
-  const way = { index: 'by_timeline', sort: { fields: TIMELINE } };
+  const way = { index: 'by_timeline', sort: { fields: TIMELINE_FIELDS } };
   const found = await rows.find({ filter, ...way, limit: limit + 1, ...(after && { after }) });
   const items = found.slice(0, limit);
   const last = items[items.length - 1];
   return {
     items: items.map(({ milestone }) => milestone),
-    next: last && found.length > limit ? TIMELINE.map((field) => last[field]) : undefined,
+    next: last && found.length > limit ? TIMELINE_FIELDS.map((field) => last[field]) : undefined,
   };
 }

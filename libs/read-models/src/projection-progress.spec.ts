@@ -7,7 +7,7 @@ const NOW = 0;
 const LONG = 5_000;
 
 /** Nothing but checkpoints moves elsewhere. */
-const still = { follow: () => Promise.resolve(), nextPoll: () => setImmediate() };
+const still = { refreshPointer: () => Promise.resolve(), nextPoll: () => setImmediate() };
 
 function local(
   partitions: readonly string[],
@@ -15,7 +15,8 @@ function local(
   maxWaiters = 10,
 ): ProjectionProgress {
   const progress = new ProjectionProgress(partitions, { ...still, checkpoints: () => Promise.resolve([]) }, maxWaiters);
-  for (const generation of generations) for (const each of partitions) progress.held(generation, each, undefined);
+  for (const generation of generations)
+    for (const each of partitions) progress.addLocalPartition(generation, each, undefined);
   return progress;
 }
 
@@ -34,33 +35,33 @@ function checkpoint(generation: number, partition: string, position: string): Ch
 describe('the progress of a read model', () => {
   it('is that of its slowest partition', async () => {
     const progress = local(['a', 'b']);
-    await progress.pointTo(1, null);
-    progress.advanced(1, 'a', '0009');
-    expect(progress.place()).toBeUndefined();
-    progress.advanced(1, 'b', '0005');
-    expect(progress.place()).toBe('0005');
+    await progress.setPointer(1, null);
+    progress.advance(1, 'a', '0009');
+    expect(progress.handledPosition()).toBeUndefined();
+    progress.advance(1, 'b', '0005');
+    expect(progress.handledPosition()).toBe('0005');
     expect(await progress.reached('0005', NOW)).toBe(true);
     expect(await progress.reached('0006', NOW)).toBe(false);
   });
 
   it('tells those who wait at once, each at its position', async () => {
     const progress = local(['a']);
-    await progress.pointTo(1, null);
+    await progress.setPointer(1, null);
     const told: string[] = [];
     const waits = ['0003', '0001', '0002'].map((position) =>
       progress.reached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
     );
-    progress.advanced(1, 'a', '0002');
+    progress.advance(1, 'a', '0002');
     await Promise.all([waits[1], waits[2]]);
     expect(told).toEqual(['0001 true', '0002 true']);
-    progress.advanced(1, 'a', '0003');
+    progress.advance(1, 'a', '0003');
     await Promise.all(waits);
     expect(told).toHaveLength(3);
   });
 
   it('says no after the time, and when it closes', async () => {
     const progress = local(['a']);
-    await progress.pointTo(1, null);
+    await progress.setPointer(1, null);
     const closed = progress.reached('0002', LONG);
     expect(await progress.reached('0001', 5)).toBe(false);
     progress.close();
@@ -69,48 +70,48 @@ describe('the progress of a read model', () => {
 
   it('refuses those who wait beyond the bound', async () => {
     const progress = local(['a'], [1], 2);
-    await progress.pointTo(1, null);
+    await progress.setPointer(1, null);
     const waits = [progress.reached('0001', LONG), progress.reached('0001', LONG)];
     await expect(progress.reached('0001', LONG)).rejects.toThrow(Busy);
-    progress.advanced(1, 'a', '0001');
+    progress.advance(1, 'a', '0001');
     expect(await Promise.all(waits)).toEqual([true, true]);
     expect(await progress.reached('0001', LONG)).toBe(true);
   });
 
   it('goes over to the next generation only when nobody is taken back', async () => {
     const progress = local(['a', 'b'], [1, 2]);
-    await progress.pointTo(1, null);
-    for (const each of ['a', 'b']) progress.advanced(1, each, '0009');
-    progress.advanced(2, 'a', '0009');
-    progress.advanced(2, 'b', '0008');
+    await progress.setPointer(1, null);
+    for (const each of ['a', 'b']) progress.advance(1, each, '0009');
+    progress.advance(2, 'a', '0009');
+    progress.advance(2, 'b', '0008');
 
-    await progress.pointTo(2, 1);
+    await progress.setPointer(2, 1);
     expect(progress.generation).toBe(1);
     // The old one stands still meanwhile: who waits, waits for the new one.
-    for (const each of ['a', 'b']) progress.advanced(1, each, '0010');
+    for (const each of ['a', 'b']) progress.advance(1, each, '0010');
     expect(await progress.reached('0009', NOW)).toBe(true);
     expect(await progress.reached('0010', NOW)).toBe(false);
     const waiting = progress.reached('0010', LONG);
 
-    progress.advanced(2, 'b', '0009');
+    progress.advance(2, 'b', '0009');
     expect(progress.generation).toBe(2);
-    expect(progress.place()).toBe('0009');
-    for (const each of ['a', 'b']) progress.advanced(2, each, '0010');
+    expect(progress.handledPosition()).toBe('0009');
+    for (const each of ['a', 'b']) progress.advance(2, each, '0010');
     expect(await waiting).toBe(true);
   });
 
   it('is not moved by a pointer that was read earlier', async () => {
     const progress = local(['a'], [1, 2]);
-    await progress.pointTo(2, 1);
-    await progress.pointTo(1, null);
+    await progress.setPointer(2, 1);
+    await progress.setPointer(1, null);
     expect(progress.generation).toBe(2);
   });
 
   it('goes over at once when the generation it queries is gone', async () => {
     const progress = local(['a'], [1, 2]);
-    await progress.pointTo(1, null);
-    progress.advanced(1, 'a', '0009');
-    await progress.pointTo(2, null);
+    await progress.setPointer(1, null);
+    progress.advance(1, 'a', '0009');
+    await progress.setPointer(2, null);
     expect(progress.generation).toBe(2);
   });
 
@@ -123,7 +124,7 @@ describe('the progress of a read model', () => {
         return Promise.resolve([checkpoint(1, 'a', position), checkpoint(1, 'unknown', '0000')]);
       };
       const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
-      await progress.pointTo(1, null);
+      await progress.setPointer(1, null);
       expect(await progress.reached('0001', NOW)).toBe(true);
       const waiting = progress.reached('0002', LONG);
       position = '0002';
@@ -138,7 +139,7 @@ describe('the progress of a read model', () => {
       const checkpoints = () =>
         failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, 'a', '0001')]);
       const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
-      await progress.pointTo(1, null);
+      await progress.setPointer(1, null);
       expect(await progress.reached('0001', LONG)).toBe(true);
     });
   });

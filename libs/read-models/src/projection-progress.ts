@@ -1,6 +1,12 @@
 import { Busy, type Position } from '@tracking/ports';
 import { pause } from '@tracking/resilience';
-import { type CheckpointDocument, CHECKPOINTS, type Place, placeOf, positionOf } from '@tracking/subscriptions';
+import {
+  type CheckpointDocument,
+  CHECKPOINTS,
+  type HandledPosition,
+  handledPositionOf,
+  logPositionOf,
+} from '@tracking/subscriptions';
 import type { Collections } from './read-model.ts';
 
 interface WaitingRead {
@@ -9,11 +15,11 @@ interface WaitingRead {
 }
 
 /** What other processes know. */
-interface OtherProcesses {
+interface RemoteProgress {
   /** The read model's checkpoints, of all generations. @throws Unavailable */
   checkpoints(): Promise<readonly CheckpointDocument[]>;
   /** Looks at the pointer again when that is due. @throws Unavailable */
-  follow(): Promise<void>;
+  refreshPointer(): Promise<void>;
   /** Resolves when it is time to look again. */
   nextPoll(): Promise<void>;
 }
@@ -27,7 +33,7 @@ interface OtherProcesses {
  */
 export class ProjectionProgress {
   /** By generation, then partition. */
-  private readonly known = new Map<number, Map<string, Place>>();
+  private readonly known = new Map<number, Map<string, HandledPosition>>();
   /** Partitions that are projected here, as `generation/partition`. */
   private readonly local = new Set<string>();
   private queried: number | undefined;
@@ -38,7 +44,7 @@ export class ProjectionProgress {
 
   constructor(
     private readonly partitions: readonly string[],
-    private readonly elsewhere: OtherProcesses,
+    private readonly remote: RemoteProgress,
     private readonly maxWaiters: number,
   ) {}
 
@@ -52,40 +58,40 @@ export class ProjectionProgress {
    * @param retiring the generation that may be queried until then; any other is gone
    * @throws Unavailable; the pointer is remembered all the same
    */
-  async pointTo(active: number, retiring: number | null): Promise<void> {
+  async setPointer(active: number, retiring: number | null): Promise<void> {
     this.queried ??= active;
     // A pointer that was read earlier may arrive later.
     if (active > (this.next ?? this.queried)) this.next = active;
     if (this.next === undefined) return;
     const gone = active === this.next && this.queried !== retiring;
-    if (!gone && !this.isLocal()) await this.poll();
-    this.follow(gone);
+    if (!gone && !this.isLocal()) await this.readCheckpoints();
+    this.switchIfCaughtUp(gone);
   }
 
-  held(generation: number, partition: string, place: Place | undefined): void {
+  addLocalPartition(generation: number, partition: string, place: HandledPosition | undefined): void {
     this.local.add(`${generation}/${partition}`);
-    if (place !== undefined) this.advanced(generation, partition, place);
+    if (place !== undefined) this.advance(generation, partition, place);
   }
 
-  released(generation: number, partition: string): void {
+  removeLocalPartition(generation: number, partition: string): void {
     this.local.delete(`${generation}/${partition}`);
   }
 
-  advanced(generation: number, partition: string, place: Place): void {
+  advance(generation: number, partition: string, place: HandledPosition): void {
     // What was said of the old generation stands still while the new one makes up for it.
     if (this.queried !== undefined && generation < (this.next ?? this.queried)) return;
-    const places = this.known.get(generation) ?? new Map<string, Place>();
+    const places = this.known.get(generation) ?? new Map<string, HandledPosition>();
     this.known.set(generation, places);
     if (place <= (places.get(partition) ?? '')) return;
     places.set(partition, place);
-    if (generation === this.next) this.follow();
+    if (generation === this.next) this.switchIfCaughtUp();
     else if (generation === this.queried) this.wake();
   }
 
   /** Everything up to here is in the rows that are queried; undefined while some partition has nothing. */
-  place(): Place | undefined {
+  handledPosition(): HandledPosition | undefined {
     const places = this.queried === undefined ? undefined : this.known.get(this.queried);
-    let least: Place | undefined;
+    let least: HandledPosition | undefined;
     for (const partition of this.partitions) {
       const place = places?.get(partition);
       if (place === undefined) return undefined;
@@ -95,9 +101,9 @@ export class ProjectionProgress {
   }
 
   /** The same, asked of other processes where they project. @throws Unavailable */
-  async currentPlace(): Promise<Place | undefined> {
-    if (!this.isLocal()) await this.look();
-    return this.place();
+  async currentHandledPosition(): Promise<HandledPosition | undefined> {
+    if (!this.isLocal()) await this.refresh();
+    return this.handledPosition();
   }
 
   /**
@@ -105,11 +111,11 @@ export class ProjectionProgress {
    * @throws Busy when too many wait already
    */
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
-    if (this.has(position)) return true;
+    if (this.hasReached(position)) return true;
     // Where somebody waits already, the next look is soon enough for whoever can wait.
     if (!this.isLocal() && (timeoutMs <= 0 || !this.watching)) {
-      await this.look().catch(() => undefined);
-      if (this.has(position)) return true;
+      await this.refresh().catch(() => undefined);
+      if (this.hasReached(position)) return true;
     }
     if (timeoutMs <= 0) return false;
     if (this.waiters.length >= this.maxWaiters) throw new Busy('read models', 'too many reads wait for them');
@@ -124,7 +130,7 @@ export class ProjectionProgress {
         },
       };
       this.enqueue(waiter);
-      void this.watch();
+      void this.pollWhileWaiting();
     });
   }
 
@@ -133,8 +139,8 @@ export class ProjectionProgress {
     for (const waiter of [...this.waiters]) waiter.settle(false);
   }
 
-  private has(position: Position): boolean {
-    const reached = this.place();
+  private hasReached(position: Position): boolean {
+    const reached = this.handledPosition();
     return reached !== undefined && reached >= position;
   }
 
@@ -144,13 +150,13 @@ export class ProjectionProgress {
   }
 
   /** Goes over to the next generation once it holds all that was said of the one that is queried. */
-  private follow(atOnce = false): void {
+  private switchIfCaughtUp(force = false): void {
     const { queried, next } = this;
     if (queried === undefined || next === undefined) return;
     const made = this.known.get(next);
     for (const [partition, position] of this.known.get(queried) ?? []) {
       // Events that the queried generation placed late stand at their positions in the next one.
-      if (!atOnce && (made?.get(partition) ?? '') < positionOf(position)) return;
+      if (!force && (made?.get(partition) ?? '') < logPositionOf(position)) return;
     }
     this.queried = next;
     this.next = undefined;
@@ -165,40 +171,40 @@ export class ProjectionProgress {
   }
 
   private wake(): void {
-    const place = this.place();
+    const place = this.handledPosition();
     if (place === undefined) return;
     const until = this.waiters.findIndex((waiter) => waiter.position > place);
     for (const waiter of this.waiters.splice(0, until < 0 ? this.waiters.length : until)) waiter.settle(true);
   }
 
   /** Reads the checkpoints of others for as long as somebody waits for them. */
-  private async watch(): Promise<void> {
+  private async pollWhileWaiting(): Promise<void> {
     if (this.watching) return;
     this.watching = true;
     while (this.waiters.length > 0) {
-      await this.elsewhere.nextPoll();
-      if (!this.isLocal()) await this.look().catch(() => undefined);
+      await this.remote.nextPoll();
+      if (!this.isLocal()) await this.refresh().catch(() => undefined);
     }
     this.watching = false;
   }
 
-  private async look(): Promise<void> {
-    await this.elsewhere.follow();
-    await this.poll();
+  private async refresh(): Promise<void> {
+    await this.remote.refreshPointer();
+    await this.readCheckpoints();
   }
 
-  private async poll(): Promise<void> {
-    for (const checkpoint of await this.elsewhere.checkpoints()) {
+  private async readCheckpoints(): Promise<void> {
+    for (const checkpoint of await this.remote.checkpoints()) {
       const { generation, partition } = checkpoint;
-      const place = placeOf(checkpoint);
-      if (place !== undefined && this.partitions.includes(partition)) this.advanced(generation, partition, place);
+      const place = handledPositionOf(checkpoint);
+      if (place !== undefined && this.partitions.includes(partition)) this.advance(generation, partition, place);
     }
   }
 }
 
-const POLL_MS = 15;
+const POLL_INTERVAL_MS = 15;
 /** More than read models times partitions times living generations will ever be. */
-const CHECKPOINTS_AT_MOST = 1_000;
+const MAX_CHECKPOINTS = 1_000;
 
 /** The checkpoints of all read models, looked at once for everybody in this process who waits for other processes. */
 export class CheckpointPoller {
@@ -211,18 +217,18 @@ export class CheckpointPoller {
   ) {}
 
   /** Of all generations of one read model. A look is shared by all who ask meanwhile. @throws Unavailable */
-  async of(readModel: string): Promise<readonly CheckpointDocument[]> {
+  async checkpointsOf(readModel: string): Promise<readonly CheckpointDocument[]> {
     this.looking ??= this.look().finally(() => (this.looking = undefined));
     return (await this.looking).filter(({ subscriber }) => subscriber === readModel);
   }
 
   /** Resolves when whoever waits is to look again: for all at the same moment, so that they share the look. */
   nextPoll(): Promise<void> {
-    return (this.pausing ??= pause(POLL_MS).finally(() => (this.pausing = undefined)));
+    return (this.pausing ??= pause(POLL_INTERVAL_MS).finally(() => (this.pausing = undefined)));
   }
 
   private async look(): Promise<readonly CheckpointDocument[]> {
     const documents = await this.collections.open<CheckpointDocument>(CHECKPOINTS);
-    return documents.find({ filter: { subscriber: { in: this.readModels } }, limit: CHECKPOINTS_AT_MOST });
+    return documents.find({ filter: { subscriber: { in: this.readModels } }, limit: MAX_CHECKPOINTS });
   }
 }

@@ -1,7 +1,7 @@
 import type { Scope, Timestamp } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, DocumentStore, Filter, IndexSpec, Position } from '@tracking/ports';
 import type { ShipmentEvent } from '@tracking/shipments-domain';
-import type { Place } from '@tracking/subscriptions';
+import type { HandledPosition } from '@tracking/subscriptions';
 
 /** Values of the sort fields of a row, in their order; null sorts behind all others. */
 export type SortValues = readonly (string | number | null)[];
@@ -25,7 +25,7 @@ export interface ProjectedEvent {
   readonly stream: string;
   readonly position: Position;
   /** Set if its stream was parked when its turn came: where readers come to it, instead of at its position. */
-  readonly place?: Place | undefined;
+  readonly place?: HandledPosition | undefined;
   /** The stream's, from its first event; undefined in models that do not ask for it. */
   readonly scope: Scope | undefined;
   readonly event: ShipmentEvent;
@@ -66,7 +66,7 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
 }
 
 /** The collection of one generation of a read model. @param version of the read model that makes it */
-export function rowsOf(model: ReadModel, generation: number, version = model.version): CollectionSpec {
+export function rowsCollection(model: ReadModel, generation: number, version = model.version): CollectionSpec {
   const indexes = model.formerIndexes?.[version] ?? model.indexes;
   return { name: `${model.name}.g${generation}`, indexes, durability: 'derived' };
 }
@@ -81,12 +81,12 @@ export function generationOf(model: ReadModel, collectionName: string): number |
 export const SCOPE_FIELDS = ['workspace_id', 'environment'] as const;
 
 /** The scope alone, also of something that has more fields. */
-export function scopeOf({ workspace_id, environment }: Scope): Scope {
+export function pickScope({ workspace_id, environment }: Scope): Scope {
   return { workspace_id, environment };
 }
 
-export function inScope(scope: Scope): Filter {
-  return { ...scopeOf(scope) };
+export function scopeFilter(scope: Scope): Filter {
+  return { ...pickScope(scope) };
 }
 
 /** Collections opened once, at first use: a store that is not up yet delays the first use, never the start. */

@@ -13,10 +13,17 @@ import {
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
-import { describe, ParkedStreams, partition, type Place, positionOf, type RetryOutcome } from '@tracking/subscriptions';
+import {
+  describeError,
+  ParkedStreams,
+  partition,
+  type HandledPosition,
+  logPositionOf,
+  type RetryOutcome,
+} from '@tracking/subscriptions';
 import { ProjectionMetrics, StreamScopes } from './batch-projector.ts';
 import { Generations } from './generations.ts';
-import { Lifecycle, type LifecycleParts } from './lifecycle.ts';
+import { Lifecycle, type LifecycleOptions } from './lifecycle.ts';
 import { CheckpointPoller } from './projection-progress.ts';
 import { EventSweeper } from './published-events/published-event-rows.ts';
 import { Collections, type ReadModelRow } from './read-model.ts';
@@ -84,7 +91,7 @@ export interface ReadModelProgress {
    */
   reached(model: ReadModelName, position: Position, timeoutMs: number): Promise<boolean>;
   /** Everything up to here is in what is queried; undefined before the first event. @throws Unavailable */
-  place(model: ReadModelName): Promise<Place | undefined>;
+  place(model: ReadModelName): Promise<HandledPosition | undefined>;
 }
 
 /** All read models in one process: their queries and, where it projects, their projections. */
@@ -117,7 +124,7 @@ export class ReadModels {
     this.queries = queries;
     this.progress = {
       reached: (model, position, timeoutMs) => rows[model].progress.reached(position, timeoutMs),
-      place: (model) => rows[model].progress.currentPlace(),
+      place: (model) => rows[model].progress.currentHandledPosition(),
     };
     this.lifecycles = new Map(options.project === false ? [] : this.projecting(options, shared));
     this.parkedStreams = new ParkedStreams(documentStore, (name) => this.lifecycles.get(name)?.retryParked());
@@ -181,7 +188,7 @@ export class ReadModels {
   }
 
   /** A digest of what is queried, to compare with that of a rebuild. @throws UnknownReadModel, Unavailable */
-  async digest(name: string): Promise<Digest> {
+  async digest(name: string): Promise<RowDigest> {
     const active = this.rows[this.known(name)];
     return digest(await active.rows(), active.progress.generation ?? 0);
   }
@@ -196,7 +203,7 @@ export class ReadModels {
 
   private *projecting(
     options: ReadModelsOptions,
-    shared: Pick<LifecycleParts, 'partitions' | 'collections' | 'generations' | 'graceMs'>,
+    shared: Pick<LifecycleOptions, 'partitions' | 'collections' | 'generations' | 'graceMs'>,
   ): Iterable<[string, Lifecycle]> {
     const cachedRows = Math.ceil((options.cachedRows ?? 10_000) / shared.partitions.length);
     const metrics = new ProjectionMetrics(options.metrics);
@@ -214,7 +221,7 @@ export class ReadModels {
     const countRetry = retryCounter(metrics);
     const onFailure = (error: unknown) => {
       countRetry('finding read models');
-      logger.warn({ error: describe(error) }, 'read models wait for their store');
+      logger.warn({ error: describeError(error) }, 'read models wait for their store');
     };
     // Rejects when this process stops: nobody waits any more.
     await retry(() => this.rows[name].refresh(), { signal: this.stopping.signal, onFailure }).catch(() => undefined);
@@ -223,10 +230,10 @@ export class ReadModels {
   private async state(name: ReadModelName, head: Position | undefined): Promise<ReadModelState> {
     const active = this.rows[name];
     const pointer = await active.refresh();
-    const place = await active.progress.currentPlace();
-    const position = place === undefined ? null : positionOf(place);
+    const place = await active.progress.currentHandledPosition();
+    const position = place === undefined ? null : logPositionOf(place);
     const { building } = pointer;
-    const made = building === null ? undefined : await active.leastPosition(building);
+    const made = building === null ? undefined : await active.minPosition(building);
     return {
       name,
       generation: active.progress.generation ?? pointer.active,
@@ -244,9 +251,9 @@ export class ReadModels {
   }
 }
 
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
-export interface Digest {
+export interface RowDigest {
   readonly generation: number;
   readonly rows: number;
   /** SHA-256, in hex, over all rows in the order of their ids, members of objects in the order of their names. */
@@ -254,21 +261,21 @@ export interface Digest {
 }
 
 /** Equal for equal content, whatever engine or generation holds it. Only of use while nothing is written. */
-async function digest(rows: Collection<ReadModelRow>, generation: number): Promise<Digest> {
+async function digest(rows: Collection<ReadModelRow>, generation: number): Promise<RowDigest> {
   const hash = createHash('sha256');
   let count = 0;
   let after: readonly string[] | undefined;
   for (;;) {
-    const page = await rows.find({ filter: {}, sort: { fields: ['id'] }, limit: PAGE, ...(after && { after }) });
-    for (const row of page) hash.update(`${canonical(row)}\n`);
+    const page = await rows.find({ filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...(after && { after }) });
+    for (const row of page) hash.update(`${toCanonicalJson(row)}\n`);
     count += page.length;
     const last = page[page.length - 1];
-    if (page.length < PAGE || !last) return { generation, rows: count, sha256: hash.digest('hex') };
+    if (page.length < PAGE_SIZE || !last) return { generation, rows: count, sha256: hash.digest('hex') };
     after = [last.id];
   }
 }
 
-function canonical(value: unknown): string {
+function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));

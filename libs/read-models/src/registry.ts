@@ -1,4 +1,4 @@
-import { ActiveRows, type ActiveRowsParts } from './active-rows.ts';
+import { ActiveRows, type ActiveRowsOptions } from './active-rows.ts';
 import { DeadlineQueries, deadlinesModel } from './deadlines.ts';
 import { DocumentQueries, documentsModel } from './documents.ts';
 import { ExceptionQueries, exceptionsModel } from './exceptions.ts';
@@ -19,11 +19,11 @@ const READ_MODELS = [
   readModel(deadlinesModel, DeadlineQueries),
 ] as const;
 
-type Registered = (typeof READ_MODELS)[number];
-export type ReadModelName = Registered['name'];
+type RegisteredReadModel = (typeof READ_MODELS)[number];
+export type ReadModelName = RegisteredReadModel['name'];
 
 /** The queries of each read model, by its name. */
-export type ReadModelQueries = { readonly [R in Registered as R['name']]: ReturnType<R['open']>['queries'] };
+export type ReadModelQueries = { readonly [R in RegisteredReadModel as R['name']]: ReturnType<R['open']>['queries'] };
 
 export const READ_MODEL_NAMES: readonly ReadModelName[] = READ_MODELS.map(({ name }) => name);
 
@@ -32,7 +32,7 @@ export interface OpenReadModels {
   readonly queries: ReadModelQueries;
 }
 
-export function openReadModels(parts: ActiveRowsParts): OpenReadModels {
+export function openReadModels(parts: ActiveRowsOptions): OpenReadModels {
   const opened = READ_MODELS.map(({ name, open }) => ({ name, ...open(parts) }));
   const byName = <T>(of: (each: (typeof opened)[number]) => T) =>
     Object.fromEntries(opened.map((each) => [each.name, of(each)]));
@@ -46,7 +46,7 @@ function readModel<R extends ReadModelRow, N extends string, Q>(
   model: ReadModel<R, N>,
   Queries: new (rows: ActiveRows<R>) => Q,
 ) {
-  const open = (parts: ActiveRowsParts) => {
+  const open = (parts: ActiveRowsOptions) => {
     const rows = new ActiveRows(model, parts);
     return { rows, queries: new Queries(rows) };
   };

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Filter, ScannedStretch } from '@tracking/ports';
-import { type ListPart, walked } from './walked-ranges.ts';
+import type { Filter, ScanResult } from '@tracking/ports';
+import { type ListPart, walkRanges } from './walked-ranges.ts';
 
 interface Row {
   readonly id: string;
@@ -12,7 +12,7 @@ describe('a page merged from several ranges', () => {
   it('has a row that goes on to the next status while the ranges are read', async () => {
     const rows = new Map<string, Row>([['one', { id: 'one', at: '1', status: 'open' }]]);
     let looks = 0;
-    const scan = async ({ filter }: { readonly filter: Filter }): Promise<ScannedStretch<Row>> => {
+    const scan = async ({ filter }: { readonly filter: Filter }): Promise<ScanResult<Row>> => {
       looks += 1;
       // The first look is the slowest of those that are under way.
       if (looks === 1) for (let turns = 0; turns < 5; turns += 1) await setImmediate();
@@ -25,9 +25,9 @@ describe('a page merged from several ranges', () => {
       filters: [{ status: 'open' }, { status: 'acknowledged' }],
       sort: { fields: ['at', 'id'] },
       after: undefined,
-      place: (values) => values.map(String),
+      toSortValues: (values) => values.map(String),
     };
-    const page = await walked<Row>({ scan: scan as never }, part, 10, { visit: 100, stretches: 2, bytes: 1_000 });
+    const page = await walkRanges<Row>({ scan: scan as never }, part, 10, { visit: 100, stretches: 2, bytes: 1_000 });
     expect(page.documents.map(({ id }) => id)).toEqual(['one']);
   });
 });

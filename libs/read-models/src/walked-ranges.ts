@@ -1,4 +1,4 @@
-import type { Collection, Document, Filter, Query, Scalar, ScannedStretch } from '@tracking/ports';
+import type { Collection, Document, Filter, Query, Scalar, ScanResult } from '@tracking/ports';
 import type { SortValues } from './read-model.ts';
 
 /** A part of a list: ranges of one index, each in its order. No row is in two of them. */
@@ -10,7 +10,7 @@ export interface ListPart {
   /** Where to go on; undefined at the beginning of the part. */
   readonly after: readonly Scalar[] | undefined;
   /** The place of an entry in the whole list, by its sort values in this part. */
-  readonly place: (values: readonly Scalar[]) => SortValues;
+  readonly toSortValues: (values: readonly Scalar[]) => SortValues;
 }
 
 export interface RowPage<R> {
@@ -22,11 +22,11 @@ export interface RowPage<R> {
 /** Most bytes of JSON in one page, whatever `limit` allows. */
 export const PAGE_BYTES = 8 * 1_048_576;
 /** The least share of these bytes that one of many ranges may read, so that pages of large documents make progress. */
-const LEAST_SHARE = 1 / 8;
+const MIN_BYTE_SHARE = 1 / 8;
 
 /** Share of the bytes of a page that each of several ranges may read. */
-function shareOf(bytes: number, ranges: number): number {
-  return bytes * Math.max(LEAST_SHARE, 1 / ranges);
+function byteShare(bytes: number, ranges: number): number {
+  return bytes * Math.max(MIN_BYTE_SHARE, 1 / ranges);
 }
 
 /** What a part of a page may cost. */
@@ -42,10 +42,10 @@ export interface WalkBounds {
  * One page of a list of several parts, one behind the other. Where a part is not read to its end, the page holds what was
  * found so far, and the next one goes on from where it stopped.
  */
-export async function pageOfParts<R extends Document>(
+export async function readPageOfParts<R extends Document>(
   parts: readonly ListPart[],
   limit: number,
-  read: (part: ListPart, wanted: number) => Promise<ScannedStretch<R>>,
+  read: (part: ListPart, wanted: number) => Promise<ScanResult<R>>,
 ): Promise<RowPage<R>> {
   const found: { readonly row: R; readonly part: ListPart }[] = [];
   const rows = () => found.slice(0, limit).map(({ row }) => row);
@@ -55,31 +55,31 @@ export async function pageOfParts<R extends Document>(
     for (const row of documents) found.push({ row, part });
     const last = found[limit - 1];
     if (found.length > limit && last !== undefined) {
-      return { rows: rows(), next: last.part.place(valuesOf(last.row, last.part)) };
+      return { rows: rows(), next: last.part.toSortValues(sortValuesOf(last.row, last.part)) };
     }
-    if (next !== undefined) return { rows: rows(), next: part.place(next) };
+    if (next !== undefined) return { rows: rows(), next: part.toSortValues(next) };
   }
   return { rows: rows(), next: undefined };
 }
 
 /** As many as are wanted, or as far as the bounds reach. */
-export async function walked<R extends Document>(
+export async function walkRanges<R extends Document>(
   rows: Pick<Collection<R>, 'scan'>,
   part: ListPart,
   wanted: number,
   bounds: WalkBounds,
-): Promise<ScannedStretch<R>> {
+): Promise<ScanResult<R>> {
   let documents: readonly R[] = [];
   let { after } = part;
   const visit = Math.ceil(bounds.visit / part.filters.length);
-  const maxBytes = shareOf(bounds.bytes, part.filters.length);
+  const maxBytes = byteShare(bounds.bytes, part.filters.length);
   for (let stretch = 0; stretch < bounds.stretches; stretch += 1) {
     const rest = { ...part, after };
-    const scans = await statusByStatus(part.filters, (filter) =>
-      rows.scan({ ...queryOf(rest, filter, wanted - documents.length), visit, maxBytes }),
+    const scans = await readStatusByStatus(part.filters, (filter) =>
+      rows.scan({ ...toQuery(rest, filter, wanted - documents.length), visit, maxBytes }),
     );
-    const merged = mergedOf(scans, part);
-    documents = different([...documents, ...merged.documents]);
+    const merged = mergeScans(scans, part);
+    documents = uniqueById([...documents, ...merged.documents]);
     after = merged.next;
     if (after === undefined || documents.length >= wanted || scans.some(({ isCut }) => isCut)) break;
   }
@@ -90,7 +90,7 @@ export async function walked<R extends Document>(
  * Reads ranges of the same status side by side, and one status after another: a row that moves to the next status
  * while ranges are read is then found in one of them.
  */
-async function statusByStatus<T>(
+async function readStatusByStatus<T>(
   filters: readonly Filter[],
   read: (filter: Filter) => Promise<T>,
 ): Promise<readonly T[]> {
@@ -108,54 +108,58 @@ async function statusByStatus<T>(
  * All rows of the ranges, in the order of the part: they are few enough to read at once.
  * Ends where a range was cut because its rows are large.
  */
-export async function sorted<R extends Document>(
+export async function readSortedRanges<R extends Document>(
   rows: Pick<Collection<R>, 'findWithin'>,
   part: ListPart,
   limit: number,
   bytes: number,
-): Promise<ScannedStretch<R>> {
-  const maxBytes = shareOf(bytes, part.filters.length);
-  const found = await statusByStatus(part.filters, (filter) => rows.findWithin(queryOf(part, filter, limit), maxBytes));
+): Promise<ScanResult<R>> {
+  const maxBytes = byteShare(bytes, part.filters.length);
+  const found = await readStatusByStatus(part.filters, (filter) =>
+    rows.findWithin(toQuery(part, filter, limit), maxBytes),
+  );
   const stretches = found.map(({ documents, isCut }) => {
     const last = documents.at(-1);
-    return { documents, next: isCut && last !== undefined ? valuesOf(last, part) : undefined };
+    return { documents, next: isCut && last !== undefined ? sortValuesOf(last, part) : undefined };
   });
-  const { documents, next } = mergedOf(stretches, part);
+  const { documents, next } = mergeScans(stretches, part);
   return { documents: documents.slice(0, limit), next };
 }
 
 /** Of one range. */
-function queryOf({ index, sort, after }: ListPart, filter: Filter, limit: number) {
+function toQuery({ index, sort, after }: ListPart, filter: Filter, limit: number) {
   return { index, filter, sort, limit, ...(after !== undefined && { after }) };
 }
 
 /** Of several ranges side by side: as far as all of them were looked at. */
-function mergedOf<R extends Document>(stretches: readonly ScannedStretch<R>[], part: ListPart): ScannedStretch<R> {
+function mergeScans<R extends Document>(stretches: readonly ScanResult<R>[], part: ListPart): ScanResult<R> {
   const places = stretches.flatMap(({ next }) => (next === undefined ? [] : [next]));
-  const [next] = places.sort((one, other) => compare(one, other, part));
+  const [next] = places.sort((one, other) => compareSortValues(one, other, part));
   const documents = stretches
     .flatMap((stretch) => stretch.documents)
-    .filter((row) => next === undefined || compare(valuesOf(row, part), next, part) <= 0);
-  return { documents: inOrderOf(part, documents), next };
+    .filter((row) => next === undefined || compareSortValues(sortValuesOf(row, part), next, part) <= 0);
+  return { documents: sortRows(part, documents), next };
 }
 
 /** Each row once, in the order of the part. */
-function inOrderOf<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
-  return different(rows).sort((one, other) => compare(valuesOf(one, part), valuesOf(other, part), part));
+function sortRows<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
+  return uniqueById(rows).sort((one, other) =>
+    compareSortValues(sortValuesOf(one, part), sortValuesOf(other, part), part),
+  );
 }
 
 /** A row that is written while ranges are looked at may be found in two, or again further on. */
-function different<R extends Document>(rows: readonly R[]): R[] {
+function uniqueById<R extends Document>(rows: readonly R[]): R[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
-function valuesOf(row: Document, { sort }: ListPart): readonly Scalar[] {
+function sortValuesOf(row: Document, { sort }: ListPart): readonly Scalar[] {
   const fields = row as Document & Readonly<Record<string, Scalar>>;
   return sort.fields.map((field) => fields[field] ?? null);
 }
 
 /** Text of times and ids only: all of it is ASCII. */
-function compare(one: readonly Scalar[], other: readonly Scalar[], { sort }: ListPart): number {
+function compareSortValues(one: readonly Scalar[], other: readonly Scalar[], { sort }: ListPart): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   if (at < 0) return 0;
   const isBefore = String(one[at]) < String(other[at]);

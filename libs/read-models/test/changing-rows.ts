@@ -1,7 +1,7 @@
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import type { SortValues } from '../src/read-model.ts';
-import type { ListBounds, Listed } from '../src/shipments/list-plan.ts';
+import type { ListBounds, ListSource } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
@@ -84,7 +84,7 @@ export class ChangingRows {
     throw new Error('the list does not end');
   }
 
-  private looking(): Listed['rows'] {
+  private looking(): ListSource['rows'] {
     const { rows } = this;
     return {
       findWithin: (query, maxBytes) =>

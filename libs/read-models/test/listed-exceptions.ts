@@ -6,7 +6,7 @@ import {
   ExceptionQueries,
   type ExceptionRow,
   type ExceptionSort,
-  NOBODY,
+  UNASSIGNED,
 } from '../src/exceptions.ts';
 import type { SortValues } from '../src/read-model.ts';
 import type { WalkBounds } from '../src/walked-ranges.ts';
@@ -30,7 +30,7 @@ export function listedException(n: number, random: () => number): ShipmentExcept
 
 export function exceptionRow(of: ShipmentException, scope: Scope = ACME): ExceptionRow {
   const { id, shipment_id, status, type, severity, opened_at } = of;
-  const assignee = of.assignee ?? NOBODY;
+  const assignee = of.assignee ?? UNASSIGNED;
   return { ...scope, id, exception: of, revision: 1, shipment_id, status, type, severity, assignee, opened_at };
 }
 

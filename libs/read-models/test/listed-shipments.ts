@@ -1,6 +1,6 @@
 import { MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
-import type { ListBounds, Listed } from '../src/shipments/list-plan.ts';
+import type { ListBounds, ListSource } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
@@ -199,7 +199,7 @@ export function inOrder(records: readonly ShipmentRecord[], { field, descending 
 
 /** A list read to its end, page by page; each page with what it cost. */
 export async function readThrough(
-  rows: Listed['rows'],
+  rows: ListSource['rows'],
   query: { readonly filter: ShipmentListFilter; readonly order: ShipmentOrder; readonly limit: number },
   bounds?: ListBounds,
   onPage: () => void = () => undefined,

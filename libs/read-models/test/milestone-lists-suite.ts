@@ -4,10 +4,10 @@ import {
   type MilestoneListQuery,
   type MilestoneRow,
   milestonesModel,
-  pageOfMilestones,
-  TIMELINE,
+  readMilestonePage,
+  TIMELINE_FIELDS,
 } from '../src/milestones.ts';
-import { type SortValues, rowsOf } from '../src/read-model.ts';
+import { type SortValues, rowsCollection } from '../src/read-model.ts';
 import { ACME, OTHER } from './shipment-events.ts';
 
 const SHIPMENT = 'shp_ours';
@@ -56,7 +56,7 @@ const QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].flatMap((cla
 export function milestoneListsSuite(open: () => DocumentStore): void {
   let rows: Collection<MilestoneRow>;
   beforeAll(async () => {
-    rows = await open().collection<MilestoneRow>(rowsOf(milestonesModel, 1));
+    rows = await open().collection<MilestoneRow>(rowsCollection(milestonesModel, 1));
     await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
@@ -68,7 +68,7 @@ export function milestoneListsSuite(open: () => DocumentStore): void {
   async function readThrough(query: Asked): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await pageOfMilestones(rows, ACME, SHIPMENT, { ...query, limit: 20, after });
+      const { items, next } = await readMilestonePage(rows, ACME, SHIPMENT, { ...query, limit: 20, after });
       ids.push(...items.map(({ id }) => id));
       if (!next) return ids;
       after = next;
@@ -88,5 +88,5 @@ function isAskedFor(row: MilestoneRow, query: Asked): boolean {
 }
 
 function keyOf(row: MilestoneRow): string {
-  return TIMELINE.map((field) => String(row[field]).padStart(4, '0')).join(' ');
+  return TIMELINE_FIELDS.map((field) => String(row[field]).padStart(4, '0')).join(' ');
 }

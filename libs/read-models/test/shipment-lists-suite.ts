@@ -1,6 +1,6 @@
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { rounds } from '@tracking/testing';
-import { rowsOf } from '../src/read-model.ts';
+import { rowsCollection } from '../src/read-model.ts';
 import type { ListBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { type ShipmentRow, shipmentsModel } from '../src/shipments/shipment-rows.ts';
@@ -64,7 +64,7 @@ const EVERY = ORDERS.length / rounds(ORDERS.length);
 export function shipmentListsSuite(open: () => DocumentStore): void {
   let rows: Collection<ShipmentRow>;
   beforeAll(async () => {
-    rows = await open().collection<ShipmentRow>(rowsOf(shipmentsModel, 1));
+    rows = await open().collection<ShipmentRow>(rowsCollection(shipmentsModel, 1));
     await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
@@ -94,7 +94,10 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
   describe('while others are changed, made and deleted, between pages and between stretches', () => {
     let changing: ChangingRows;
     beforeAll(async () => {
-      changing = new ChangingRows(await open().collection<ShipmentRow>(rowsOf(shipmentsModel, 2)), numbersFrom(11));
+      changing = new ChangingRows(
+        await open().collection<ShipmentRow>(rowsCollection(shipmentsModel, 2)),
+        numbersFrom(11),
+      );
       await changing.fill(240);
     });
 

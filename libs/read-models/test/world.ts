@@ -2,7 +2,7 @@ import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
-import type { LifecycleParts } from '../src/lifecycle.ts';
+import type { LifecycleOptions } from '../src/lifecycle.ts';
 import { StreamScopes } from '../src/batch-projector.ts';
 import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
@@ -37,7 +37,7 @@ export class World {
     return new InProcessLeases(this.incarnation);
   }
 
-  parts(): ReadModelsOptions & Pick<LifecycleParts, 'scopes'> {
+  parts(): ReadModelsOptions & Pick<LifecycleOptions, 'scopes'> {
     const { eventStore, documentStore, leases } = this.engine;
     const scopes = new StreamScopes(eventStore);
     return {

@@ -4,8 +4,8 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
-import { CatchUpSubscription, type CatchUpSubscriptionParts } from './catch-up-subscription.ts';
-import { type CheckpointDocument, CHECKPOINTS, placeOf, positionOf } from './checkpoint.ts';
+import { CatchUpSubscription, type CatchUpSubscriptionOptions } from './catch-up-subscription.ts';
+import { type CheckpointDocument, CHECKPOINTS, handledPositionOf, logPositionOf } from './checkpoint.ts';
 import { type HandledEvent, partition } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
@@ -30,17 +30,17 @@ describe('a subscriber', () => {
     engine.eventStore.append(stream, 'no_stream', [
       { id: randomUUID(), type: 'happened', data: {}, metadata: { recorded_at: new Date(recordedAt).toISOString() } },
     ]);
-  function start(parts: Partial<CatchUpSubscriptionParts> = {}): CatchUpSubscription {
+  function start(parts: Partial<CatchUpSubscriptionOptions> = {}): CatchUpSubscription {
     const subscription = new CatchUpSubscription({
       subscriber: { name: 'tester', generation: 1 },
       partitions: [partition(['thing-'])],
-      begin: () => Promise.resolve({ handle: () => Promise.resolve([]) }),
+      createHandler: () => Promise.resolve({ handle: () => Promise.resolve([]) }),
       eventStore: engine.eventStore,
       documentStore: engine.documentStore,
       leases: engine.leases,
       logger: silentLogger,
       clock: () => new Date(),
-      metrics: { handled: () => undefined, failed: () => undefined },
+      metrics: { recordBatch: () => undefined, recordFailure: () => undefined },
       pollMs: POLL_MS,
       ...parts,
     });
@@ -80,9 +80,9 @@ describe('a subscriber', () => {
     };
     const gatherMs = 3_600_000;
     const subscription = start({
-      begin: () => Promise.resolve({ handle }),
+      createHandler: () => Promise.resolve({ handle }),
       eventStore: storeThat({ catchUp }),
-      gatherMs,
+      batchingDelayMs: gatherMs,
     });
     await eventually(() => expect(handled.length).toBeGreaterThanOrEqual(goesOn ? 3 : 1), DEADLINE);
     await subscription.stop();
@@ -102,26 +102,29 @@ describe('a subscriber', () => {
       const [checkpoint] = await (
         await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS)
       ).find({ filter: {}, limit: 1 });
-      return checkpoint && placeOf(checkpoint);
+      return checkpoint && handledPositionOf(checkpoint);
     };
     faulty = 'thing-1';
     await append('thing-1');
-    const first = start({ begin });
+    const first = start({ createHandler: begin });
     await eventually(() => expect(first.parkedCount()).toBe(1), DEADLINE);
     await first.stop();
 
     faulty = undefined;
     const { position } = await append('thing-2');
-    const second = start({ begin });
+    const second = start({ createHandler: begin });
     await eventually(() => expect(handled.map(({ stream }) => stream)).toEqual(['thing-2', 'thing-1']), DEADLINE);
     const [, late] = handled;
-    expect([positionOf(late?.place ?? ''), (late?.place ?? '') > position]).toEqual([position, true]);
+    expect([logPositionOf(late?.handledPosition ?? ''), (late?.handledPosition ?? '') > position]).toEqual([
+      position,
+      true,
+    ]);
     await second.stop();
-    expect(await stored()).toBe(late?.place);
+    expect(await stored()).toBe(late?.handledPosition);
 
     const next = await append('thing-3');
-    expect((late?.place ?? '') < next.position).toBe(true);
-    const third = start({ begin });
+    expect((late?.handledPosition ?? '') < next.position).toBe(true);
+    const third = start({ createHandler: begin });
     await eventually(() => expect(handled).toHaveLength(3), DEADLINE);
     await third.stop();
     expect(await stored()).toBe(next.position);
@@ -149,7 +152,7 @@ describe('a subscriber', () => {
     await engine.eventStore.append('thing-1', 'no_stream', events);
     for (const next of [0, 40, COUNT]) {
       faultyFrom = next;
-      const subscription = start({ begin });
+      const subscription = start({ createHandler: begin });
       await eventually(() => expect(handled).toHaveLength(next), DEADLINE);
       await eventually(() => expect(subscription.parkedCount()).toBe(next < COUNT ? 1 : 0), DEADLINE);
       await subscription.stop();
@@ -182,7 +185,7 @@ describe('a subscriber', () => {
     const handle = (_: readonly StoredEvent[], ending: AbortSignal) =>
       Promise.race([gate.promise, once(ending, 'abort')]).then(() => []);
     await append(undefined, now - 3_600_000);
-    const working = start({ begin: () => Promise.resolve({ handle }), clock: () => new Date(now) });
+    const working = start({ createHandler: () => Promise.resolve({ handle }), clock: () => new Date(now) });
     await eventually(() => expect(working.lagMs()).toBe(3_600_000), DEADLINE);
     gate.resolve();
     await ends(working);
@@ -197,10 +200,10 @@ describe('a subscriber', () => {
     };
     const completed: string[] = [];
     const listener = {
-      held: () => undefined,
-      advanced: () => undefined,
-      completed: (key: string) => void completed.push(key),
-      released: () => undefined,
+      onAcquired: () => undefined,
+      onAdvanced: () => undefined,
+      onCompleted: (key: string) => void completed.push(key),
+      onReleased: () => undefined,
     };
     start({ eventStore: storeThat({ catchUp }), listener });
     await eventually(() => expect(completed).toEqual(['thing-']), DEADLINE);
@@ -215,7 +218,7 @@ describe('a subscriber', () => {
     let isAway = true;
     const handle = () => (isAway ? Promise.reject(new Unavailable('engine', 'away')) : Promise.resolve([]));
     await working.stop();
-    start({ begin: () => Promise.resolve({ handle }) });
+    start({ createHandler: () => Promise.resolve({ handle }) });
     await idle.stop();
     const watching = start();
     await append();

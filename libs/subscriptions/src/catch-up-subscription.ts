@@ -1,16 +1,16 @@
 import type { Position } from '@tracking/ports';
 import { type CheckpointDocument, checkpointId, CHECKPOINTS } from './checkpoint.ts';
-import { describe, PARKED, type ParkedStream } from './parked-streams.ts';
-import { PartitionRunner, type RunnerParts } from './partition-runner.ts';
+import { describeError, PARKED, type ParkedStream } from './parked-streams.ts';
+import { PartitionRunner, type PartitionRunnerOptions } from './partition-runner.ts';
 import type { Partition } from './subscriber.ts';
 
 const POLL_MS = 1_000;
 const RETRY_BATCH_SIZE = 100;
 /** After so long without an observation the lag is unknown, and grows from the last one. */
 const OBSERVATION_VALID_MS = 5_000;
-const MAX_HEADS = 1_000;
+const MAX_OBSERVED_HEADS = 1_000;
 
-export interface CatchUpSubscriptionParts extends RunnerParts {
+export interface CatchUpSubscriptionOptions extends PartitionRunnerOptions {
   /** The same in every process; together all streams, none twice. */
   readonly partitions: readonly Partition[];
   /** How often other processes' requests and progress are looked at; each second by default. */
@@ -25,7 +25,7 @@ export class CatchUpSubscription {
   private measuring: Promise<void> | undefined;
   private readonly lag = new Lag();
 
-  constructor(private readonly parts: CatchUpSubscriptionParts) {
+  constructor(private readonly parts: CatchUpSubscriptionOptions) {
     this.runners = parts.partitions.map((partition) => new PartitionRunner(parts, partition));
   }
 
@@ -50,7 +50,7 @@ export class CatchUpSubscription {
    */
   lagMs(): number {
     // This process knows its own progress before its checkpoints are stored.
-    this.lag.reached(leastOf(this.here()));
+    this.lag.reached(minPosition(this.localPositions()));
     return Math.max(this.lag.ms(), ...this.runners.map((runner) => runner.lagMs()));
   }
 
@@ -72,25 +72,25 @@ export class CatchUpSubscription {
     const at = performance.now();
     try {
       const head = await this.parts.eventStore.head();
-      this.lag.observe(at, head, await this.done());
+      this.lag.observe(at, head, await this.handledPosition());
     } catch (error) {
       this.parts.logger.debug(
-        { ...this.parts.subscriber, error: describe(error) },
+        { ...this.parts.subscriber, error: describeError(error) },
         'the lag could not be measured; trying again',
       );
     }
   }
 
   /** Everything up to here is done, here or elsewhere; undefined where some partition has done nothing. */
-  private async done(): Promise<Position | undefined> {
-    return leastOf(this.here()) ?? leastOf(await this.stored());
+  private async handledPosition(): Promise<Position | undefined> {
+    return minPosition(this.localPositions()) ?? minPosition(await this.storedPositions());
   }
 
-  private here(): readonly (Position | undefined)[] {
+  private localPositions(): readonly (Position | undefined)[] {
     return this.runners.map((runner) => runner.position);
   }
 
-  private async stored(): Promise<readonly (Position | undefined)[]> {
+  private async storedPositions(): Promise<readonly (Position | undefined)[]> {
     const { subscriber, documentStore, partitions } = this.parts;
     const { name, generation } = subscriber;
     const documents = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
@@ -110,14 +110,14 @@ export class CatchUpSubscription {
       const requested = await documents.find({ filter, limit: RETRY_BATCH_SIZE });
       if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retry(requested)));
     } catch (error) {
-      metrics.failed();
-      logger.warn({ subscriber: name, error: describe(error) }, 'parked streams could not be read; trying again');
+      metrics.recordFailure();
+      logger.warn({ subscriber: name, error: describeError(error) }, 'parked streams could not be read; trying again');
     }
   }
 }
 
 /** Undefined where one of them is. */
-function leastOf(positions: readonly (Position | undefined)[]): Position | undefined {
+function minPosition(positions: readonly (Position | undefined)[]): Position | undefined {
   return positions.includes(undefined) ? undefined : positions.toSorted()[0];
 }
 
@@ -144,7 +144,7 @@ export class Lag {
     this.observedAt = at;
     const last = this.heads.at(-1)?.position;
     if (head !== undefined && (last === undefined || head > last)) this.heads.push({ position: head, at });
-    if (this.heads.length > MAX_HEADS) this.heads = this.heads.filter((_, index) => index % 2 === 0);
+    if (this.heads.length > MAX_OBSERVED_HEADS) this.heads = this.heads.filter((_, index) => index % 2 === 0);
     this.reached(done);
   }
 
@@ -156,7 +156,7 @@ export class Lag {
 
   ms(): number {
     const now = this.now();
-    const isKnown = now - this.observedAt <= OBSERVATION_VALID_MS;
-    return now - (this.heads[0]?.at ?? (isKnown ? now : this.observedAt));
+    const hasObservation = now - this.observedAt <= OBSERVATION_VALID_MS;
+    return now - (this.heads[0]?.at ?? (hasObservation ? now : this.observedAt));
   }
 }

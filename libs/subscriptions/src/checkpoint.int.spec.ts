@@ -2,7 +2,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, tempFolder } from '@tracking/testing';
-import { Checkpoint, type CheckpointDocument, CHECKPOINTS, placeOf, Superseded } from './checkpoint.ts';
+import { Checkpoint, type CheckpointDocument, CHECKPOINTS, handledPositionOf, Superseded } from './checkpoint.ts';
 
 const OF = { subscriber: 'shipments', generation: 1, partition: 'shipment-' };
 
@@ -77,15 +77,15 @@ describe('a checkpoint', () => {
   it('is at its position once a process of the version before has moved it past the late places', async () => {
     const checkpoint = await claim(1);
     await checkpoint.move('0001', true);
-    const late = checkpoint.nextPlace();
-    await checkpoint.moveToPlace(late);
-    expect((await claim(2)).place).toBe(late);
+    const late = checkpoint.nextLatePosition();
+    await checkpoint.moveToLatePosition(late);
+    expect((await claim(2)).handledPosition).toBe(late);
 
     const [stored] = await documents.find({ filter: {}, limit: 1 });
     const moved = { ...(stored as CheckpointDocument), position: '0002' };
     await documents.replace(moved);
-    expect(placeOf(moved)).toBe('0002');
-    expect((await claim(3)).place).toBe('0002');
+    expect(handledPositionOf(moved)).toBe('0002');
+    expect((await claim(3)).handledPosition).toBe('0002');
   });
 
   it('waits between writes, and writes the newest move when it is flushed', async () => {

@@ -10,7 +10,7 @@ export const CHECKPOINTS: CollectionSpec = {
 const SEPARATOR = '.';
 const EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const NUMBER_DIGITS = 10;
-const PAGE = 500;
+const DELETE_BATCH_SIZE = 500;
 
 /** How far one partition of one generation of a subscriber is. */
 export interface CheckpointDocument extends Document {
@@ -20,7 +20,7 @@ export interface CheckpointDocument extends Document {
   /** Everything up to here is done. */
   readonly position: Position | null;
   /** Last place given to events of parked streams that were handled since the position was reached; absent if none. */
-  readonly late?: Place;
+  readonly late?: HandledPosition;
   /** Whether everything that there was has once been done. */
   readonly complete: boolean;
   /** Epoch of the lease under which it was written. */
@@ -32,7 +32,10 @@ export function checkpointId(subscriber: string, generation: number, partition: 
 }
 
 /** Everything up to this place is done; undefined before the first event. */
-export function placeOf({ position, late }: Pick<CheckpointDocument, 'position' | 'late'>): Place | undefined {
+export function handledPositionOf({
+  position,
+  late,
+}: Pick<CheckpointDocument, 'position' | 'late'>): HandledPosition | undefined {
   // A process of the version before keeps `late` when it moves the position on.
   return late !== undefined && late > (position ?? '') ? late : (position ?? undefined);
 }
@@ -42,7 +45,7 @@ export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
 
-interface CheckpointWriting {
+interface CheckpointOptions {
   /** Ends the retries with an engine that does not answer. */
   readonly signal: AbortSignal;
   /** Told of every write that failed. */
@@ -59,21 +62,21 @@ interface CheckpointWriting {
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
   private written: Promise<void> | undefined;
-  private latePlaces = 0;
+  private lateCount = 0;
   private readonly lost = new AbortController();
   private readonly flushing = new AbortController();
 
   private constructor(
     private readonly documents: Collection<CheckpointDocument>,
     private document: CheckpointDocument,
-    private readonly writing: CheckpointWriting,
+    private readonly writing: CheckpointOptions,
   ) {}
 
   /** @throws Superseded, Unavailable */
   static async claim(
     documents: Collection<CheckpointDocument>,
     of: Pick<CheckpointDocument, 'subscriber' | 'generation' | 'partition' | 'epoch'>,
-    writing: CheckpointWriting,
+    writing: CheckpointOptions,
   ): Promise<Checkpoint> {
     const id = checkpointId(of.subscriber, of.generation, of.partition);
     await documents.insert({ id, ...of, position: null, complete: false });
@@ -87,8 +90,8 @@ export class Checkpoint {
   }
 
   /** Everything up to here is done. */
-  get place(): Place | undefined {
-    return placeOf(this.wanted ?? this.document);
+  get handledPosition(): HandledPosition | undefined {
+    return handledPositionOf(this.wanted ?? this.document);
   }
 
   get complete(): boolean {
@@ -106,21 +109,21 @@ export class Checkpoint {
    */
   move(position: Position | undefined, complete: boolean): Promise<void> {
     const { late: _, ...rest } = this.document;
-    return this.set({ ...rest, position: position ?? null, complete });
+    return this.requestWrite({ ...rest, position: position ?? null, complete });
   }
 
   /** A place behind everything that is done, for the next event of a parked stream. */
-  nextPlace(): Place {
-    this.latePlaces += 1;
-    return placeBehind(this.position ?? '', this.document.epoch, this.latePlaces);
+  nextLatePosition(): HandledPosition {
+    this.lateCount += 1;
+    return handledPositionAfter(this.position ?? '', this.document.epoch, this.lateCount);
   }
 
   /** Call it only when everything up to a place of `nextPlace` is done. Otherwise as `move`. */
-  moveToPlace(late: Place): Promise<void> {
-    return this.set({ ...(this.wanted ?? this.document), late });
+  moveToLatePosition(late: HandledPosition): Promise<void> {
+    return this.requestWrite({ ...(this.wanted ?? this.document), late });
   }
 
-  private set(document: CheckpointDocument): Promise<void> {
+  private requestWrite(document: CheckpointDocument): Promise<void> {
     if (this.lost.signal.aborted) return Promise.resolve();
     this.wanted = document;
     return (this.written ??= this.write());
@@ -134,7 +137,7 @@ export class Checkpoint {
 
   private async write(): Promise<void> {
     try {
-      while (this.wanted !== undefined && !this.lost.signal.aborted) await this.writeMove(this.wanted);
+      while (this.wanted !== undefined && !this.lost.signal.aborted) await this.writeNext(this.wanted);
     } catch {
       // The engine is away and the work ends: the next holder repeats what was done since the checkpoint.
     } finally {
@@ -143,7 +146,7 @@ export class Checkpoint {
     }
   }
 
-  private async writeMove(next: CheckpointDocument): Promise<void> {
+  private async writeNext(next: CheckpointDocument): Promise<void> {
     const { intervalMs = 0, signal } = this.writing;
     const write = () => this.documents.replace(next, { epoch: { lte: next.epoch } });
     if (!(await retry(write, this.writing))) return this.lost.abort();
@@ -158,27 +161,27 @@ export class Checkpoint {
  * stream gets a place behind everything that was handled before it, so that readers who are further by then still come to
  * it. Places compare as strings, among each other and with positions.
  */
-export type Place = string;
+export type HandledPosition = string;
 
 /**
  * A place behind the event at the position, and before the next position.
  * @param epoch of the lease: later holders get later places
  * @param number grows within the epoch
  */
-function placeBehind(position: Position, epoch: number, number: number): Place {
+function handledPositionAfter(position: Position, epoch: number, number: number): HandledPosition {
   const suffix = [String(epoch).padStart(EPOCH_DIGITS, '0'), String(number).padStart(NUMBER_DIGITS, '0')];
   return [position, ...suffix].join(SEPARATOR);
 }
 
 /** The last position of the log that is not behind the place. */
-export function positionOf(place: Place): Position {
+export function logPositionOf(place: HandledPosition): Position {
   const [position = place] = place.split(SEPARATOR, 1);
   return position;
 }
 
 /** A place that is not before any place behind the position, but before the next position. */
-export function endOf(position: Position): Place {
-  return `${positionOf(position)}${SEPARATOR}~`;
+export function lastHandledPositionOf(position: Position): HandledPosition {
+  return `${logPositionOf(position)}${SEPARATOR}~`;
 }
 
 /**
@@ -186,14 +189,14 @@ export function endOf(position: Position): Place {
  * @param spec of `CHECKPOINTS` or `PARKED`
  * @throws Unavailable
  */
-export async function forgetEarlier(
+export async function deleteEarlierGenerations(
   store: DocumentStore,
   spec: CollectionSpec,
   subscriber: string,
   generation: number,
 ): Promise<void> {
   const documents = await store.collection(spec);
-  const earlier = { filter: { subscriber, generation: { lt: generation } }, limit: PAGE };
+  const earlier = { filter: { subscriber, generation: { lt: generation } }, limit: DELETE_BATCH_SIZE };
   for (let found = await documents.find(earlier); found.length > 0; found = await documents.find(earlier)) {
     await documents.writeMany(found.map(({ id }) => ({ kind: 'delete', id })));
   }

@@ -2,11 +2,11 @@ export { CatchUpSubscription } from './catch-up-subscription.ts';
 export {
   CHECKPOINTS,
   type CheckpointDocument,
-  placeOf,
-  forgetEarlier,
-  type Place,
-  endOf,
-  positionOf,
+  handledPositionOf,
+  deleteEarlierGenerations,
+  type HandledPosition,
+  lastHandledPositionOf,
+  logPositionOf,
 } from './checkpoint.ts';
-export { PARKED, type ParkedStream, describe, ParkedStreams, type RetryOutcome } from './parked-streams.ts';
+export { PARKED, type ParkedStream, describeError, ParkedStreams, type RetryOutcome } from './parked-streams.ts';
 export * from './subscriber.ts';

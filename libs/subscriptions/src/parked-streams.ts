@@ -14,7 +14,7 @@ export const PARKED: CollectionSpec = {
 const MAX_LISTED = 1_000;
 const POLL_MS = 50;
 const RETRY_TIMEOUT_MS = 10_000;
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 /** A stream that waits, for one generation of one subscriber, because an event of it could not be handled. */
 export interface ParkedStream extends Document {
@@ -35,7 +35,7 @@ export interface ParkedStream extends Document {
 }
 
 /** The error's name and message: of programming and of the domain, never the event's data. */
-export function describe(error: unknown): string {
+export function describeError(error: unknown): string {
   return (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 300);
 }
 
@@ -84,39 +84,39 @@ export class ParkedStreams {
   }
 }
 
-type Holder = Pick<ParkedStream, 'subscriber' | 'generation' | 'partition'>;
+type PartitionRef = Pick<ParkedStream, 'subscriber' | 'generation' | 'partition'>;
 
 /** The parked streams of one partition, in memory as in the store. */
 export class ParkedPartition {
-  private readonly byStream = new Map<string, ParkedStream>();
+  private readonly parkedByStream = new Map<string, ParkedStream>();
 
   private constructor(
     private readonly documents: Collection<ParkedStream>,
-    private readonly of: Holder,
+    private readonly of: PartitionRef,
     private readonly clock: Clock,
   ) {}
 
   /** @throws Unavailable */
-  static async load(documents: Collection<ParkedStream>, of: Holder, clock: Clock): Promise<ParkedPartition> {
+  static async load(documents: Collection<ParkedStream>, of: PartitionRef, clock: Clock): Promise<ParkedPartition> {
     const parked = new ParkedPartition(documents, of, clock);
-    const query = { filter: { ...of }, sort: { fields: ['id'] }, limit: PAGE };
+    const query = { filter: { ...of }, sort: { fields: ['id'] }, limit: PAGE_SIZE };
     for (let page = await documents.find(query); page.length > 0;) {
-      for (const document of page) parked.byStream.set(document.stream, document);
+      for (const document of page) parked.parkedByStream.set(document.stream, document);
       page = await documents.find({ ...query, after: [page[page.length - 1]?.id ?? ''] });
     }
     return parked;
   }
 
   get count(): number {
-    return this.byStream.size;
+    return this.parkedByStream.size;
   }
 
   all(): readonly ParkedStream[] {
-    return [...this.byStream.values()];
+    return [...this.parkedByStream.values()];
   }
 
   get(stream: string): ParkedStream | undefined {
-    return this.byStream.get(stream);
+    return this.parkedByStream.get(stream);
   }
 
   /** @param attempts how often the event was tried by now */
@@ -128,17 +128,17 @@ export class ParkedPartition {
       stream,
       revision,
       event_type: type,
-      error: describe(error),
+      error: describeError(error),
       parked_at: this.clock().toISOString(),
       attempts,
       retry: false,
     };
     await this.documents.upsert(document);
-    this.byStream.set(stream, document);
+    this.parkedByStream.set(stream, document);
   }
 
   async release(document: ParkedStream): Promise<void> {
     await this.documents.delete(document.id);
-    this.byStream.delete(document.stream);
+    this.parkedByStream.delete(document.stream);
   }
 }

@@ -12,7 +12,7 @@ import type {
 } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 import { Checkpoint, type CheckpointDocument, CHECKPOINTS } from './checkpoint.ts';
-import { describe, PARKED, ParkedPartition, type ParkedStream } from './parked-streams.ts';
+import { describeError, PARKED, ParkedPartition, type ParkedStream } from './parked-streams.ts';
 import type {
   EventFailure,
   EventHandler,
@@ -23,13 +23,13 @@ import type {
   SubscriptionMetrics,
 } from './subscriber.ts';
 
-export interface RunnerParts {
+export interface PartitionRunnerOptions {
   readonly subscriber: Subscriber;
   /**
    * Makes the handler for one term of the lease: nothing that it remembers outlives that.
    * @param lost aborts when another process may handle the partition: stop at once
    */
-  readonly begin: (lost: AbortSignal) => Promise<EventHandler>;
+  readonly createHandler: (lost: AbortSignal) => Promise<EventHandler>;
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
   readonly leases: Leases;
@@ -43,7 +43,7 @@ export interface RunnerParts {
    * While events come in quickly, how long it lets more of them come before it goes on, in milliseconds; none by default.
    * Many events in a batch cost less each (ADR 0003).
    */
-  readonly gatherMs?: number;
+  readonly batchingDelayMs?: number;
 }
 
 /** Events that came while the batch before them was handled, from which on they come quickly. */
@@ -58,7 +58,7 @@ interface HeldPartition {
   readonly handler: EventHandler;
   readonly parked: ParkedPartition;
   /** True once everything is handled that was stored when the lease began. No reader is further than that. */
-  reachedStart: boolean;
+  hasReachedStart: boolean;
   /** Aborts when the process stops or the lease is lost. */
   readonly ending: AbortSignal;
 }
@@ -76,7 +76,7 @@ export class PartitionRunner {
   private waitingSince: number | undefined;
 
   constructor(
-    private readonly parts: RunnerParts,
+    private readonly parts: PartitionRunnerOptions,
     private readonly partition: Partition,
   ) {}
 
@@ -111,12 +111,12 @@ export class PartitionRunner {
   /** Tries these parked streams again, those of them that are in this runner's hands. Never rejects. */
   async retry(documents: readonly ParkedStream[]): Promise<void> {
     for (const { stream } of documents) {
-      await this.exclusively(async () => {
+      await this.runExclusively(async () => {
         const document = this.held?.parked.get(stream);
         // Before that, readers may be ahead of the place that its events would get. The caller asks again.
-        if (!this.held?.reachedStart || document === undefined) return;
-        const released = await this.retryOne(document, this.held);
-        this.parts.logger.info({ ...this.named, stream, released }, 'parked stream retried');
+        if (!this.held?.hasReachedStart || document === undefined) return;
+        const released = await this.retryParkedStream(document, this.held);
+        this.parts.logger.info({ ...this.logFields, stream, released }, 'parked stream retried');
       }).catch(this.failed);
     }
   }
@@ -136,16 +136,16 @@ export class PartitionRunner {
       await this.handlePartition(lease);
     } finally {
       this.waitingSince = undefined;
-      this.parts.listener?.released(this.partition.key);
+      this.parts.listener?.onReleased(this.partition.key);
       await lease.release();
     }
   }
 
   private async handlePartition(lease: Lease): Promise<void> {
-    const { eventStore, documentStore, clock, begin, listener, checkpointIntervalMs } = this.parts;
+    const { eventStore, documentStore, clock, createHandler, listener, checkpointIntervalMs } = this.parts;
     const stopping = this.stopping.signal;
     const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
-    const of = { ...this.named, epoch: lease.epoch };
+    const of = { ...this.logFields, epoch: lease.epoch };
     const checkpoint = await Checkpoint.claim(checkpoints, of, {
       signal: AbortSignal.any([stopping, lease.lost]),
       onFailure: this.failed,
@@ -153,12 +153,22 @@ export class PartitionRunner {
     });
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost]);
-    const parked = await ParkedPartition.load(await documentStore.collection<ParkedStream>(PARKED), this.named, clock);
-    const held: HeldPartition = { checkpoint, handler: await begin(lost), parked, ending, reachedStart: false };
+    const parked = await ParkedPartition.load(
+      await documentStore.collection<ParkedStream>(PARKED),
+      this.logFields,
+      clock,
+    );
+    const held: HeldPartition = {
+      checkpoint,
+      handler: await createHandler(lost),
+      parked,
+      ending,
+      hasReachedStart: false,
+    };
     const end = await eventStore.head();
 
     this.held = held;
-    listener?.held(this.partition.key, checkpoint.place);
+    listener?.onAcquired(this.partition.key, checkpoint.handledPosition);
     const parkedBefore = parked.all();
     let retries: Promise<void> | undefined;
     try {
@@ -166,10 +176,10 @@ export class PartitionRunner {
       if (isEmpty) await this.move(checkpoint, undefined, true);
       const { streamPrefixes } = this.partition;
       for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, signal: ending })) {
-        await this.exclusively(() => this.advance(batch, held, end));
+        await this.runExclusively(() => this.advance(batch, held, end));
         // A newer version of the code may handle what an older one parked.
-        if (held.reachedStart) retries ??= this.retry(parkedBefore);
-        await this.gather(batch, ending);
+        if (held.hasReachedStart) retries ??= this.retry(parkedBefore);
+        await this.waitForMoreEvents(batch, ending);
       }
       if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended');
     } finally {
@@ -181,9 +191,9 @@ export class PartitionRunner {
   /** Handles the batch and moves on behind it, before any retry has its turn. */
   private async advance(batch: EventBatch, held: HeldPartition, end: Position | undefined): Promise<void> {
     if (batch.events.length > 0) await this.handle(batch, held);
-    held.reachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
-    this.parts.listener?.advanced(this.partition.key, batch.position);
-    await this.move(held.checkpoint, batch.position, held.reachedStart);
+    held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
+    this.parts.listener?.onAdvanced(this.partition.key, batch.position);
+    await this.move(held.checkpoint, batch.position, held.hasReachedStart);
   }
 
   /** Resolves when everything is done for the events, and the streams that failed are parked. */
@@ -199,24 +209,24 @@ export class PartitionRunner {
     this.waitingSince = recordedAt(batch.events[0]);
     await retry(attempt, { signal: ending, onFailure: this.failed });
     this.waitingSince = batch.caughtUp ? undefined : recordedAt(batch.events[batch.events.length - 1]);
-    this.parts.metrics.handled(batch.events.length, (performance.now() - started) / 1_000);
+    this.parts.metrics.recordBatch(batch.events.length, (performance.now() - started) / 1_000);
   }
 
-  private async gather({ events, caughtUp }: EventBatch, ending: AbortSignal): Promise<void> {
-    const { gatherMs = 0 } = this.parts;
-    if (gatherMs > 0 && caughtUp && events.length >= BUSY_BATCH_SIZE) await pause(gatherMs, ending);
+  private async waitForMoreEvents({ events, caughtUp }: EventBatch, ending: AbortSignal): Promise<void> {
+    const { batchingDelayMs = 0 } = this.parts;
+    if (batchingDelayMs > 0 && caughtUp && events.length >= BUSY_BATCH_SIZE) await pause(batchingDelayMs, ending);
   }
 
   private logParked({ event: { stream, revision, metadata }, error }: EventFailure): void {
-    const about = { ...this.named, ...originFields(metadata), stream, revision };
-    this.parts.logger.error({ ...about, error: describe(error) }, 'a stream was parked: its later events wait');
+    const about = { ...this.logFields, ...originFields(metadata), stream, revision };
+    this.parts.logger.error({ ...about, error: describeError(error) }, 'a stream was parked: its later events wait');
   }
 
   /**
    * Handles the events of the stream that were left out so far, in places behind everything that was handled. An engine
    * that does not answer is waited for: its writes may still arrive, and must not do so behind readers.
    */
-  private async retryOne(document: ParkedStream, held: HeldPartition): Promise<boolean> {
+  private async retryParkedStream(document: ParkedStream, held: HeldPartition): Promise<boolean> {
     const { parked, ending, checkpoint } = held;
     const onFailure = this.failed;
     const isTransient = (error: unknown) => error instanceof Unavailable;
@@ -225,10 +235,10 @@ export class PartitionRunner {
       const read = () => this.parts.eventStore.read(document.stream, range);
       const stored = await retry(read, { signal: ending, onFailure, isTransient });
       const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
-      const events = leftOut.map((event) => ({ ...event, place: checkpoint.nextPlace() }));
+      const events = leftOut.map((event) => ({ ...event, place: checkpoint.nextLatePosition() }));
       const isLast = events.length < PARKED_EVENTS_PER_READ;
       const attempt = async () => {
-        const failure = await this.handleLate(events, held);
+        const failure = await this.handleSkippedEvents(events, held);
         if (failure) await parked.park(failure, document.attempts + 1);
         else if (isLast) await parked.release(document);
         return failure;
@@ -238,13 +248,16 @@ export class PartitionRunner {
     }
   }
 
-  private async handleLate(events: readonly HandledEvent[], held: HeldPartition): Promise<EventFailure | undefined> {
+  private async handleSkippedEvents(
+    events: readonly HandledEvent[],
+    held: HeldPartition,
+  ): Promise<EventFailure | undefined> {
     const { handler, ending, checkpoint } = held;
     const [failure] = await handler.handle(events, ending);
-    const place = events.at(-1)?.place;
-    if (place !== undefined) {
-      void checkpoint.moveToPlace(place);
-      this.parts.listener?.advanced(this.partition.key, place);
+    const handledPosition = events.at(-1)?.handledPosition;
+    if (handledPosition !== undefined) {
+      void checkpoint.moveToLatePosition(handledPosition);
+      this.parts.listener?.onAdvanced(this.partition.key, handledPosition);
     }
     return failure;
   }
@@ -255,24 +268,24 @@ export class PartitionRunner {
     const written = checkpoint.move(position, complete || checkpoint.complete);
     if (!completes) return;
     await written;
-    this.parts.listener?.completed(this.partition.key);
+    this.parts.listener?.onCompleted(this.partition.key);
   }
 
-  private exclusively(action: () => Promise<void>): Promise<void> {
+  private runExclusively(action: () => Promise<void>): Promise<void> {
     const done = this.queue.then(action);
     this.queue = done.catch(() => undefined);
     return done;
   }
 
-  private get named() {
+  private get logFields() {
     const { name, generation } = this.parts.subscriber;
     return { subscriber: name, generation, partition: this.partition.key };
   }
 
   private readonly failed = (error: unknown): void => {
     if (this.stopping.signal.aborted) return;
-    this.parts.metrics.failed();
-    this.parts.logger.warn({ ...this.named, error: describe(error) }, 'a subscriber waits, then tries again');
+    this.parts.metrics.recordFailure();
+    this.parts.logger.warn({ ...this.logFields, error: describeError(error) }, 'a subscriber waits, then tries again');
   };
 }
 

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '@tracking/ports';
-import type { Place } from './checkpoint.ts';
+import type { HandledPosition } from './checkpoint.ts';
 
 /** A reader of all events. Its name and generation identify its leases, checkpoints and parked streams. */
 export interface Subscriber {
@@ -31,7 +31,7 @@ export interface EventFailure {
 /** An event as a subscriber is given it. */
 export interface HandledEvent extends StoredEvent {
   /** Set for an event that waited in a parked stream; the place of any other is its position. */
-  readonly place?: Place;
+  readonly handledPosition?: HandledPosition;
 }
 
 /** Handles the events of a partition for as long as a subscriber holds its lease. */
@@ -49,19 +49,19 @@ export interface EventHandler {
 /** Told as it happens, in this process. */
 export interface SubscriptionListener {
   /** The partition is handled here from now on; everything up to the place is done. */
-  held(partition: string, place: Place | undefined): void;
+  onAcquired(partition: string, place: HandledPosition | undefined): void;
   /** Everything up to the place is done. */
-  advanced(partition: string, place: Place): void;
+  onAdvanced(partition: string, place: HandledPosition): void;
   /** For the first time everything that there was is done, and the checkpoint says so. */
-  completed(partition: string): void;
+  onCompleted(partition: string): void;
   /** This process no longer handles the partition. */
-  released(partition: string): void;
+  onReleased(partition: string): void;
 }
 
 /** The subscriber's metrics. */
 export interface SubscriptionMetrics {
   /** @param seconds from a batch in hand to everything done */
-  handled(events: number, seconds: number): void;
+  recordBatch(events: number, seconds: number): void;
   /** An attempt is repeated because an engine failed. */
-  failed(): void;
+  recordFailure(): void;
 }

@@ -21,7 +21,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     const read = async (id: string, range?: { start: number; end: number }) => all(await store.get(id, range));
     const stored = async (period: { from?: Date; before: Date } = { before: tomorrow() }) => {
       const ids = new Set<string>();
-      for await (const id of store.idsStored(period)) ids.add(id);
+      for await (const id of store.listIdsStoredIn(period)) ids.add(id);
       return ids;
     };
 
@@ -195,7 +195,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
       expect(await has({ from: new Date(from.getTime() - minute), before: later })).toBe(12);
       expect(await has({ before: new Date(from.getTime() - minute) })).toBe(0);
       expect(await has({ from: new Date(Date.now() + minute), before: later })).toBe(0);
-      for await (const id of store.idsStored({ before: later })) if (ids.includes(id)) await store.delete(id);
+      for await (const id of store.listIdsStoredIn({ before: later })) if (ids.includes(id)) await store.delete(id);
       expect(await has({ before: later })).toBe(0);
     });
 

@@ -75,7 +75,7 @@ describe('objects in files', () => {
 
     const store = await FileObjectStore.open(objects);
     const hashes = new Map<string, string>();
-    for await (const id of store.idsStored({ before: new Date(Date.now() + DAY_MS) })) {
+    for await (const id of store.listIdsStoredIn({ before: new Date(Date.now() + DAY_MS) })) {
       const hash = createHash('sha256');
       for await (const piece of (await store.get(id))?.bytes ?? []) hash.update(piece);
       hashes.set(id, hash.digest('hex'));

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { access, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
-  OBJECT_ID,
+  OBJECT_ID_PATTERN,
   ObjectExists,
   Unavailable,
   type ObjectContent,
@@ -66,8 +66,8 @@ export class FileObjectStore implements ObjectStore {
     await onDisk(syncFolder(this.folder));
   }
 
-  async *idsStored({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
-    for await (const { name, at } of this.files((each) => OBJECT_ID.test(each))) {
+  async *listIdsStoredIn({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
+    for await (const { name, at } of this.files((each) => OBJECT_ID_PATTERN.test(each))) {
       if (at < before && (from === undefined || at >= from)) yield name;
     }
   }
@@ -81,7 +81,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   private file(id: string): string {
-    if (!OBJECT_ID.test(id)) throw new TypeError(`not an id of an object: ${JSON.stringify(id)}`);
+    if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`not an id of an object: ${JSON.stringify(id)}`);
     return join(this.folder, id);
   }
 

@@ -7,11 +7,11 @@ import {
   type DocumentStore,
   DuplicateKey,
   type Filter,
-  type FirstDocuments,
+  type BoundedResult,
   matchesNothing,
   type Query,
   type Scan,
-  type ScannedStretch,
+  type ScanResult,
   Unavailable,
   withUnknownOutcome,
 } from '@tracking/ports';
@@ -131,7 +131,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return isPointQuery(this.layout, query) ? this.readHere(sql) : this.readElsewhere<T>(sql);
   }
 
-  async findWithin(query: Query, maxBytes: number): Promise<FirstDocuments<T>> {
+  async findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
     const sql = findSql(this.layout, query);
     if (matchesNothing(query.filter)) return { documents: [], isCut: false };
     const { json, isCut } = await this.storage.readers.read({ kind: 'rows', sql, maxBytes });
@@ -145,7 +145,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return count ?? 0;
   }
 
-  async scan(query: Scan): Promise<ScannedStretch<T>> {
+  async scan(query: Scan): Promise<ScanResult<T>> {
     const { limit, visit, filter, maxBytes } = query;
     if (matchesNothing(filter)) return { documents: [], next: undefined };
     const { json, next, isCut } = await this.storage.readers.read({

@@ -224,14 +224,14 @@ describe('the address that is connected to', () => {
       'https://10.0.0.1/',
       'https://hooks.example:25/',
     ]) {
-      const message = http.refuses(url);
+      const message = http.refusalReason(url);
       expect(message).toEqual(expect.any(String));
       expect(await http.post({ url, headers: {}, body: '', timeoutMs: 100 })).toMatchObject({
         kind: 'failure',
         message,
       });
     }
-    expect(http.refuses('https://hooks.example/in')).toBeUndefined();
+    expect(http.refusalReason('https://hooks.example/in')).toBeUndefined();
     await http.close();
   });
 });

@@ -75,7 +75,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 
   return {
     post,
-    refuses(url) {
+    refusalReason(url) {
       const target = readTarget(url, rules);
       return 'code' in target ? target.message : undefined;
     },

@@ -112,12 +112,12 @@ describe('the sweep of orphans', () => {
 
   it('goes through a long time in steps of a day, and does not look for less than six hours', async () => {
     const periods: (readonly (number | undefined)[])[] = [];
-    const idsStored: ObjectStore['idsStored'] = (period) => {
+    const listIdsStoredIn: ObjectStore['listIdsStoredIn'] = (period) => {
       const hours = [period.from, period.before].map((at) => at && (at.getTime() - START) / HOUR_MS);
       periods.push(hours);
-      return objects.store.idsStored(period);
+      return objects.store.listIdsStoredIn(period);
     };
-    const watched = { ...pick(objects.store), idsStored };
+    const watched = { ...pick(objects.store), listIdsStoredIn };
     const first = start({ objects: watched });
     await isSweptUpTo(ahead(-48));
     await first.job.stop();
@@ -231,7 +231,7 @@ describe('the sweep of orphans', () => {
 
 const digitLetter = (digit: string) => 'abcdefghij'.charAt(Number(digit));
 const pick = (store: ObjectStore): OrphanSweepParts['objects'] => ({
-  idsStored: (period) => store.idsStored(period),
+  listIdsStoredIn: (period) => store.listIdsStoredIn(period),
   delete: (id) => store.delete(id),
   removeUnfinished: (before) => store.removeUnfinished(before),
 });

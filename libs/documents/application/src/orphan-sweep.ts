@@ -27,7 +27,7 @@ const EVERY_MS = 10 * 60_000;
 const OBJECTS_PER_BATCH = 100;
 
 export interface OrphanSweepParts {
-  readonly objects: Pick<ObjectStore, 'idsStored' | 'delete' | 'removeUnfinished'>;
+  readonly objects: Pick<ObjectStore, 'listIdsStoredIn' | 'delete' | 'removeUnfinished'>;
   readonly documentStore: DocumentStore;
   /**
    * Returns the ids of the objects that a shipment's documents still need at that time, by its stream; none if there is no
@@ -100,7 +100,7 @@ export class OrphanSweep {
 
   private async sweep(period: { readonly from?: Date; readonly before: Date }, ending: AbortSignal): Promise<void> {
     let batch: string[] = [];
-    for await (const id of this.parts.objects.idsStored(period)) {
+    for await (const id of this.parts.objects.listIdsStoredIn(period)) {
       if (ending.aborted) return;
       if (batch.push(id) < OBJECTS_PER_BATCH) continue;
       await this.check(batch, ending);

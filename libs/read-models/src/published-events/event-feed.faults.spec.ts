@@ -120,7 +120,7 @@ describe('following the events', () => {
     const [before] = await all();
     const feed = feedOf();
     const [first, second] = [await follow(feed), await follow(feed)];
-    expect([first.begin, second.begin]).toEqual([before, before]);
+    expect([first.startedAfter, second.startedAfter]).toEqual([before, before]);
     for (let n = 2; n < 6; n += 1) await world.writer.create(n);
     const expected = (await all()).slice(1);
     expect([await next(first, 4), await next(second, 4)]).toEqual([expected, expected]);
@@ -133,7 +133,7 @@ describe('following the events', () => {
     const ofType = await follow(feed, undefined, { type: ['milestone.recorded'] });
     const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${token(2)}` });
     const ofTest = await follow(feed, undefined, {}, ACME_TEST);
-    expect([ofType.begin, ofTest.begin]).toEqual(['beginning', 'beginning']);
+    expect([ofType.startedAfter, ofTest.startedAfter]).toEqual(['beginning', 'beginning']);
     await world.writer.create(1);
     await world.writer.create(3, {}, ACME_TEST);
     await world.writer.create(4, {}, OTHER);
@@ -164,11 +164,11 @@ describe('following the events', () => {
     const feed = feedOf();
     const few = await follow(feed, undefined, { type: ['exception.opened'] });
     const ended = few.next();
-    expect(few.passed).toBeUndefined();
+    expect(few.resumeAfter).toBeUndefined();
     await world.writer.create(1);
     await milestones(1, 3);
     const ids = await all();
-    await eventually(() => expect(few.passed).toBe(ids.at(-1)));
+    await eventually(() => expect(few.resumeAfter).toBe(ids.at(-1)));
     few.leave();
     expect(await ended).toEqual([]);
   });
@@ -205,7 +205,7 @@ describe('following the events', () => {
       await takeTime(Math.min(timeoutMs, 5));
       return false;
     });
-    const impatient = await follow(feedOf(partly, { patienceMs: 0 }));
+    const impatient = await follow(feedOf(partly, { visibilityTimeoutMs: 0 }));
     await world.writer.create(1);
     expect(await next(impatient, 1)).toEqual(await all());
   });
@@ -244,7 +244,7 @@ describe('following the events', () => {
     await world.writer.create(1);
     await caughtUp(models);
     const second = await follow(feed);
-    expect(second.begin).toBe((await all())[0]);
+    expect(second.startedAfter).toBe((await all())[0]);
     await world.writer.create(2);
     expect(await next(second, 1)).toEqual((await all()).slice(1));
     expect(bodies.made).toHaveLength(1);
@@ -294,7 +294,7 @@ describe('following the events', () => {
           const events = await Promise.race([coming, takeTime(30).then(() => undefined)]);
           for (const { id } of events ?? []) told.push((last = id));
           if (events === undefined) continue;
-          last = followed.passed ?? last;
+          last = followed.resumeAfter ?? last;
           coming = followed.next();
         }
         followed.leave();

@@ -17,14 +17,14 @@ describe('a feed of events', () => {
     let rows = [row('evt_late', LATE)];
     const unused = () => Promise.reject(new Error('not asked for'));
     const log: EventLog = {
-      place: () => Promise.resolve(LATE),
-      passed: () => new Promise(() => undefined),
-      shown: () => Promise.resolve(true),
-      placeOf: unused,
-      newest: unused,
-      stretch: (_scope, _filter, { after, upTo }) =>
+      handledPosition: () => Promise.resolve(LATE),
+      hasEventsAfter: () => new Promise(() => undefined),
+      areReadModelsAt: () => Promise.resolve(true),
+      positionOfEvent: unused,
+      newestEvent: unused,
+      readRange: (_scope, _filter, { after, upTo }) =>
         Promise.resolve(rows.filter(({ position }) => position > after && position <= upTo)),
-      stretchOfAll: unused,
+      readRangeOfAllScopes: unused,
       envelopes: (made) => {
         const events = made.map(({ id, type, created_at }) => ({
           id,

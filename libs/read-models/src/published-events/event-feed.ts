@@ -1,10 +1,10 @@
 import type { EventEnvelope, EventType, Scope } from '@tracking/contracts';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { type MadeEvents, streamOf } from '@tracking/shipments-domain';
-import type { Place } from '@tracking/subscriptions';
+import type { HandledPosition } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
-import type { LogStretch } from './event-queries.ts';
-import { FollowedEvents, RecentEvents, type ScopeEvents, type ToldEvent } from './followed-events.ts';
+import type { LogRange } from './event-queries.ts';
+import { FollowedEvents, RecentEvents, type ScopeEvents, type FollowedEvent } from './followed-events.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 /** Which events somebody follows. */
@@ -17,15 +17,15 @@ export interface FollowFilter {
 /** The log of public events, as far as this process can tell. Its functions throw Unavailable and Busy. */
 export interface EventLog {
   /** Everything up to here is there to be read; undefined before the first event. */
-  place(): Promise<Place | undefined>;
+  handledPosition(): Promise<HandledPosition | undefined>;
   /** Returns true if there is anything beyond the place, now or within the time. */
-  passed(place: Place, timeoutMs: number): Promise<boolean>;
+  hasEventsAfter(place: HandledPosition, timeoutMs: number): Promise<boolean>;
   /** Returns true if all read models hold everything up to the place, now or within the time. */
-  shown(place: Place, timeoutMs: number): Promise<boolean>;
-  placeOf(scope: Scope, id: string): Promise<Place | undefined>;
-  newest(scope: Scope, upTo: Place): Promise<{ readonly id: string } | undefined>;
-  stretch(scope: Scope, filter: FollowFilter, stretch: LogStretch): Promise<readonly PublishedEventRow[]>;
-  stretchOfAll(stretch: LogStretch): Promise<readonly PublishedEventRow[]>;
+  areReadModelsAt(place: HandledPosition, timeoutMs: number): Promise<boolean>;
+  positionOfEvent(scope: Scope, id: string): Promise<HandledPosition | undefined>;
+  newestEvent(scope: Scope, upTo: HandledPosition): Promise<{ readonly id: string } | undefined>;
+  readRange(scope: Scope, filter: FollowFilter, stretch: LogRange): Promise<readonly PublishedEventRow[]>;
+  readRangeOfAllScopes(stretch: LogRange): Promise<readonly PublishedEventRow[]>;
   /** Envelopes of the rows, as many from the first on as fit into one answer. */
   envelopes(rows: readonly PublishedEventRow[]): Promise<MadeEvents>;
 }
@@ -38,15 +38,15 @@ export interface EventFeedOptions {
   /** Most bytes of events kept for those who are a little behind; 16 MiB by default. */
   readonly maxBytes?: number;
   /** For how long read models that stand still are waited for before events are told all the same; 30 s by default. */
-  readonly patienceMs?: number;
+  readonly visibilityTimeoutMs?: number;
 }
 
-const ROWS_AT_ONCE = 200;
+const ROWS_PER_READ = 200;
 /** Of a follower that is behind: about as much as is written at once. */
-const ROWS_BEHIND_AT_ONCE = 32;
-const PAGES_AT_ONCE = 4;
+const CATCH_UP_ROWS_PER_READ = 32;
+const MAX_CONCURRENT_CATCH_UPS = 4;
 /** How long one wait for news lasts; then it is looked whether anybody follows still. */
-const LOOK_MS = 1_000;
+const POLL_TIMEOUT_MS = 1_000;
 const MIB = 1_048_576;
 
 /**
@@ -56,17 +56,17 @@ const MIB = 1_048_576;
  */
 export class EventFeed {
   private readonly recent: RecentEvents;
-  private readonly made: LRUCache<string, ToldEvent>;
-  private readonly turns = new Turns(PAGES_AT_ONCE);
+  private readonly encoded: LRUCache<string, FollowedEvent>;
+  private readonly turns = new ConcurrencyLimiter(MAX_CONCURRENT_CATCH_UPS);
   private readonly closing = new AbortController();
   /** While somebody follows. */
   private started: Promise<void> | undefined;
   private joining = 0;
   /** Everything up to here was told to those who follow. */
-  private told: Place = '';
+  private deliveredUpTo: HandledPosition = '';
   /** Everything up to here is told, or being read. Never less than `told`. */
-  private reading: Place = '';
-  private patientUntil: number | undefined;
+  private readingUpTo: HandledPosition = '';
+  private visibilityDeadline: number | undefined;
 
   constructor(
     private readonly log: EventLog,
@@ -74,7 +74,7 @@ export class EventFeed {
   ) {
     const maxSize = options.maxBytes ?? 16 * MIB;
     this.recent = new RecentEvents(maxSize);
-    this.made = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes.length });
+    this.encoded = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes.length });
   }
 
   /**
@@ -87,29 +87,34 @@ export class EventFeed {
     filter: FollowFilter,
     after?: { readonly id: string } | 'beginning',
   ): Promise<FollowedEvents | undefined> {
-    const place = typeof after === 'object' ? await this.log.placeOf(scope, after.id) : '';
+    const place = typeof after === 'object' ? await this.log.positionOfEvent(scope, after.id) : '';
     if (place === undefined) return undefined;
     const events = await this.join(scope);
-    const from = after === undefined ? latest(events.start, this.told) : place;
+    const from = after === undefined ? laterPosition(events.start, this.deliveredUpTo) : place;
     const followed = new FollowedEvents({
       events,
       from,
-      matches: matching(filter),
-      behind: (position, upTo) => this.behind(scope, filter, { after: position, upTo, limit: ROWS_BEHIND_AT_ONCE }),
-      left: () => this.left(events),
+      matches: toMatcher(filter),
+      readMissed: (position, upTo) =>
+        this.readMissed(scope, filter, { after: position, upTo, limit: CATCH_UP_ROWS_PER_READ }),
+      onLeave: () => this.removeFollower(events),
     });
-    return after === undefined ? this.begunNow(scope, followed, from) : followed;
+    return after === undefined ? this.withStartingEvent(scope, followed, from) : followed;
   }
 
   /** All followers are told that nothing more comes. */
   close(): void {
     this.closing.abort();
-    this.recent.wakeAll();
+    this.recent.wakeAllFollowers();
   }
 
-  private async begunNow(scope: Scope, followed: FollowedEvents, from: Place): Promise<FollowedEvents> {
+  private async withStartingEvent(
+    scope: Scope,
+    followed: FollowedEvents,
+    from: HandledPosition,
+  ): Promise<FollowedEvents> {
     try {
-      followed.begin = (await this.log.newest(scope, from))?.id ?? 'beginning';
+      followed.startedAfter = (await this.log.newestEvent(scope, from))?.id ?? 'beginning';
       return followed;
     } catch (error) {
       followed.leave();
@@ -121,7 +126,7 @@ export class EventFeed {
     this.joining += 1;
     try {
       await this.start();
-      const events = this.recent.open(scope, this.reading);
+      const events = this.recent.open(scope, this.readingUpTo);
       events.followers += 1;
       return events;
     } finally {
@@ -129,86 +134,86 @@ export class EventFeed {
     }
   }
 
-  private left(events: ScopeEvents): void {
+  private removeFollower(events: ScopeEvents): void {
     events.followers -= 1;
     if (events.followers === 0) this.recent.close(events);
   }
 
   /** Begins to read where nobody has followed so far. */
   private start(): Promise<void> {
-    this.started ??= this.begin().catch((error: unknown) => {
+    this.started ??= this.startReading().catch((error: unknown) => {
       this.started = undefined;
       throw error;
     });
     return this.started;
   }
 
-  private async begin(): Promise<void> {
-    const position = (await this.log.place()) ?? '';
-    this.told = latest(this.told, position);
-    this.reading = latest(this.reading, position);
+  private async startReading(): Promise<void> {
+    const position = (await this.log.handledPosition()) ?? '';
+    this.deliveredUpTo = laterPosition(this.deliveredUpTo, position);
+    this.readingUpTo = laterPosition(this.readingUpTo, position);
     // Rejects when this is closed: nobody follows any more.
-    this.readOn().catch(() => undefined);
+    this.readWhileFollowed().catch(() => undefined);
   }
 
-  private async readOn(): Promise<void> {
+  private async readWhileFollowed(): Promise<void> {
     const { signal } = this.closing;
     const { onFailure } = this.options;
     while (!signal.aborted && this.joining + this.recent.size > 0) {
-      await retry(() => this.readSome(), { signal, onFailure });
+      await retry(() => this.readBatch(), { signal, onFailure });
     }
     // At once: whoever joins now begins it anew.
     this.started = undefined;
   }
 
-  private async readSome(): Promise<void> {
-    if (!(await this.log.passed(this.told, LOOK_MS))) return;
-    const upTo = await this.log.place();
-    if (upTo === undefined || upTo <= this.told) return;
-    await this.untilShown(upTo);
+  private async readBatch(): Promise<void> {
+    if (!(await this.log.hasEventsAfter(this.deliveredUpTo, POLL_TIMEOUT_MS))) return;
+    const upTo = await this.log.handledPosition();
+    if (upTo === undefined || upTo <= this.deliveredUpTo) return;
+    await this.waitUntilVisible(upTo);
     // From here on whoever comes follows from there.
-    this.reading = latest(upTo, this.reading);
-    const rows = await this.log.stretchOfAll({ after: this.told, upTo, limit: ROWS_AT_ONCE });
+    this.readingUpTo = laterPosition(upTo, this.readingUpTo);
+    const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: ROWS_PER_READ });
     const followed = rows.flatMap((row) => {
       const events = this.recent.of(row);
       return events === undefined ? [] : [{ row, events }];
     });
-    const made = await this.make(followed.map(({ row }) => row));
+    const made = await this.toFollowedEvents(followed.map(({ row }) => row));
     for (const [index, event] of made.entries()) {
       const events = followed[index]?.events;
       if (event !== undefined && events !== undefined) this.recent.add(events, event);
     }
-    this.told = reachedBy(rows, followed[made.length]?.row, { upTo, limit: ROWS_AT_ONCE });
+    this.deliveredUpTo = lastCompletePosition(rows, followed[made.length]?.row, { upTo, limit: ROWS_PER_READ });
     for (const events of new Set(followed.map((one) => one.events))) events.wake();
   }
 
   /** Whoever is told of an event can read it, from any read model; those that stand still are not waited for without end. */
-  private async untilShown(position: Place): Promise<void> {
-    const { patienceMs = 30_000 } = this.options;
-    const left = () => (this.patientUntil ?? 0) - monotonicMs();
-    this.patientUntil ??= monotonicMs() + patienceMs;
-    while (!(await this.log.shown(position, Math.max(0, Math.min(LOOK_MS, left()))))) {
+  private async waitUntilVisible(position: HandledPosition): Promise<void> {
+    const { visibilityTimeoutMs = 30_000 } = this.options;
+    const left = () => (this.visibilityDeadline ?? 0) - monotonicMs();
+    this.visibilityDeadline ??= monotonicMs() + visibilityTimeoutMs;
+    while (!(await this.log.areReadModelsAt(position, Math.max(0, Math.min(POLL_TIMEOUT_MS, left()))))) {
       if (this.closing.signal.aborted || left() <= 0) return;
     }
-    this.patientUntil = undefined;
+    this.visibilityDeadline = undefined;
   }
 
   /** What a follower has missed, and up to where that is all. */
-  private behind(scope: Scope, filter: FollowFilter, stretch: LogStretch) {
-    return this.turns.take(async () => {
-      const rows = await this.log.stretch(scope, filter, stretch);
-      const made = await this.make(rows);
-      const upTo = reachedBy(rows, rows[made.length], stretch);
+  private readMissed(scope: Scope, filter: FollowFilter, stretch: LogRange) {
+    return this.turns.run(async () => {
+      const rows = await this.log.readRange(scope, filter, stretch);
+      const made = await this.toFollowedEvents(rows);
+      const upTo = lastCompletePosition(rows, rows[made.length], stretch);
       return { events: made.filter((event) => event !== undefined), upTo };
     });
   }
 
   /** Events of the rows, in their order, as far as they were made; undefined for one that cannot be made. */
-  private async make(rows: readonly PublishedEventRow[]): Promise<readonly (ToldEvent | undefined)[]> {
-    const made = new Map<string, ToldEvent>();
+  private async toFollowedEvents(rows: readonly PublishedEventRow[]): Promise<readonly (FollowedEvent | undefined)[]> {
+    const made = new Map<string, FollowedEvent>();
     const missing: PublishedEventRow[] = [];
     for (const row of rows) {
-      const known = this.made.get(row.id);
+      const known = this.encoded.get(row.id);
       // In another generation an event may stand elsewhere, if its stream was parked.
       if (known?.position === row.position) made.set(row.id, known);
       else missing.push(row);
@@ -221,7 +226,7 @@ export class EventFeed {
       const { id, type, stream, position } = row;
       const event = { id, type, stream, position, bytes: this.options.encode(envelope) };
       made.set(id, event);
-      this.made.set(id, event);
+      this.encoded.set(id, event);
     }
     const left = missing[covered];
     const wholly = left === undefined ? rows : rows.slice(0, rows.indexOf(left));
@@ -233,32 +238,32 @@ export class EventFeed {
  * Returns the place up to which every event of a stretch was made.
  * @param left the first row whose event was not
  */
-function reachedBy(
+function lastCompletePosition(
   rows: readonly PublishedEventRow[],
   left: PublishedEventRow | undefined,
-  { upTo, limit }: Pick<LogStretch, 'upTo' | 'limit'>,
-): Place {
+  { upTo, limit }: Pick<LogRange, 'upTo' | 'limit'>,
+): HandledPosition {
   const told = left === undefined ? rows : rows.slice(0, rows.indexOf(left));
   return told.length < rows.length || rows.length === limit ? (told.at(-1)?.position ?? upTo) : upTo;
 }
 
-function matching({ type, shipment_id }: FollowFilter): (event: ToldEvent) => boolean {
+function toMatcher({ type, shipment_id }: FollowFilter): (event: FollowedEvent) => boolean {
   const stream = shipment_id === undefined ? undefined : streamOf(shipment_id);
   return (event) =>
     (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);
 }
 
-function latest(a: Place, b: Place): Place {
+function laterPosition(a: HandledPosition, b: HandledPosition): HandledPosition {
   return a > b ? a : b;
 }
 
 /** Lets a few pieces of work run at once; the others wait for their turn, the first first. */
-class Turns {
+class ConcurrencyLimiter {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free -= 1;
     else await new Promise<void>((begin) => this.waiting.push(begin));
     try {

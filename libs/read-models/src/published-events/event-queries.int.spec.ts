@@ -5,7 +5,7 @@ import { toShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, tempFolder } from '@tracking/testing';
 import { ACME, newEvent, token } from '../../test/shipment-events.ts';
 import type { ActiveRows } from '../active-rows.ts';
-import { rowsOf } from '../read-model.ts';
+import { rowsCollection } from '../read-model.ts';
 import { type EventListQuery, EventQueries } from './event-queries.ts';
 import { type PublishedEventRow, publishedEventsModel } from './published-event-rows.ts';
 
@@ -20,7 +20,7 @@ describe('queries of events, given one that was handled long after it was stored
   beforeAll(async () => {
     folder = await tempFolder();
     engine = await openTestEngine(folder.path);
-    rows = await engine.documentStore.collection(rowsOf(publishedEventsModel, 1));
+    rows = await engine.documentStore.collection(rowsCollection(publishedEventsModel, 1));
     await store('day 1, late', 1, '0001', lateAt('0020'));
     await store('day 10', 10, '0010');
     await store('day 20', 20, '0020');
@@ -64,7 +64,7 @@ describe('queries of events, given one that was handled long after it was stored
 
   it('reads a stretch up to its place in the next generation, where it stands at its position', async () => {
     const stretch = { after: '', upTo: lateAt('0020'), limit: 10 };
-    expect(await queries('0020').stretchOfAll(stretch)).toHaveLength(3);
-    await expect(queries('0019').stretchOfAll(stretch)).rejects.toThrow(Unavailable);
+    expect(await queries('0020').readRangeOfAllScopes(stretch)).toHaveLength(3);
+    await expect(queries('0019').readRangeOfAllScopes(stretch)).rejects.toThrow(Unavailable);
   });
 });

@@ -62,7 +62,7 @@ describe('the retention of published events', () => {
     expect(await feed.follow(ACME, {}, { id: first })).toBeUndefined();
     const followed = await feed.follow(ACME, {}, 'beginning');
     const now = await feed.follow(ACME, {});
-    expect(now?.begin).toBe('beginning');
+    expect(now?.startedAfter).toBe('beginning');
     const told = followed?.next();
     followed?.leave();
     expect(await told).toEqual([]);

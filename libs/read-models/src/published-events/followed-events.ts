@@ -1,30 +1,30 @@
 import type { EventType, Scope } from '@tracking/contracts';
-import type { Place } from '@tracking/subscriptions';
+import type { HandledPosition } from '@tracking/subscriptions';
 
-interface FollowedEventsParts {
+interface FollowedEventsOptions {
   readonly events: ScopeEvents;
-  readonly from: Place;
-  readonly matches: (event: ToldEvent) => boolean;
+  readonly from: HandledPosition;
+  readonly matches: (event: FollowedEvent) => boolean;
   /** The first of those that match between two places, and up to where these are all. @throws Unavailable, Busy */
-  readonly behind: (
-    after: Place,
-    upTo: Place,
-  ) => Promise<{ readonly events: readonly ToldEvent[]; readonly upTo: Place }>;
-  readonly left: () => void;
+  readonly readMissed: (
+    after: HandledPosition,
+    upTo: HandledPosition,
+  ) => Promise<{ readonly events: readonly FollowedEvent[]; readonly upTo: HandledPosition }>;
+  readonly onLeave: () => void;
 }
 
 /** Told at once to one follower: this many bytes, and what is left of the last event. */
-const BYTES_AT_ONCE = 65_536;
+const BATCH_BYTES = 65_536;
 
 /** One follower's way through the log. It keeps nothing but its place: whoever reads slowly holds nothing up. */
 export class FollowedEvents {
   /** The event after which this follower began, or `beginning`; undefined where it named one itself. */
-  begin: string | undefined;
-  private place: Place;
+  startedAfter: string | undefined;
+  private place: HandledPosition;
   private hasLeft = false;
   private wake: (() => void) | undefined;
 
-  constructor(private readonly parts: FollowedEventsParts) {
+  constructor(private readonly parts: FollowedEventsOptions) {
     this.place = parts.from;
   }
 
@@ -33,19 +33,19 @@ export class FollowedEvents {
    * @returns none when the follower has left
    * @throws Unavailable, Busy; what was not answered is answered next time
    */
-  async next(): Promise<readonly ToldEvent[]> {
-    const { events, matches, behind } = this.parts;
+  async next(): Promise<readonly FollowedEvent[]> {
+    const { events, matches, readMissed } = this.parts;
     while (!this.hasLeft) {
-      const recent = events.after(this.place);
+      const recent = events.eventsAfter(this.place);
       if (recent === undefined) {
-        const missed = await behind(this.place, events.start);
-        const some = this.take(missed.events);
+        const missed = await readMissed(this.place, events.start);
+        const some = this.takeBatch(missed.events);
         if (some.length === missed.events.length) this.place = missed.upTo;
         if (some.length > 0) return some;
         continue;
       }
       const wanted = recent.filter(matches);
-      const some = this.take(wanted);
+      const some = this.takeBatch(wanted);
       const last = recent.at(-1);
       if (some.length === wanted.length && last !== undefined) this.place = last.position;
       if (some.length > 0) return some;
@@ -61,7 +61,7 @@ export class FollowedEvents {
    * The last event of the scope, whether or not it matches, where nothing that came up to it is still to be answered:
    * whoever goes on after it misses nothing. Undefined where that is not known.
    */
-  get passed(): string | undefined {
+  get resumeAfter(): string | undefined {
     const { newest } = this.parts.events;
     // Whoever began at a place that another process told may be further than this one.
     const isPast = newest !== undefined && newest.position >= this.parts.from && newest.position <= this.place;
@@ -72,14 +72,14 @@ export class FollowedEvents {
   leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
-    this.parts.left();
+    this.parts.onLeave();
     if (this.wake !== undefined) this.parts.events.sleeping.delete(this.wake);
     this.wake?.();
   }
 
-  private take(events: readonly ToldEvent[]): readonly ToldEvent[] {
+  private takeBatch(events: readonly FollowedEvent[]): readonly FollowedEvent[] {
     let bytes = 0;
-    const past = events.findIndex((event) => (bytes += event.bytes.length) >= BYTES_AT_ONCE);
+    const past = events.findIndex((event) => (bytes += event.bytes.length) >= BATCH_BYTES);
     const some = past < 0 ? events : events.slice(0, past + 1);
     this.place = some.at(-1)?.position ?? this.place;
     return some;
@@ -87,44 +87,44 @@ export class FollowedEvents {
 }
 
 /** A public event as whoever follows gets it, and its place. */
-export interface ToldEvent {
+export interface FollowedEvent {
   /** `evt_…` */
   readonly id: string;
   readonly type: EventType;
   readonly stream: string;
-  readonly position: Place;
+  readonly position: HandledPosition;
   /** As the follower's protocol writes it. Made once, and the same object for all. */
   readonly bytes: Uint8Array;
 }
 
 /** What was told of one scope lately: all of it that came after `start`. */
 export class ScopeEvents {
-  readonly events: ToldEvent[] = [];
+  readonly events: FollowedEvent[] = [];
   /** The last event that came, also of those that are forgotten. */
-  newest: Pick<ToldEvent, 'id' | 'position'> | undefined;
+  newest: Pick<FollowedEvent, 'id' | 'position'> | undefined;
   followers = 0;
   /** Wake those who wait for the next one. */
   readonly sleeping = new Set<() => void>();
 
   constructor(
     readonly key: string,
-    public start: Place,
+    public start: HandledPosition,
   ) {}
 
   /** Of those after the position; undefined where some of these are forgotten, or came before anybody followed. */
-  after(position: Place): readonly ToldEvent[] | undefined {
+  eventsAfter(position: HandledPosition): readonly FollowedEvent[] | undefined {
     if (position < this.start) return undefined;
     let from = this.events.length;
     while (from > 0 && (this.events[from - 1]?.position ?? '') > position) from -= 1;
     return this.events.slice(from);
   }
 
-  add(event: ToldEvent): void {
+  add(event: FollowedEvent): void {
     this.events.push(event);
     this.newest = event;
   }
 
-  forgetFirst(): void {
+  evictFirst(): void {
     const first = this.events.shift();
     if (first !== undefined) this.start = first.position;
   }
@@ -154,7 +154,7 @@ export class RecentEvents {
   }
 
   /** @param start what comes after it is going to be added */
-  open(scope: Scope, start: Place): ScopeEvents {
+  open(scope: Scope, start: HandledPosition): ScopeEvents {
     const key = keyOf(scope);
     const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
     this.scopes.set(key, known);
@@ -166,23 +166,23 @@ export class RecentEvents {
   }
 
   /** Where somebody follows its scope, and has since before the event. */
-  add(scope: ScopeEvents, event: ToldEvent): void {
+  add(scope: ScopeEvents, event: FollowedEvent): void {
     if (this.scopes.get(scope.key) !== scope || event.position <= scope.start) return;
     scope.add(event);
     this.order.push({ scope, bytes: event.bytes.length });
     this.bytes += event.bytes.length;
-    while (this.bytes > this.maxBytes) this.forgetOldest();
+    while (this.bytes > this.maxBytes) this.evictOldest();
   }
 
-  wakeAll(): void {
+  wakeAllFollowers(): void {
     for (const scope of this.scopes.values()) scope.wake();
   }
 
-  private forgetOldest(): void {
+  private evictOldest(): void {
     const oldest = this.order.shift();
     if (oldest === undefined) return;
     this.bytes -= oldest.bytes;
-    oldest.scope.forgetFirst();
+    oldest.scope.evictFirst();
   }
 }
 

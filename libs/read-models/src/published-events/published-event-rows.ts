@@ -10,9 +10,9 @@ import {
 } from '@tracking/ports';
 import { LeaderElectedJob, pause } from '@tracking/resilience';
 import { announcementOf, type EventReference, publicEventId } from '@tracking/shipments-domain';
-import type { Place } from '@tracking/subscriptions';
+import type { HandledPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
-import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, scopeOf } from '../read-model.ts';
+import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
 
 /** One public event: what it takes to find it, and to make it again. Never changes. */
 export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
@@ -22,7 +22,7 @@ export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
    * The order in which events are listed: the position of the stored event, or a place further on if it could not be
    * handled when its turn came.
    */
-  readonly position: Place;
+  readonly position: HandledPosition;
   /**
    * Set for an event that may stand long after events of later times: it came from another store, or could not be handled
    * when its turn came.
@@ -54,7 +54,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
     return [
       {
         id: publicEventId(id),
-        ...scopeOf(scope),
+        ...pickScope(scope),
         type: announcement.type,
         created_at: event.metadata.recorded_at,
         stream,
@@ -66,12 +66,12 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
   },
 };
 
-const AT_ONCE = 200;
+const DELETE_BATCH_SIZE = 200;
 /** For each millisecond of work it rests so many: what is old is never in the way of what is new. */
-const REST = 4;
-const HALF_AN_HOUR_MS = 1_800_000;
+const PAUSE_FACTOR = 4;
+const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
 
-interface EventSweeperParts {
+interface EventSweeperOptions {
   readonly active: Pick<ActiveRows<ReadModelRow>, 'rows' | 'keptSince'>;
   readonly sweepEveryMs?: number;
   readonly leases: Leases;
@@ -84,8 +84,8 @@ export class EventSweeper {
   readonly job: LeaderElectedJob;
   private readonly deleted: Counter;
 
-  constructor(private readonly parts: EventSweeperParts) {
-    const { leases, logger, metrics, sweepEveryMs = HALF_AN_HOUR_MS } = parts;
+  constructor(private readonly parts: EventSweeperOptions) {
+    const { leases, logger, metrics, sweepEveryMs = DEFAULT_SWEEP_INTERVAL_MS } = parts;
     this.deleted = metrics.counter('published_events_deleted_total', 'Published events at the end of their retention');
     this.job = new LeaderElectedJob({
       leases,
@@ -101,7 +101,7 @@ export class EventSweeper {
   private async sweep(ending: AbortSignal): Promise<void> {
     const rows = (await this.parts.active.rows()) as unknown as Collection<PublishedEventRow>;
     const before = this.parts.active.keptSince() ?? '';
-    for await (const workspace_id of workspacesOf(rows)) {
+    for await (const workspace_id of findWorkspaces(rows)) {
       for (const environment of ENVIRONMENTS) {
         await this.sweepScope(rows, { workspace_id, environment, created_at: { lt: before } }, ending);
       }
@@ -111,17 +111,17 @@ export class EventSweeper {
   private async sweepScope(rows: Collection<PublishedEventRow>, filter: Filter, ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
       const started = performance.now();
-      const old = await rows.find({ filter, sort: { fields: ['created_at', 'position'] }, limit: AT_ONCE });
+      const old = await rows.find({ filter, sort: { fields: ['created_at', 'position'] }, limit: DELETE_BATCH_SIZE });
       await rows.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
       if (old.length > 0) this.deleted.add(old.length);
-      if (old.length < AT_ONCE) return;
-      await pause(REST * (performance.now() - started), ending);
+      if (old.length < DELETE_BATCH_SIZE) return;
+      await pause(PAUSE_FACTOR * (performance.now() - started), ending);
     }
   }
 }
 
 /** Found by skipping from one to the next along the index. */
-async function* workspacesOf(rows: Collection<PublishedEventRow>): AsyncIterable<string> {
+async function* findWorkspaces(rows: Collection<PublishedEventRow>): AsyncIterable<string> {
   const sort = { fields: ['workspace_id', 'environment', 'created_at', 'position'] };
   for (let last = ''; ;) {
     const [next] = await rows.find({ filter: { workspace_id: { gt: last } }, sort, limit: 1 });

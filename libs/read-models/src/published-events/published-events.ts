@@ -2,7 +2,7 @@ import { EVENT_TYPES } from '@tracking/contracts';
 import type { EventEnvelope, PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { EventReference, MadeEvents, MakeEvents } from '@tracking/shipments-domain';
-import { type Place, positionOf } from '@tracking/subscriptions';
+import { type HandledPosition, logPositionOf } from '@tracking/subscriptions';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import { EventFeed, type EventFeedOptions } from './event-feed.ts';
@@ -10,9 +10,9 @@ import type { EventListQuery } from './event-queries.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 /** Size of the events of one answer, as JSON. Pages that would be larger hold fewer events. */
-const MAX_ANSWER_BYTES = 8 * 1_048_576;
+const MAX_RESPONSE_BYTES = 8 * 1_048_576;
 /** How long a page of the log waits for the read model to have come so far. */
-const LOG_WAITS_MS = 2_000;
+const REACHED_TIMEOUT_MS = 2_000;
 
 interface LogPage {
   readonly types: readonly string[];
@@ -57,13 +57,14 @@ export class PublishedEvents {
       page: async (scope: Scope, { types, since, until, upTo, after, limit }: LogPage) => {
         const type = EVENT_TYPES.filter((each) => types.includes(each));
         if (type.length === 0 || upTo === '') return { events: [], next: null };
-        if (!(await this.reached(upTo, LOG_WAITS_MS))) throw new Unavailable('read models', 'events may be lacking');
+        if (!(await this.reached(upTo, REACHED_TIMEOUT_MS)))
+          throw new Unavailable('read models', 'events may be lacking');
         const filter = { type, upTo, ...(since !== null && { since }), ...(until !== null && { until }) };
         const resume = after === null ? {} : { after: [after] };
         const { items, next } = await rows.list(scope, { filter, limit, ...resume });
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
-      make: (references: readonly EventReference[]) => this.makeAll(references),
+      make: (references: readonly EventReference[]) => this.makeAllEvents(references),
       find: (scope: Scope, ids: readonly string[]) => rows.getMany(scope, ids),
     };
   }
@@ -73,14 +74,15 @@ export class PublishedEvents {
     const { queries, progress } = this.readModels;
     const { published_events: rows } = queries;
     const log = {
-      place: () => progress.place('published_events'),
-      passed: (place: Place, timeoutMs: number) => this.reached(justBeyond(place), timeoutMs),
+      handledPosition: () => progress.place('published_events'),
+      hasEventsAfter: (place: HandledPosition, timeoutMs: number) => this.reached(positionAfter(place), timeoutMs),
       // Late places are each read model's own.
-      shown: (place: Place, timeoutMs: number) => this.readModels.allReached(positionOf(place), timeoutMs),
-      placeOf: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
-      newest: (scope: Scope, upTo: Place) => rows.newest(scope, upTo),
-      stretch: rows.stretch.bind(rows),
-      stretchOfAll: rows.stretchOfAll.bind(rows),
+      areReadModelsAt: (place: HandledPosition, timeoutMs: number) =>
+        this.readModels.allReached(logPositionOf(place), timeoutMs),
+      positionOfEvent: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
+      newestEvent: (scope: Scope, upTo: HandledPosition) => rows.newestEvent(scope, upTo),
+      readRange: rows.readRange.bind(rows),
+      readRangeOfAllScopes: rows.readRangeOfAllScopes.bind(rows),
       envelopes: (rows: readonly PublishedEventRow[]) => this.make(rows),
     };
     return new EventFeed(log, options);
@@ -91,14 +93,14 @@ export class PublishedEvents {
     if (references.length === 0) return { events: [], covered: 0 };
     for (let count = references.length; ; count = Math.ceil(count / 2)) {
       try {
-        return await this.makeEvents(references.slice(0, count), MAX_ANSWER_BYTES);
+        return await this.makeEvents(references.slice(0, count), MAX_RESPONSE_BYTES);
       } catch (error) {
         if (error instanceof Unavailable || count <= 1) throw error;
       }
     }
   }
 
-  private async makeAll(references: readonly EventReference[]): Promise<readonly PublishedEvent[]> {
+  private async makeAllEvents(references: readonly EventReference[]): Promise<readonly PublishedEvent[]> {
     const all: PublishedEvent[] = [];
     for (let at = 0; at < references.length;) {
       const { events, covered } = await this.make(references.slice(at));
@@ -115,6 +117,6 @@ export class PublishedEvents {
 }
 
 /** The least text that is greater: a place is beyond the one exactly where it is not less than this. */
-function justBeyond(place: Place): string {
+function positionAfter(place: HandledPosition): string {
   return `${place}\0`;
 }

@@ -1,5 +1,5 @@
 import { shipmentRecord } from '../../test/shipment-events.ts';
-import { conditionsOf, fulfils } from './list-conditions.ts';
+import { toConditions, matchesConditions } from './list-conditions.ts';
 import { wordsOf } from './shipment-terms.ts';
 
 describe('what is told by the record alone', () => {
@@ -14,6 +14,6 @@ describe('what is told by the record alone', () => {
     ['a', 'a\u{20000}', true],
   ])('is that %s begins a word of %s: %s', (q, name, begins) => {
     const record = shipmentRecord(1, { shipper: { name, external_id: null } });
-    expect(fulfils(record, conditionsOf({ words: wordsOf(q) }))).toBe(begins);
+    expect(matchesConditions(record, toConditions({ words: wordsOf(q) }))).toBe(begins);
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
-import { behindWordsWith, INACTIVE_STATUSES, TERM_FILTERS, term, termsOf, wordTerm } from './shipment-terms.ts';
+import { endOfPrefix, INACTIVE_STATUSES, TERM_FILTERS, term, termsOf, wordTerm } from './shipment-terms.ts';
 
 /** What a list can be sorted by, each with a sort index of the rows. */
 export const SHIPMENT_SORT_FIELDS = ['created_at', 'updated_at', 'eta'] as const;
@@ -67,14 +67,14 @@ export interface Conditions {
 }
 
 /** A part of the conditions by which an index leads to rows: all that match are in it, and others. */
-export type Lead =
+export type LeadingCondition =
   | { readonly by: 'term'; readonly term: string }
   /** No row has two of them. */
   | { readonly by: 'statuses'; readonly terms: readonly string[] }
   | { readonly by: 'word'; readonly word: Bounds }
   | { readonly by: 'time'; readonly field: ShipmentSortField };
 
-export function conditionsOf(filter: ShipmentListFilter): Conditions {
+export function toConditions(filter: ShipmentListFilter): Conditions {
   const terms = TERM_FILTERS.flatMap((name) => {
     const value = filter[name];
     return value === undefined ? [] : [term(name, value)];
@@ -83,18 +83,18 @@ export function conditionsOf(filter: ShipmentListFilter): Conditions {
   if (hasOpen === true) terms.push(term('has_open_exceptions', true));
   return {
     terms,
-    statuses: statusesOf(filter),
-    words: longestWords(filter.words ?? []).map((word) => ({
+    statuses: requestedStatuses(filter),
+    words: dropPrefixes(filter.words ?? []).map((word) => ({
       gte: wordTerm(word),
-      lt: wordTerm(behindWordsWith(word)),
+      lt: wordTerm(endOfPrefix(word)),
     })),
-    ranges: rangesOf(filter),
+    ranges: toRanges(filter),
     common: hasOpen === false ? { has_open_exceptions: false } : {},
   };
 }
 
 /** Every lead that there is, those first that mostly lead to the fewest. */
-export function leadsOf({ terms, statuses, words, ranges }: Conditions): readonly Lead[] {
+export function leadingConditions({ terms, statuses, words, ranges }: Conditions): readonly LeadingCondition[] {
   return [
     ...terms.map((one) => ({ by: 'term', term: one }) as const),
     ...words.map((word) => ({ by: 'word', word }) as const),
@@ -104,7 +104,7 @@ export function leadsOf({ terms, statuses, words, ranges }: Conditions): readonl
 }
 
 /** What a lead alone asks for: a filter for each range of its index. */
-export function filtersOfLead(scope: Filter, { ranges }: Conditions, lead: Lead): readonly Filter[] {
+export function leadingFilters(scope: Filter, { ranges }: Conditions, lead: LeadingCondition): readonly Filter[] {
   switch (lead.by) {
     case 'term':
       return [{ ...scope, terms: lead.term }];
@@ -113,30 +113,33 @@ export function filtersOfLead(scope: Filter, { ranges }: Conditions, lead: Lead)
     case 'word':
       return [{ ...scope, terms: lead.word }];
     case 'time':
-      return [{ ...scope, ...pick(ranges, lead.field) }];
+      return [{ ...scope, ...pickRange(ranges, lead.field) }];
   }
 }
 
 /** All conditions, a filter for each range of the lead's index; without a lead those of a sort index. */
-export function filtersBy(scope: Filter, conditions: Conditions, lead?: Lead): readonly Filter[] {
+export function rangeFilters(scope: Filter, conditions: Conditions, lead?: LeadingCondition): readonly Filter[] {
   const { terms, statuses, words, ranges, common } = conditions;
   const every = { ...scope, ...ranges, ...common };
   if (lead === undefined || lead.by === 'time') {
-    return [{ ...every, ...elements([...terms, ...words]), ...ofStatuses(statuses) }];
+    return [{ ...every, ...termsCondition([...terms, ...words]), ...statusCondition(statuses) }];
   }
   if (lead.by === 'statuses') {
-    return lead.terms.map((one) => ({ ...every, ...elements([one, ...terms, ...words]) }));
+    return lead.terms.map((one) => ({ ...every, ...termsCondition([one, ...terms, ...words]) }));
   }
   const first = lead.by === 'term' ? lead.term : lead.word;
   const inTerms = statuses === undefined ? [] : statusTerms(statuses);
   // Which of several a row has stands in the row alone.
   const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
   const others = [...terms, ...asTerm, ...words].filter((one) => one !== first);
-  return [{ ...every, ...elements([first, ...others]), ...ofStatuses(asField) }];
+  return [{ ...every, ...termsCondition([first, ...others]), ...statusCondition(asField) }];
 }
 
 /** Whether a list of what fulfils the conditions has the shipment: as an index tells, by its record alone. */
-export function fulfils(record: ShipmentRecord, { terms, statuses, words, ranges, common }: Conditions): boolean {
+export function matchesConditions(
+  record: ShipmentRecord,
+  { terms, statuses, words, ranges, common }: Conditions,
+): boolean {
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
   if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
   const own = termsOf(record);
@@ -146,7 +149,7 @@ export function fulfils(record: ShipmentRecord, { terms, statuses, words, ranges
   return inRange && terms.every((one) => own.includes(one)) && words.every(hasWord);
 }
 
-function statusesOf({ status, active }: ShipmentListFilter): readonly ShipmentStatus[] | undefined {
+function requestedStatuses({ status, active }: ShipmentListFilter): readonly ShipmentStatus[] | undefined {
   const statuses = SHIPMENT_STATUSES.filter(
     (one) => (status?.includes(one) ?? true) && (active === undefined || active !== INACTIVE_STATUSES.includes(one)),
   );
@@ -161,13 +164,13 @@ function statusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
 }
 
 /** Without those that are the beginning of another: whatever that one begins, they begin too. */
-function longestWords(words: readonly string[]): readonly string[] {
+function dropPrefixes(words: readonly string[]): readonly string[] {
   const different = [...new Set(words)];
   const longest = different.filter((one) => !different.some((other) => other !== one && other.startsWith(one)));
   return longest.sort((one, other) => other.length - one.length);
 }
 
-function rangesOf(filter: ShipmentListFilter): Conditions['ranges'] {
+function toRanges(filter: ShipmentListFilter): Conditions['ranges'] {
   const ranges: { [Field in ShipmentSortField]?: Bounds } = {};
   for (const name of shipmentFiltersOfKinds('time')) {
     const value = filter[name];
@@ -177,19 +180,19 @@ function rangesOf(filter: ShipmentListFilter): Conditions['ranges'] {
   return ranges;
 }
 
-function elements(all: readonly (string | Bounds)[]): { readonly terms?: FilterCondition } {
+function termsCondition(all: readonly (string | Bounds)[]): { readonly terms?: FilterCondition } {
   const [only] = all;
   if (only === undefined) return {};
   return { terms: all.length === 1 ? only : { all } };
 }
 
-function ofStatuses(statuses: readonly ShipmentStatus[] | undefined): { readonly status?: FilterCondition } {
+function statusCondition(statuses: readonly ShipmentStatus[] | undefined): { readonly status?: FilterCondition } {
   if (statuses === undefined) return {};
   const [only] = statuses;
   return { status: statuses.length === 1 && only !== undefined ? only : { in: statuses } };
 }
 
-function pick(ranges: Conditions['ranges'], field: ShipmentSortField): Filter {
+function pickRange(ranges: Conditions['ranges'], field: ShipmentSortField): Filter {
   const bounds = ranges[field];
   return bounds === undefined ? {} : { [field]: bounds };
 }

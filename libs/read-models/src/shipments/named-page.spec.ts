@@ -1,8 +1,8 @@
 import type { Collection } from '@tracking/ports';
 import { ACME, shipmentRecord } from '../../test/shipment-events.ts';
 import type { SortValues } from '../read-model.ts';
-import { conditionsOf } from './list-conditions.ts';
-import { namedPage } from './named-page.ts';
+import { toConditions } from './list-conditions.ts';
+import { readNamedPage } from './named-page.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
 /** The second one is larger than a page, so that it and whatever follows it comes later. */
@@ -19,7 +19,7 @@ it.each([3, 200])('pages of named shipments hold each of them once, at most %i o
   const seen: string[] = [];
   for (let after: SortValues | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
     const query = { filter: { ids }, order: { field: 'created_at', descending: false }, limit, after } as const;
-    const page = await namedPage({ rows, scope: ACME, bytes: 20_000 }, ids, conditionsOf(query.filter), query);
+    const page = await readNamedPage({ rows, scope: ACME, bytes: 20_000 }, ids, toConditions(query.filter), query);
     seen.push(...page.items.map(({ id }) => id));
     after = page.next;
   }

@@ -2,10 +2,10 @@ import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Scalar } from '@tracking/ports';
 import type { QueryPage } from '../read-model.ts';
-import { type Conditions, fulfils, type ShipmentListQuery, type ShipmentOrder } from './list-conditions.ts';
+import { type Conditions, matchesConditions, type ShipmentListQuery, type ShipmentOrder } from './list-conditions.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
-interface Named {
+interface NamedPageSource {
   readonly rows: Pick<Collection<ShipmentRow>, 'getMany'>;
   readonly scope: Scope;
   /** Most bytes of JSON of the page. */
@@ -13,16 +13,16 @@ interface Named {
 }
 
 /** Rows read at a time: bounds what is in memory beside the page. */
-const ROWS_AT_ONCE = 10;
+const ROWS_PER_READ = 10;
 
-interface Kept {
+interface KeptRecord {
   readonly record: ShipmentRecord;
   readonly bytes: number;
 }
 
 /** A page of shipments that are named by their ids: all of these are read for it, whatever else is stored. */
-export async function namedPage(
-  { rows, scope, bytes: maxBytes }: Named,
+export async function readNamedPage(
+  { rows, scope, bytes: maxBytes }: NamedPageSource,
   ids: readonly string[],
   conditions: Conditions,
   { order, limit, after }: ShipmentListQuery & { readonly order: ShipmentOrder },
@@ -30,18 +30,20 @@ export async function namedPage(
   const { field, descending } = order;
   const placeOf = (record: ShipmentRecord) => [record[field], record.id] as const;
   const wanted = [...new Set(ids)];
-  let kept: readonly Kept[] = [];
+  let kept: readonly KeptRecord[] = [];
   // The first one that did not fit. It and everything behind it are for later pages.
   let beyond: ShipmentRecord | undefined;
-  for (let from = 0; from < wanted.length; from += ROWS_AT_ONCE) {
-    const found = await rows.getMany(wanted.slice(from, from + ROWS_AT_ONCE));
+  for (let from = 0; from < wanted.length; from += ROWS_PER_READ) {
+    const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ));
     const end = beyond && placeOf(beyond);
     const fitting = found
-      .filter((row) => isInScope(row, scope) && fulfils(row.record, conditions))
-      .filter(({ record }) => after === undefined || compare(placeOf(record), after, descending) > 0)
-      .filter(({ record }) => end === undefined || compare(placeOf(record), end, descending) < 0)
+      .filter((row) => isInScope(row, scope) && matchesConditions(row.record, conditions))
+      .filter(({ record }) => after === undefined || compareSortValues(placeOf(record), after, descending) > 0)
+      .filter(({ record }) => end === undefined || compareSortValues(placeOf(record), end, descending) < 0)
       .map(({ record }) => ({ record, bytes: Buffer.byteLength(JSON.stringify(record)) }));
-    const all = [...kept, ...fitting].sort((a, b) => compare(placeOf(a.record), placeOf(b.record), descending));
+    const all = [...kept, ...fitting].sort((a, b) =>
+      compareSortValues(placeOf(a.record), placeOf(b.record), descending),
+    );
     kept = all.slice(0, Math.min(limit, countWithin(all, maxBytes)));
     beyond = all[kept.length]?.record ?? beyond;
   }
@@ -50,14 +52,14 @@ export async function namedPage(
 }
 
 /** How many of the first ones fit; one at least. */
-function countWithin(all: readonly Kept[], maxBytes: number): number {
+function countWithin(all: readonly KeptRecord[], maxBytes: number): number {
   let left = maxBytes;
   const beyond = all.findIndex(({ bytes }, index) => (left -= bytes) < 0 && index > 0);
   return beyond === -1 ? all.length : beyond;
 }
 
 /** What has no value comes last, whichever way the list is sorted; ids go the way of the list. */
-function compare(one: readonly Scalar[], other: readonly Scalar[], descending: boolean): number {
+function compareSortValues(one: readonly Scalar[], other: readonly Scalar[], descending: boolean): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   const [a, b] = [one[at], other[at]];
   if (at < 0) return 0;

@@ -3,7 +3,7 @@ import type { Scan } from '@tracking/ports';
 import { CountedRows } from '../../test/counted-rows.ts';
 import { day, listedRecord, numbersFrom, rowOf } from '../../test/listed-shipments.ts';
 import { ACME } from '../../test/shipment-events.ts';
-import { possibleDuplicates } from './possible-duplicates.ts';
+import { findPossibleDuplicates } from './possible-duplicates.ts';
 import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
 
 const random = numbersFrom(7);
@@ -25,7 +25,7 @@ async function look(rows: readonly ShipmentRow[], count: number) {
     return counted.scan(query);
   };
   const find = ({ limit }: { readonly limit: number }) => Promise.resolve(rows.slice(0, limit));
-  const found = await possibleDuplicates({ find, scan }, ACME, freight(count));
+  const found = await findPossibleDuplicates({ find, scan }, ACME, freight(count));
   return { ids: found.map(({ id }) => id), scans, visits: counted.visits };
 }
 

@@ -1,7 +1,7 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { inScope } from '../read-model.ts';
+import { scopeFilter } from '../read-model.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 import { INACTIVE_STATUSES, term } from './shipment-terms.ts';
 
@@ -17,24 +17,24 @@ export interface PossibleDuplicate {
   readonly container_numbers: readonly string[];
 }
 
-const AT_MOST = 5;
+const MAX_DUPLICATES = 5;
 /** No more rows than these are looked at, whatever has become of them, where there are no more: nearly always. */
-const FEW = 10;
+const FIRST_READ_ROWS = 10;
 /** Else the newest of each reference, so many at most, and so many of all together. */
-const NEWEST = 200;
-const ALTOGETHER = 2_000;
+const MAX_VISITED_PER_TERM = 200;
+const MAX_VISITED = 2_000;
 /** References that are asked for then, one after another. Freight that is the same shares nearly all of them. */
-const MOST_TERMS = 20;
-const ON_THEIR_WAY = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
+const MAX_TERMS = 20;
+const ACTIVE_STATUSES = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
 
 /** Rows that have any of the terms. */
-export function among(scope: Scope, terms: readonly string[]): Filter {
+export function termsFilter(scope: Scope, terms: readonly string[]): Filter {
   const [only] = terms;
-  return { ...inScope(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
+  return { ...scopeFilter(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
 }
 
 /** Others that are still on their way, with the same house bill or a container; at most a few. */
-export async function possibleDuplicates(
+export async function findPossibleDuplicates(
   rows: Pick<Collection<ShipmentRow>, 'find' | 'scan'>,
   scope: Scope,
   freight: Freight,
@@ -45,33 +45,33 @@ export async function possibleDuplicates(
     ...container_numbers.map((number) => term('container_number', number)),
   ];
   if (terms.length === 0) return [];
-  const found = await rows.find({ filter: among(scope, terms), limit: FEW });
+  const found = await rows.find({ filter: termsFilter(scope, terms), limit: FIRST_READ_ROWS });
   const others = new Map<string, ShipmentRow>();
   const add = (some: readonly ShipmentRow[]) => {
     for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);
   };
   // A container comes back for years, a test may give all its shipments the same one.
-  if (found.length >= FEW) {
-    const asked = terms.slice(0, MOST_TERMS);
-    const visit = Math.min(NEWEST, Math.floor(ALTOGETHER / asked.length));
-    for (const one of asked) if (others.size < AT_MOST) add(await newestOnTheirWay(rows, scope, one, visit));
+  if (found.length >= FIRST_READ_ROWS) {
+    const asked = terms.slice(0, MAX_TERMS);
+    const visit = Math.min(MAX_VISITED_PER_TERM, Math.floor(MAX_VISITED / asked.length));
+    for (const one of asked) if (others.size < MAX_DUPLICATES) add(await newestActive(rows, scope, one, visit));
   }
   add(found);
   const own = new Set(container_numbers);
-  return [...others.values()].slice(0, AT_MOST).map(({ id: other, record }) => ({
+  return [...others.values()].slice(0, MAX_DUPLICATES).map(({ id: other, record }) => ({
     id: other,
     house_bill: house_bill !== null && record.house_bill === house_bill,
     container_numbers: record.container_numbers.filter((number) => own.has(number)),
   }));
 }
 
-async function newestOnTheirWay(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string, visit: number) {
+async function newestActive(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string, visit: number) {
   const { documents } = await rows.scan({
     index: 'by_term',
-    filter: { ...inScope(scope), terms: one, status: { in: ON_THEIR_WAY } },
+    filter: { ...scopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },
     sort: { fields: ['created_at', 'id'], descending: true },
     // One more, for it may be among them itself.
-    limit: AT_MOST + 1,
+    limit: MAX_DUPLICATES + 1,
     visit,
   });
   return documents;

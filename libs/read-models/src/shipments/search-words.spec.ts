@@ -1,4 +1,4 @@
-import { behindWordsWith, wordsOf } from './shipment-terms.ts';
+import { endOfPrefix, wordsOf } from './shipment-terms.ts';
 
 describe('words', () => {
   it.each<[string, string, readonly string[]]>([
@@ -33,8 +33,8 @@ describe('words', () => {
       ['中', '中\u{20000}'],
     ] as const) {
       expect(Buffer.compare(Buffer.from(word), Buffer.from(beginning))).toBeGreaterThanOrEqual(0);
-      expect(Buffer.compare(Buffer.from(word), Buffer.from(behindWordsWith(beginning)))).toBe(-1);
+      expect(Buffer.compare(Buffer.from(word), Buffer.from(endOfPrefix(beginning)))).toBe(-1);
     }
-    expect(Buffer.compare(Buffer.from('b'), Buffer.from(behindWordsWith('a')))).toBe(1);
+    expect(Buffer.compare(Buffer.from('b'), Buffer.from(endOfPrefix('a')))).toBe(1);
   });
 });

@@ -2,16 +2,16 @@ import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
-import { inScope, type QueryPage } from '../read-model.ts';
+import { scopeFilter, type QueryPage } from '../read-model.ts';
 import {
-  conditionsOf,
+  toConditions,
   type ShipmentListFilter,
   type ShipmentListQuery,
   type ShipmentOrder,
 } from './list-conditions.ts';
-import { LIST_BOUNDS, pageOf, planOf } from './list-plan.ts';
-import { namedPage } from './named-page.ts';
-import { type Freight, type PossibleDuplicate, among, possibleDuplicates } from './possible-duplicates.ts';
+import { LIST_BOUNDS, readListPage, planList } from './list-plan.ts';
+import { readNamedPage } from './named-page.ts';
+import { type Freight, type PossibleDuplicate, termsFilter, findPossibleDuplicates } from './possible-duplicates.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 import { FILTERS_SINCE, TERM_FILTERS, type TermFilter, term } from './shipment-terms.ts';
 
@@ -22,7 +22,7 @@ export interface ShipmentReferences {
 }
 
 /** Values that are looked for with one question. */
-const REFERENCES_AT_ONCE = 50;
+const REFERENCES_PER_READ = 50;
 const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 
 /** Shipments as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
@@ -52,15 +52,15 @@ export class ShipmentQueries {
   async list(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
     const rows = await this.active.rows();
     const { order = NEWEST_FIRST } = query;
-    this.requireKnown(query.filter);
-    const conditions = conditionsOf(query.filter);
+    this.requireKnownFilters(query.filter);
+    const conditions = toConditions(query.filter);
     if (conditions.statuses?.length === 0) return { items: [], next: undefined };
-    const listed = { rows, scope: inScope(scope), bounds: this.bounds };
+    const listed = { rows, scope: scopeFilter(scope), bounds: this.bounds };
     const { ids } = query.filter;
     if (ids !== undefined)
-      return namedPage({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
-    const plan = await planOf(listed, conditions, order);
-    const { rows: found, next } = await pageOf(listed, plan, order, query);
+      return readNamedPage({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
+    const plan = await planList(listed, conditions, order);
+    const { rows: found, next } = await readListPage(listed, plan, order, query);
     return { items: found.map(({ record }) => record), next };
   }
 
@@ -70,7 +70,7 @@ export class ShipmentQueries {
    * @throws Unavailable, Busy
    */
   async possibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
-    return possibleDuplicates(await this.active.rows(), scope, record);
+    return findPossibleDuplicates(await this.active.rows(), scope, record);
   }
 
   /**
@@ -91,15 +91,15 @@ export class ShipmentQueries {
     const found = (those: readonly string[], all: readonly ShipmentRow[]) => {
       for (const { id, record } of all) {
         for (const value of those) {
-          if (holds(record, field, value) && of(value).length < atMost) ids.set(value, [...of(value), id]);
+          if (hasReference(record, field, value) && of(value).length < atMost) ids.set(value, [...of(value), id]);
         }
       }
     };
     const find = (those: readonly string[], limit: number) => {
       const terms = those.map((value) => term(field, value));
-      return rows.findWithin({ filter: among(scope, terms), limit }, this.bounds.bytes);
+      return rows.findWithin({ filter: termsFilter(scope, terms), limit }, this.bounds.bytes);
     };
-    for (const some of portions([...new Set(values)], REFERENCES_AT_ONCE)) {
+    for (const some of splitIntoBatches([...new Set(values)], REFERENCES_PER_READ)) {
       const { documents, isCut } = await find(some, some.length * atMost);
       // Where one value may have taken the places of others, each is asked for alone.
       if (!isCut && documents.length < some.length * atMost) found(some, documents);
@@ -109,17 +109,17 @@ export class ShipmentQueries {
   }
 
   /** @throws Unavailable if the rows are of an earlier version of the read model, which did not know a filter */
-  private requireKnown(filter: ShipmentListFilter): void {
+  private requireKnownFilters(filter: ShipmentListFilter): void {
     const isUnknown = (name: TermFilter) => (this.filtersSince[name] ?? 1) > this.active.version;
     if (!TERM_FILTERS.some((name) => filter[name] !== undefined && isUnknown(name))) return;
     throw new Unavailable('read models', 'the list of shipments is being made anew after an update');
   }
 }
 
-function holds(record: ShipmentRecord, field: ShipmentReferences['field'], value: string): boolean {
+function hasReference(record: ShipmentRecord, field: ShipmentReferences['field'], value: string): boolean {
   return field === 'container_number' ? record.container_numbers.includes(value) : record[field] === value;
 }
 
-function* portions<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
+function* splitIntoBatches<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
   for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size);
 }

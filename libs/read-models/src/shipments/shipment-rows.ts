@@ -1,7 +1,7 @@
 import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import { evolveRecord, shipmentIdOf, weightOfRecord } from '@tracking/shipments-domain';
-import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, scopeOf } from '../read-model.ts';
+import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
 import { termsOf } from './shipment-terms.ts';
 
 /** One shipment; what lists filter and sort by stands beside the record. */
@@ -46,7 +46,7 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
       {
         ...listed(record),
         terms: termsOf(record, before),
-        ...scopeOf(scope),
+        ...pickScope(scope),
         id: shipmentIdOf(stream),
         record,
         revision: event.revision,

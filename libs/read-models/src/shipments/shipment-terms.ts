@@ -51,7 +51,7 @@ export const FILTERS_SINCE: Readonly<Partial<Record<TermFilter, number>>> = { in
 type Values = readonly (string | null | undefined)[];
 
 /** Values of the other filters. In the order in which their words count where a shipment has too many. */
-const VALUES: { readonly [Name in Exclude<TermFilter, FieldFilter>]: (record: ShipmentRecord) => Values } = {
+const VALUE_READERS: { readonly [Name in Exclude<TermFilter, FieldFilter>]: (record: ShipmentRecord) => Values } = {
   shipper: ({ shipper }) => [shipper?.external_id],
   consignee: ({ consignee }) => [consignee?.external_id],
   container_number: ({ container_numbers }) => container_numbers,
@@ -59,29 +59,29 @@ const VALUES: { readonly [Name in Exclude<TermFilter, FieldFilter>]: (record: Sh
 };
 
 function isFieldFilter(filter: TermFilter): filter is FieldFilter {
-  return !(filter in VALUES);
+  return !(filter in VALUE_READERS);
 }
 
 /** In the order in which rows hold their terms: fields in the order of the filters, then the others. */
-const ROW_ORDER: readonly TermFilter[] = [
+const ROW_TERM_ORDER: readonly TermFilter[] = [
   ...(Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[]).filter(isTermFilter).filter(isFieldFilter),
-  ...(Object.keys(VALUES) as (keyof typeof VALUES)[]),
+  ...(Object.keys(VALUE_READERS) as (keyof typeof VALUE_READERS)[]),
 ];
-const REFERENCES = ROW_ORDER.filter((filter): filter is ReferenceFilter => REFERENCE_KINDS.has(filter));
-const OTHERS = ROW_ORDER.filter((filter) => !REFERENCE_KINDS.has(filter));
+const REFERENCE_FILTERS = ROW_TERM_ORDER.filter((filter): filter is ReferenceFilter => REFERENCE_KINDS.has(filter));
+const NON_REFERENCE_FILTERS = ROW_TERM_ORDER.filter((filter) => !REFERENCE_KINDS.has(filter));
 
 function isTermFilter(filter: ShipmentFilterName): filter is TermFilter {
   return SHIPMENT_FILTERS[filter].kind in TERM_KINDS;
 }
 
 /** The values by which a filter finds a shipment. */
-function valuesOf(record: ShipmentRecord, filter: TermFilter): Values {
-  return isFieldFilter(filter) ? [record[filter]] : VALUES[filter](record);
+function filterValues(record: ShipmentRecord, filter: TermFilter): Values {
+  return isFieldFilter(filter) ? [record[filter]] : VALUE_READERS[filter](record);
 }
 
 /** One entry of a row in the index that finds shipments. */
 export function term(kind: TermKind, value: string | true): string {
-  if (value !== true && REFERENCE_KINDS.has(kind)) return referenceTerm(kind, value, longest(wordsOf(value)));
+  if (value !== true && REFERENCE_KINDS.has(kind)) return referenceTerm(kind, value, longestWord(wordsOf(value)));
   return `${kind}:${value}`;
 }
 
@@ -99,7 +99,7 @@ function referenceTerm(kind: TermKind, value: string, word: string): string {
 }
 
 /** The first of them where there are several. */
-function longest(words: readonly string[]): string {
+function longestWord(words: readonly string[]): string {
   return words.reduce((one, other) => (other.length > one.length ? other : one), '');
 }
 
@@ -107,7 +107,7 @@ function longest(words: readonly string[]): string {
 export const MAX_WORDS = 1_000;
 
 /** Fields that the terms are made of and that seldom change. */
-const LASTING: readonly (keyof ShipmentRecord)[] = [
+const STABLE_FIELDS: readonly (keyof ShipmentRecord)[] = [
   ...TERM_FILTERS.filter(isFieldFilter),
   'container_numbers',
   'references',
@@ -115,7 +115,7 @@ const LASTING: readonly (keyof ShipmentRecord)[] = [
   'consignee',
   'legs',
 ];
-const PASSING: readonly (keyof ShipmentRecord)[] = ['status', 'open_exceptions_count'];
+const VOLATILE_FIELDS: readonly (keyof ShipmentRecord)[] = ['status', 'open_exceptions_count'];
 
 /**
  * Everything that a shipment can be found by, each once. Made of the record alone; where little changed of the one
@@ -126,12 +126,12 @@ export function termsOf(
   before?: { readonly record: ShipmentRecord; readonly terms: readonly string[] },
 ): readonly string[] {
   const isSame = (field: keyof ShipmentRecord) => record[field] === before?.record[field];
-  if (before === undefined || !LASTING.every(isSame)) return [...passingTerms(record), ...lastingTerms(record)];
-  if (PASSING.every(isSame)) return before.terms;
-  return [...passingTerms(record), ...before.terms.slice(passingTerms(before.record).length)];
+  if (before === undefined || !STABLE_FIELDS.every(isSame)) return [...volatileTerms(record), ...stableTerms(record)];
+  if (VOLATILE_FIELDS.every(isSame)) return before.terms;
+  return [...volatileTerms(record), ...before.terms.slice(volatileTerms(before.record).length)];
 }
 
-function passingTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
+function volatileTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
   return [
     term('status', status),
     ...(INACTIVE_STATUSES.includes(status) ? [] : [term('active', true)]),
@@ -139,10 +139,10 @@ function passingTerms({ status, open_exceptions_count }: ShipmentRecord): string
   ];
 }
 
-function lastingTerms(record: ShipmentRecord): Iterable<string> {
+function stableTerms(record: ShipmentRecord): Iterable<string> {
   const terms = new Set<string>();
-  for (const filter of OTHERS) {
-    for (const value of valuesOf(record, filter)) if (value != null) terms.add(term(filter, value));
+  for (const filter of NON_REFERENCE_FILTERS) {
+    for (const value of filterValues(record, filter)) if (value != null) terms.add(term(filter, value));
   }
   addReferencesAndWords(terms, record);
   return terms;
@@ -154,54 +154,54 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
   const addWords = (some: readonly string[]) => {
     for (const word of some) if (words.size < MAX_WORDS) words.add(word);
   };
-  for (const [kind, value] of referencesOf(record)) {
+  for (const [kind, value] of referenceValues(record)) {
     const own = wordsOf(value);
-    const word = longest(own);
+    const word = longestWord(own);
     terms.add(referenceTerm(kind, value, word));
     found.add(word);
     addWords(own);
   }
-  for (const name of namesOf(record)) if (name != null) addWords(wordsOf(name));
+  for (const name of partyAndVesselNames(record)) if (name != null) addWords(wordsOf(name));
   for (const word of words) if (!found.has(word)) terms.add(wordTerm(word));
 }
 
 /** In the order in which their words count where there are too many; the words of names come after them. */
-function* referencesOf(record: ShipmentRecord): Iterable<readonly [ReferenceFilter, string]> {
-  for (const filter of REFERENCES) {
-    for (const value of valuesOf(record, filter)) if (value != null) yield [filter, value];
+function* referenceValues(record: ShipmentRecord): Iterable<readonly [ReferenceFilter, string]> {
+  for (const filter of REFERENCE_FILTERS) {
+    for (const value of filterValues(record, filter)) if (value != null) yield [filter, value];
   }
 }
 
-function* namesOf(record: ShipmentRecord): Iterable<string | null | undefined> {
+function* partyAndVesselNames(record: ShipmentRecord): Iterable<string | null | undefined> {
   yield record.shipper?.name;
   yield record.consignee?.name;
   for (const { vessel } of record.legs) yield vessel;
 }
 
-const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-const BEYOND_ASCII = /[^\0-\x7f]/;
+const WORD_PATTERN = /[\p{L}\p{M}\p{N}]+/gu;
+const NON_ASCII_PATTERN = /[^\0-\x7f]/;
 /** Behind every word that a word can begin: of no letter, and the last of all code points. */
-const LAST = '\u{10FFFF}';
+const LAST_CODE_POINT = '\u{10FFFF}';
 
 /**
  * The words of a text, in the form in which they are compared: runs of letters and digits, compatibility forms made one
  * (NFKC), whatever the case. Accents count; text that is written without spaces is one word.
  */
 export function wordsOf(text: string): readonly string[] {
-  return folded(text).match(WORD) ?? [];
+  return foldCase(text).match(WORD_PATTERN) ?? [];
 }
 
 /** The least text that comes behind all words which begin with this one. */
-export function behindWordsWith(beginning: string): string {
-  return beginning + LAST;
+export function endOfPrefix(beginning: string): string {
+  return beginning + LAST_CODE_POINT;
 }
 
 /**
  * By way of capitals, so that what has several small forms has one: `ß` is `ss`, `ς` is `σ`. The Turkish dotted capital
  * leaves its dot behind.
  */
-function folded(text: string): string {
-  if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
+function foldCase(text: string): string {
+  if (!NON_ASCII_PATTERN.test(text)) return text.toLowerCase();
   const small = text.normalize('NFKC').toUpperCase().toLowerCase();
   return small.replaceAll('ς', 'σ').replaceAll('i\u0307', 'i').normalize('NFKC');
 }

@@ -1,5 +1,5 @@
 import { DomainError, isInScope, type RuleSettings, type Warning } from '@tracking/contracts';
-import { bytesOf, type EventStore, type NewEvent, type Position, type StoredEvent } from '@tracking/ports';
+import { eventSizeBytes, type EventStore, type NewEvent, type Position, type StoredEvent } from '@tracking/ports';
 import {
   type AnswerOf,
   type CommandResult,
@@ -103,7 +103,7 @@ class Batch {
     const after = fold(made, this.state);
     if (after === undefined) throw new Error(`${command.type} made no shipment`);
     const stored = made.map(toNewEvent);
-    const bytes = stored.reduce((sum, event) => sum + bytesOf(event), 0);
+    const bytes = stored.reduce((sum, event) => sum + eventSizeBytes(event), 0);
     if (bytes > MAX_COMMAND_BYTES) throw commandTooLarge();
     this.bytes += bytes;
     if (this.events.length > 0 && this.bytes > MAX_SHARED_APPEND_BYTES) return false;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
-import { type EventStore, MAX_APPEND_BYTES, bytesOf } from '@tracking/ports';
+import { type EventStore, MAX_APPEND_BYTES, eventSizeBytes } from '@tracking/ports';
 import { MAX_COMMAND_BYTES } from './decide-batch.ts';
 import { milestones, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
@@ -46,7 +46,7 @@ const asImported = (event: ExportedEvent): ExportedEvent => ({
 /** The event under a new id, with a note that makes its data and metadata this large. */
 function ofSize(event: ExportedEvent, bytes: number): ExportedEvent {
   const padded = (note: string) => ({ ...event, id: randomUUID(), data: { ...event.data, note } });
-  return padded('x'.repeat(bytes - bytesOf(padded(''))));
+  return padded('x'.repeat(bytes - eventSizeBytes(padded(''))));
 }
 
 const refused = async (importing: Promise<unknown>) => {
@@ -101,7 +101,7 @@ describe('events from one store to another', () => {
       for (const character of ['ø', '港', '船', '海', '貨'])
         await service.patchShipment(patch(answer.shipment.id, { metadata: metadata(character.repeat(1_000)) }));
       const events = await everything(from, 500);
-      expect(events.reduce((sum, event) => sum + bytesOf(event), 0)).toBeGreaterThan(MAX_APPEND_BYTES);
+      expect(events.reduce((sum, event) => sum + eventSizeBytes(event), 0)).toBeGreaterThan(MAX_APPEND_BYTES);
       await withStore(async (to) => {
         await eventTransfer(to).importEvents({ events });
         await eventTransfer(to).importEvents({ events });

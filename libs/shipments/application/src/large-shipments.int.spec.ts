@@ -1,5 +1,5 @@
 import { MANUAL_EXCEPTION_TYPES } from '@tracking/contracts';
-import { type EventStore, bytesOf } from '@tracking/ports';
+import { type EventStore, eventSizeBytes } from '@tracking/ports';
 import { SHIPMENT_LIMITS } from '@tracking/shipments-domain';
 import { cancel, open, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
@@ -34,7 +34,7 @@ describe('a shipment with as many open exceptions as it may have, of the longest
       );
       expect(opened.length).toBeGreaterThan(300);
       expect(resolved).toHaveLength(open_exceptions_count + opened.length);
-      expect(resolved.reduce((sum, event) => sum + bytesOf(event), 0)).toBeLessThan(500_000);
+      expect(resolved.reduce((sum, event) => sum + eventSizeBytes(event), 0)).toBeLessThan(500_000);
 
       const expected = new Map(opened.map(({ answer: { exception } }) => [exception.id, exception]));
       const history = await service.listHistory({ ...scope, shipment_id: id, limit: 200 });

@@ -1,6 +1,6 @@
 import { DomainError, type EventPage, type ExportedEvent, type PublicAddresses } from '@tracking/contracts';
 import {
-  bytesOf,
+  eventSizeBytes,
   type EventStore,
   InvalidPosition,
   MAX_APPEND_BYTES,
@@ -142,7 +142,7 @@ function splitIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEv
   const pieces: ExportedEvent[][] = [];
   let room = 0;
   for (const event of events) {
-    const bytes = bytesOf(event);
+    const bytes = eventSizeBytes(event);
     if (bytes > MAX_APPEND_BYTES) throw eventTooLarge(event);
     if (bytes > room) {
       pieces.push([]);

@@ -73,7 +73,7 @@ export class FakeReceivers implements OutboundHttp {
     return answer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
   }
 
-  refuses(url: string): string | undefined {
+  refusalReason(url: string): string | undefined {
     if (!URL.canParse(url)) return 'This is not a URL.';
     const { protocol, username, password, hash } = new URL(url);
     if (protocol !== 'https:') return 'The URL must begin with https://.';

@@ -106,7 +106,7 @@ export class MortalProcess {
         if (!this.dead) this.doubt(request.headers['service-event-id'] ?? '', 1);
         return this.step(() => outbound.post(request));
       },
-      refuses: (url) => outbound.refuses(url),
+      refusalReason: (url) => outbound.refusalReason(url),
       close: () => outbound.close(),
     };
   }

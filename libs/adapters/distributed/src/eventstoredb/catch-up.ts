@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type AllStreamResolvedEvent, type AllStreamSubscription, streamNameFilter } from '@eventstore/db-client';
-import { bytesOf, type CatchUpOptions, type EventBatch, type Position, type StoredEvent } from '@tracking/ports';
+import { eventSizeBytes, type CatchUpOptions, type EventBatch, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs, WakeUp } from '@tracking/resilience';
 import { type NodeClient, reasonOf, type RetryTelemetry, retryUntilStopped, unlessAborted } from './node-client.ts';
 import { endSubscription, type LiveEventBuffer, type LiveSubscription } from './live-subscription.ts';
@@ -202,7 +202,7 @@ class GrowingSlice {
       const { event } = toLogEntry(resolved);
       if (event === undefined) continue;
       this.events.push(event);
-      this.bytes += bytesOf(event);
+      this.bytes += eventSizeBytes(event);
     }
     return this.events.length > before;
   }

@@ -14,7 +14,7 @@ import {
   MAX_APPEND_BYTES,
   Unavailable,
   VersionConflict,
-  bytesOf,
+  eventSizeBytes,
   retryCounter,
   type AppendResult,
   type CatchUpOptions,
@@ -202,7 +202,7 @@ function refuseUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
   for (const event of events) {
     if (!UUID.test(event.id)) throw new TypeError('the id of an event is a UUID, in lower case');
-    bytes += bytesOf(event);
+    bytes += eventSizeBytes(event);
   }
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
 }

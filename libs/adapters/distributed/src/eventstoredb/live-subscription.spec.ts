@@ -1,4 +1,4 @@
-import { bytesOf } from '@tracking/ports';
+import { eventSizeBytes } from '@tracking/ports';
 import { newEvent } from '@tracking/testing';
 import { LiveEventBuffer } from './live-subscription.ts';
 import { type LogEntry, toPosition } from './log-reads.ts';
@@ -74,7 +74,7 @@ describe('the newest events in memory', () => {
       buffer.push({ position, event: { ...event, data: { text: 'x'.repeat(commit % 7 === 0 ? 6_000 : 500) } } });
       const kept = buffer.after(at(first(commit)), ['a'], 999).events;
       expect(kept).toHaveLength(commit - first(commit));
-      expect(kept.reduce((bytes, each) => bytes + bytesOf(each), 0)).toBeLessThanOrEqual(maxBytes);
+      expect(kept.reduce((bytes, each) => bytes + eventSizeBytes(each), 0)).toBeLessThanOrEqual(maxBytes);
     }
   });
 

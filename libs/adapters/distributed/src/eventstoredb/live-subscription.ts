@@ -1,5 +1,5 @@
 import type { AllStreamSubscription } from '@eventstore/db-client';
-import { bytesOf, type Position, type StoredEvent } from '@tracking/ports';
+import { eventSizeBytes, type Position, type StoredEvent } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 import { type NodeClient, reasonOf, type RetryTelemetry, retryUntilStopped } from './node-client.ts';
 import {
@@ -152,7 +152,7 @@ export class LiveEventBuffer {
   }
 
   private add(event: StoredEvent): void {
-    const size = bytesOf(event);
+    const size = eventSizeBytes(event);
     this.events.push(event);
     this.sizes.push(size);
     this.bytes += size;

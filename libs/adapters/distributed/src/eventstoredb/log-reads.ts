@@ -8,7 +8,7 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client';
 import type { JsonObject } from '@tracking/contracts';
-import { bytesOf, InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
+import { eventSizeBytes, InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 import { type NodeClient, timedOut } from './node-client.ts';
 
@@ -106,7 +106,7 @@ export class LogPages {
     const maxCount = this.count + 1;
     let bytes = 0;
     const isEnough = ({ event }: LogEntry) => {
-      bytes += event === undefined ? 0 : bytesOf(event);
+      bytes += event === undefined ? 0 : eventSizeBytes(event);
       return bytes >= MAX_PAGE_BYTES;
     };
     const read = client.readAll({ ...callOptions, fromPosition: fromPosition(position), maxCount });

@@ -128,7 +128,7 @@ whereEngine('objects in GridFS', (enginesDir) => {
         );
       });
       const listed: string[] = [];
-      for await (const id of store.idsStored({ before: tomorrow() })) listed.push(id);
+      for await (const id of store.listIdsStoredIn({ before: tomorrow() })) listed.push(id);
       expect(listed.sort()).toEqual(ids.sort());
     });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
 import {
-  OBJECT_ID,
+  OBJECT_ID_PATTERN,
   type ObjectContent,
   ObjectExists,
   type ObjectStore,
@@ -79,7 +79,7 @@ export class GridfsObjectStore implements ObjectStore {
     await this.clear(id);
   }
 
-  async *idsStored({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
+  async *listIdsStoredIn({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
     const uploadDate = from === undefined ? { $lt: before } : { $gte: from, $lt: before };
     let after: FileRecord | undefined;
     do {
@@ -181,7 +181,7 @@ function following({ uploadDate, _id }: FileRecord) {
 }
 
 function checkId(id: string): void {
-  if (!OBJECT_ID.test(id)) throw new TypeError(`not an id of an object: ${JSON.stringify(id)}`);
+  if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`not an id of an object: ${JSON.stringify(id)}`);
 }
 
 /** An object that is whole, in the fields of GridFS. */

@@ -9,11 +9,11 @@ import {
   type CountOptions,
   type Document,
   type Filter,
-  type FirstDocuments,
+  type BoundedResult,
   type Query,
   type Scalar,
   type Scan,
-  type ScannedStretch,
+  type ScanResult,
   type CollectionWrite,
 } from '@tracking/ports';
 import { BSON, type AnyBulkWriteOperation, type Collection as DriverCollection, type FindCursor } from 'mongodb';
@@ -65,7 +65,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return query.limit <= 0 || matchesNothing(query.filter) ? [] : (await this.list(query)).documents;
   }
 
-  async findWithin(query: Query, maxBytes: number): Promise<FirstDocuments<T>> {
+  async findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
     if (query.limit <= 0 || matchesNothing(query.filter)) return { documents: [], isCut: false };
     return this.list(query, maxBytes);
   }
@@ -77,7 +77,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   /** Where the stretch ends the index itself tells, without a look at a document. */
-  async scan(scan: Scan): Promise<ScannedStretch<T>> {
+  async scan(scan: Scan): Promise<ScanResult<T>> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
     if (matchesNothing(filter)) return { documents: [], next: undefined };
     const range = scannedRange(this.spec, scan);
@@ -165,7 +165,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return { ids, found };
   }
 
-  private async list(query: Query, maxBytes?: number): Promise<FirstDocuments<T>> {
+  private async list(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
     const { limit, sort, index } = query;
     const condition = mongoQuery(this.spec, query);
     // One more than can come, so that the first answer is the last.

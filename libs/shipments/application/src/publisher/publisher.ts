@@ -18,8 +18,8 @@ import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import {
   CatchUpSubscription,
-  describe,
-  forgetEarlier,
+  describeError,
+  deleteEarlierGenerations,
   PARKED,
   type ParkedStream,
   ParkedStreams,
@@ -121,7 +121,7 @@ export class Publisher {
     const wait = <T>(action: () => Promise<T>) => retry(action, { signal, onFailure: this.failed });
     for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
       // What waits in earlier generations waits in vain.
-      await wait(() => forgetEarlier(this.options.documentStore, PARKED, SUBSCRIBER_NAME, generation));
+      await wait(() => deleteEarlierGenerations(this.options.documentStore, PARKED, SUBSCRIBER_NAME, generation));
       if (signal.aborted) return;
       this.subscription = this.subscribe(generation);
       this.subscription.start();
@@ -138,7 +138,7 @@ export class Publisher {
       subscriber: { name: SUBSCRIBER_NAME, generation },
       partitions: partitions.map(partition),
       metrics: this.observed,
-      begin: (lost) =>
+      createHandler: (lost) =>
         Promise.resolve(
           new Publishing({
             eventStore,
@@ -166,8 +166,8 @@ export class Publisher {
           return next;
         }
       } catch (error) {
-        this.observed.failed();
-        logger.debug({ error: describe(error) }, 'the published log is looked at later');
+        this.observed.recordFailure();
+        logger.debug({ error: describeError(error) }, 'the published log is looked at later');
       }
       await pause(logCheckIntervalMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -175,8 +175,8 @@ export class Publisher {
   }
 
   private readonly failed = (error: unknown): void => {
-    this.observed.failed();
-    this.options.logger.warn({ error: describe(error) }, 'the publisher waits, then tries again');
+    this.observed.recordFailure();
+    this.options.logger.warn({ error: describeError(error) }, 'the publisher waits, then tries again');
   };
 }
 
@@ -197,11 +197,11 @@ class PublisherMetrics implements SubscriptionMetrics {
     this.countRetry = retryCounter(metrics);
   }
 
-  handled(_events: number, seconds: number): void {
+  recordBatch(_events: number, seconds: number): void {
     this.batch.observe(seconds);
   }
 
-  failed(): void {
+  recordFailure(): void {
     this.countRetry('publishing');
   }
 }

@@ -149,7 +149,7 @@ class EventStream {
   start(): void {
     const { response, headers, followed } = this.client;
     response.writeHead(200, headers);
-    this.lastId = followed.begin;
+    this.lastId = followed.startedAfter;
     this.write(retryText(this.times.retryMs) + (this.lastId === undefined ? '' : idText(this.lastId)));
     this.writeEvents().catch(() => this.close('failed'));
   }
@@ -214,7 +214,7 @@ class EventStream {
    * that is still stored.
    */
   private heartbeat(): string {
-    const id = this.client.followed.passed;
+    const id = this.client.followed.resumeAfter;
     if (id === undefined || id === this.lastId) return HEARTBEAT;
     this.lastId = id;
     return idText(id);

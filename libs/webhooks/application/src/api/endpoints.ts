@@ -202,7 +202,7 @@ export class Endpoints implements WebhookEndpoints {
 
   private checked(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {
     const { outbound, versions } = this.parts;
-    const refuses = (url: string) => outbound.refuses(url);
+    const refuses = (url: string) => outbound.refusalReason(url);
     const { fields: checked, errors } = checkEndpointFields(fields, required, refuses, versions);
     if (errors.length > 0) throw invalid(errors);
     return checked;
