@@ -6,7 +6,7 @@ import { type CheckpointPoller, ProjectionProgress } from './projection-progress
 import { type Collections, type ReadModel, type ReadModelRow, rowsCollection } from './read-model.ts';
 import { type Generations, type GenerationsDocument, modelVersionOf } from './generations.ts';
 
-/** A pointer as old as this is looked up again behind the query that finds it so. */
+/** Age in milliseconds after which a query refreshes the generation pointer in the background. */
 const STALE_MS = 1_000;
 
 export interface ActiveRowsOptions {
@@ -14,15 +14,15 @@ export interface ActiveRowsOptions {
   readonly collections: Collections;
   readonly generations: Generations;
   readonly checkpoints: CheckpointPoller;
-  /** Most reads of this process that wait for the read model at once. */
+  /** Maximum number of concurrent reads of this process that wait for the read model. */
   readonly maxWaiters: number;
-  /** For how long a replaced generation can still be queried. */
+  /** Milliseconds for which a replaced generation remains queryable. */
   readonly graceMs: number;
-  /** Rows that have a retention are kept from then on; all where it is absent. */
+  /** Returns the time before which rows with a retention have expired; without it, no row expires. */
   readonly retainedSince?: () => Timestamp;
 }
 
-/** The generation of a read model that this process queries. */
+/** Selects the generation of a read model that this process queries. */
 export class ActiveRows<R extends ReadModelRow> {
   readonly progress: ProjectionProgress;
   private refreshing: Promise<GenerationsDocument> | undefined;
@@ -42,7 +42,7 @@ export class ActiveRows<R extends ReadModelRow> {
     this.progress = new ProjectionProgress(partitions, elsewhere, parts.maxWaiters);
   }
 
-  /** The rows to query. @throws Unavailable */
+  /** Returns the rows of the queried generation. @throws Unavailable */
   async rows(): Promise<Collection<R>> {
     await this.followPointer();
     const { generation } = this.progress;
@@ -50,44 +50,47 @@ export class ActiveRows<R extends ReadModelRow> {
     return this.rowsOfGeneration(generation);
   }
 
-  /** The rows of a generation. @throws Unavailable */
+  /** Returns the rows of the given generation. @throws Unavailable */
   rowsOfGeneration(generation: number): Promise<Collection<R>> {
     const version = this.pointer && modelVersionOf(this.pointer, generation);
     return this.parts.collections.open<R>(rowsCollection(this.model, generation, version));
   }
 
-  /** The version of the read model that made the rows to query: an earlier one until they are rebuilt. */
+  /** Version of the read model that built the queried rows. It is an earlier version until the rows are rebuilt. */
   get version(): number {
     const { generation } = this.progress;
     if (this.pointer === undefined || generation === undefined) return this.model.version;
     return modelVersionOf(this.pointer, generation);
   }
 
-  /** Rows from before are over their retention, whether or not they are still there; undefined where there is none. */
+  /** Time before which rows have expired, even if they are not deleted yet; undefined for models without retention. */
   keptSince(): Timestamp | undefined {
     return this.parts.retainedSince?.();
   }
 
-  /** Looks at the pointer again when it is stale: behind the caller, unless the generation may be gone by now. */
+  /**
+   * Refreshes a stale pointer in the background. If the queried generation may be deleted by now, the caller waits for
+   * the refresh.
+   */
   private async followPointer(): Promise<void> {
-    // Wall-clock time, which goes on while a machine sleeps.
+    // Wall-clock time, because it advances while the machine sleeps.
     const age = Math.abs(Date.now() - this.refreshedAt);
     if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refresh();
     else if (age > STALE_MS) this.refresh().catch(() => undefined);
   }
 
-  /** The pointer as it is now; from here on queries follow it. @throws Unavailable */
+  /** Reads the current generation pointer and applies it to later queries. @throws Unavailable */
   refresh(): Promise<GenerationsDocument> {
     this.refreshing ??= this.read().finally(() => (this.refreshing = undefined));
     return this.refreshing;
   }
 
-  /** Of all living generations. @throws Unavailable */
+  /** Checkpoints of all living generations. @throws Unavailable */
   checkpoints(): Promise<readonly CheckpointDocument[]> {
     return this.parts.checkpoints.checkpointsOf(this.model.name);
   }
 
-  /** Whether every partition of the generation has once held everything that there was. @throws Unavailable */
+  /** Returns true if every partition of the generation once contained all stored events. @throws Unavailable */
   async isComplete(generation: number): Promise<boolean> {
     const complete = new Set<string>();
     for (const checkpoint of await this.checkpoints()) {
@@ -96,7 +99,7 @@ export class ActiveRows<R extends ReadModelRow> {
     return this.parts.partitions.every(({ key }) => complete.has(key));
   }
 
-  /** How far all partitions of a generation are by their checkpoints. @throws Unavailable */
+  /** Returns the lowest checkpoint of all partitions of the generation. @throws Unavailable */
   async minPosition(generation: number): Promise<Position | undefined> {
     const checkpoints = await this.checkpoints();
     const positions: Position[] = [];

@@ -7,7 +7,7 @@ import { type MilestoneRow, milestonesModel } from './milestones.ts';
 import { type ReadModel, type ReadModelRow, rowsCollection } from './read-model.ts';
 import { shipmentsModel } from './shipments/shipment-rows.ts';
 
-describe('projecting a batch', () => {
+describe('projecting a batch of events of events', () => {
   let world: World;
   let rows: Collection<ReadModelRow>;
   beforeEach(async () => {
@@ -16,7 +16,7 @@ describe('projecting a batch', () => {
   });
   afterEach(() => world.close());
 
-  /** As every process has its own. */
+  /** Each process has its own scope cache. */
   async function projector(
     model: ReadModel = shipmentsModel,
     eventStore: EventStore = world.engine.eventStore,
@@ -37,12 +37,12 @@ describe('projecting a batch', () => {
   }
   const stored = () => rows.get(`shp_${token(1)}`);
 
-  it('writes each row once, as it is after all its events', async () => {
+  it('writes each row once, in its state after the whole batch', async () => {
     await (await projector()).handle(await history());
     expect(await stored()).toMatchObject({ revision: 2, record: { house_bill: 'HB-2', version: 3 } });
   });
 
-  it('holds few large rows in memory at once', async () => {
+  it('keeps only a few large rows in memory', async () => {
     const COUNT = 70;
     const heavy: ReadModel = { ...shipmentsModel, weight: () => 500 } as unknown as ReadModel;
     for (let n = 1; n <= COUNT; n += 1) await world.writer.create(n);
@@ -77,7 +77,7 @@ describe('projecting a batch', () => {
     expect(after.map((row) => row.revision)).toEqual(Array.from({ length: COUNT }, () => 1));
   });
 
-  it('never takes a row back, however late an older holder writes', async () => {
+  it('keeps the newer row when a former lease holder writes late', async () => {
     const events = await history();
     const [older, newer] = [await projector(), await projector()];
     await older.handle(events.slice(0, 1));
@@ -89,7 +89,7 @@ describe('projecting a batch', () => {
     expect(await stored()).toEqual(after);
   });
 
-  it('goes on from rows that are ahead of the checkpoint', async () => {
+  it('continues if rows are ahead of the checkpoint', async () => {
     const events = await history();
     await (await projector()).handle(events);
     await world.writer.change(1, { house_bill: 'HB-3' });
@@ -98,7 +98,7 @@ describe('projecting a batch', () => {
     expect(await stored()).toMatchObject({ revision: 3, record: { house_bill: 'HB-3' } });
   });
 
-  it('reads the first event of a stream once to learn its scope', async () => {
+  it('reads the first event of a stream once to find its scope', async () => {
     await world.writer.create(1);
     await world.writer.record(1, 'a');
     await world.writer.record(1, 'b');

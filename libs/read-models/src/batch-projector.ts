@@ -17,11 +17,11 @@ import type { EventFailure, EventHandler, HandledEvent, SubscriptionMetrics } fr
 import { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
 
-/** Events folded before others get their turn on the thread: a few milliseconds. */
+/** Events folded per turn of the event loop. They take a few milliseconds. */
 const EVENTS_PER_TURN = 200;
-/** Rows read at once. A row has up to 1 MB. */
+/** Maximum number of rows per read. A row can have 1 MB. */
 const ROWS_PER_READ = 32;
-/** Rows in memory are written and dropped once their weights, about thousands of characters, add up to this. */
+/** Total weight of the rows in memory after which they are written and dropped. One unit is about 1,000 characters. */
 const MAX_ROW_WEIGHT = 4_000;
 
 interface BatchProjectorOptions {
@@ -29,25 +29,25 @@ interface BatchProjectorOptions {
   readonly rows: Collection<ReadModelRow>;
   readonly cache: LRUCache<string, ReadModelRow>;
   readonly scopes: StreamScopes;
-  /** Rows from before it are over their retention; undefined: there is none. */
+  /** Returns the time before which rows have expired; undefined if rows do not expire. */
   readonly keptSince?: () => Timestamp | undefined;
 }
 
 interface DecodedEvent {
   readonly stored: StoredEvent;
   readonly projected: ProjectedEvent;
-  /** Ids of the rows that it needs. */
+  /** Ids of the rows that the event needs. */
   readonly reads: readonly string[];
 }
 
 /**
- * Folds events into rows. Everything may be repeated: rows are written where they are newer than what is stored, and
- * the same events always make the same rows.
+ * Folds events into rows. Projecting is idempotent: only rows newer than the stored ones are written, and the same
+ * events always produce the same rows.
  */
 export class BatchProjector implements EventHandler {
   constructor(private readonly parts: BatchProjectorOptions) {}
 
-  /** Resolves when the rows of all events but those of streams that failed are written. */
+  /** Resolves when the rows of all streams except the failed ones are written. */
   async handle(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
     const { model } = this.parts;
     const failures = new Map<string, EventFailure>();
@@ -72,7 +72,7 @@ export class BatchProjector implements EventHandler {
     return [...failures.values()];
   }
 
-  /** The events in their newest version; a stream ends before one that fails. */
+  /** Decodes the events to their newest version. Skips the rest of a stream after an event that fails. */
   private async decode(
     events: readonly HandledEvent[],
     failures: Map<string, EventFailure>,
@@ -94,13 +94,13 @@ export class BatchProjector implements EventHandler {
   }
 }
 
-/** Rows that events need and change, until they are written. */
+/** Buffers the rows that events read and change, until they are written. */
 class RowsInMemory {
-  /** Of the rows that were read from the store or changed since the last write. */
+  /** Total weight of the rows read or changed since the last write. */
   weight = 0;
   private readonly present = new Map<string, ReadModelRow>();
   private readonly changed = new Map<string, ReadModelRow>();
-  /** Ids of the rows that were looked up, including those that do not exist. */
+  /** Ids of the rows that were looked up, including missing ones. */
   private readonly known = new Set<string>();
   private readonly weights = new Map<string, number>();
 
@@ -117,7 +117,7 @@ class RowsInMemory {
     return ids.every((id) => this.known.has(id));
   }
 
-  /** Reads the rows that an event needs, and of those that later events need as many as one read may have. */
+  /** Reads the rows that an event needs, and rows that later events need up to the maximum of one read. */
   async read(needed: readonly string[], later: readonly string[]): Promise<void> {
     const missing = new Set<string>();
     const lookUp = (id: string) => {
@@ -136,7 +136,7 @@ class RowsInMemory {
     }
   }
 
-  /** Writes the changed rows, and forgets all. */
+  /** Writes the changed rows and clears the buffer. */
   async write(): Promise<void> {
     const { model, rows, cache } = this.parts;
     const changed = [...this.changed.values()];
@@ -156,7 +156,9 @@ class RowsInMemory {
   }
 }
 
-/** A row never goes back: neither by repeated work nor by a runner that lost its lease and does not know it yet. */
+/**
+ * Writes a row only over an older revision, so that repeated work and former lease holders cannot overwrite newer rows.
+ */
 function upsertIfNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
   return { kind: 'upsert', document: row, guard: { revision: { lt: row.revision } } };
 }
@@ -164,9 +166,9 @@ function upsertIfNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
 const MAX_REMEMBERED_SCOPES = 50_000;
 const MAX_CONCURRENT_READS = 16;
 
-/** Whose each stream is: its first event says so. The streams seen last are remembered. */
+/** Resolves the scope of a stream from its first event. Caches the streams used most recently. */
 export class StreamScopes {
-  /** Bounded by size: with `max` the cache would take the memory of all of them when it is made. */
+  /** Bounded by `maxSize`, because `max` would allocate the memory of all entries at construction. */
   private readonly remembered = new LRUCache<string, Scope>({
     maxSize: MAX_REMEMBERED_SCOPES,
     sizeCalculation: () => 1,
@@ -175,8 +177,8 @@ export class StreamScopes {
   constructor(private readonly eventStore: EventStore) {}
 
   /**
-   * Scopes of the streams of these events, by stream. First events that are neither among them nor remembered are read;
-   * a stream whose first event tells no scope is left out.
+   * Returns the scope of each stream of the events. Reads first events that are neither in the batch nor cached. Omits
+   * streams whose first event has no scope.
    * @throws Unavailable
    */
   async of(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, Scope>> {
@@ -215,12 +217,12 @@ function readScope(first: StoredEvent): Scope | undefined {
     if (event.type !== 'shipment.created.v1') return undefined;
     return { workspace_id: event.data.workspace_id, environment: event.data.environment };
   } catch {
-    // What cannot be read is parked by whoever applies it, with the reason.
+    // The projection parks the stream of an undecodable event and records the reason.
     return undefined;
   }
 }
 
-/** What operators see of the projections of this process, by `read_model`. */
+/** Metrics of the projections of this process, labelled by `read_model`. */
 export class ProjectionMetrics {
   readonly lag: Gauge;
   readonly parked: Gauge;
@@ -230,14 +232,22 @@ export class ProjectionMetrics {
 
   constructor(metrics: Metrics) {
     const labels = ['read_model'];
-    this.projected = metrics.counter('read_model_events_projected_total', 'Events folded into rows.', labels);
-    this.lag = metrics.gauge(
-      'read_model_lag_seconds',
-      'How long the oldest event that is not in it yet has waited, whoever projects; 0 when none waits.',
+    this.projected = metrics.counter(
+      'read_model_events_projected_total',
+      'Events folded into rows of the read model.',
       labels,
     );
-    this.parked = metrics.gauge('read_model_parked_streams', 'Streams that wait behind an event that failed.', labels);
-    this.batch = metrics.histogram('read_model_batch_seconds', 'From a batch in hand to its rows written.', labels);
+    this.lag = metrics.gauge(
+      'read_model_lag_seconds',
+      'Seconds the oldest event missing from the read model has waited, in any process; 0 if none is missing.',
+      labels,
+    );
+    this.parked = metrics.gauge('read_model_parked_streams', 'Streams parked behind an event that failed.', labels);
+    this.batch = metrics.histogram(
+      'read_model_batch_seconds',
+      'Seconds from receiving a batch of events to writing its rows.',
+      labels,
+    );
     this.countRetry = retryCounter(metrics);
   }
 

@@ -21,7 +21,7 @@ describe('polling the checkpoints of other processes', () => {
   });
   afterEach(() => world.close());
 
-  it('is one read for all read models that ask at the same time, each of which gets its own', async () => {
+  it('reads once for all read models that ask at the same time, and returns each its own checkpoints', async () => {
     const models = await world.start();
     await world.writer.create(1);
     await caughtUp(models);
@@ -37,7 +37,7 @@ describe('polling the checkpoints of other processes', () => {
     expect(reads).toBe(2);
   });
 
-  it('is one read for those who began to wait at different times', async () => {
+  it('reads once for callers that began to wait at different times', async () => {
     const early = poller.nextPoll();
     await poller.checkpointsOf('shipments');
     reads = 0;

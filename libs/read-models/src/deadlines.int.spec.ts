@@ -17,7 +17,7 @@ describe('queries of deadlines', () => {
   });
   afterEach(() => world.close());
 
-  it('answer what is due, the longest due first, and nothing that is not', async () => {
+  it('return only due shipments, the longest overdue first', async () => {
     for (const [n, scope] of [ACME, ACME_TEST, OTHER, ACME, ACME].entries()) await world.writer.create(n, {}, scope);
     for (const [n, minute] of [30, 10, 20, 40].entries()) await world.writer.check(n, at(minute));
     await caughtUp(models);
@@ -35,7 +35,7 @@ describe('queries of deadlines', () => {
     await expectEqualToRebuild(models);
   });
 
-  it('go on after the last of a page, also among those of one moment', async () => {
+  it('continue after the last shipment of a page, even with equal due times', async () => {
     const expected: string[] = [];
     for (let n = 0; n < 7; n += 1) {
       await world.writer.create(n);
@@ -53,7 +53,7 @@ describe('queries of deadlines', () => {
     expect(found).toEqual(expected);
   });
 
-  it('answer the open shipments of a workspace, live and test ones, page by page', async () => {
+  it('return the open shipments of a workspace, live and test, page by page', async () => {
     for (const [n, scope] of [ACME, OTHER, ACME_TEST, ACME, ACME].entries()) await world.writer.create(n, {}, scope);
     await world.writer.change(3, { status: 'completed' });
     await caughtUp(models);

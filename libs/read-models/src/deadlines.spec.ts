@@ -18,14 +18,14 @@ const created = (next: string | null, status: ShipmentStatus = 'pending') =>
   event(0, next, { type: 'shipment.created.v1', data: { ...ACME, shipment: shipmentRecord(1, { status }), sent } });
 const updated = (revision: number, next: string | null, changes: object = {}) =>
   event(revision, next, { type: 'shipment.changed.v1', data: { changes } });
-/** The event as an import stores it. */
+/** The event in the form that an import stores. */
 function imported(each: ProjectedEvent): ProjectedEvent {
   return { ...each, event: { ...each.event, metadata: { ...each.event.metadata, imported: true } } };
 }
 const GOING_ON = { ended: false, has_open_exceptions: false, over: false };
 const status = (from: ShipmentStatus, to: ShipmentStatus) => ({ status: { from, to } });
 
-/** Rows as they are stored after each event; undefined where nothing is written. */
+/** Rows stored after each event; undefined if nothing is written. */
 function writes(...events: readonly ProjectedEvent[]): (DeadlineRow | undefined)[] {
   let row: DeadlineRow | undefined;
   return events.map((each) => {
@@ -36,17 +36,17 @@ function writes(...events: readonly ProjectedEvent[]): (DeadlineRow | undefined)
 }
 
 describe('rows of deadlines', () => {
-  it('given a new shipment, then when its rules are to be checked', () => {
+  it('a new shipment has the time of its next check', () => {
     expect(writes(created(MONDAY))).toEqual([{ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 0 }]);
   });
 
-  it('given one that time alone changes nothing about, then no moment at all', () => {
+  it('a shipment that only events can change has no due time', () => {
     const [row] = writes(created(null));
     expect(row).toEqual({ id, ...ACME, ...GOING_ON, revision: 0 });
     expect(row).not.toHaveProperty('due_at');
   });
 
-  it('given events of another system, then no moment until something is stored here', () => {
+  it('imported events set no due time until an event is stored here', () => {
     const [first, second, third] = writes(
       imported(created(MONDAY)),
       imported(updated(1, TUESDAY)),
@@ -57,7 +57,7 @@ describe('rows of deadlines', () => {
     expect(third).toMatchObject({ due_at: TUESDAY, revision: 2 });
   });
 
-  it('given one of another system that has ended and waits for a moment, then it is not over until it is checked', () => {
+  it('an ended imported shipment with a pending check is not over until it is checked', () => {
     const waiting = [created(MONDAY), updated(1, MONDAY, status('pending', 'completed'))].map(imported);
     const [, second, third] = writes(...waiting, updated(2, TUESDAY));
     expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: false, revision: 1 });
@@ -66,7 +66,7 @@ describe('rows of deadlines', () => {
     expect(done?.over).toBe(true);
   });
 
-  it('given events that move nothing, then no write', () => {
+  it('an event that does not change the due time writes nothing', () => {
     const [, second, third, fourth] = writes(
       created(MONDAY),
       updated(1, MONDAY),
@@ -77,32 +77,29 @@ describe('rows of deadlines', () => {
     expect(fourth).toMatchObject({ due_at: TUESDAY, revision: 3 });
   });
 
-  it('given a moment that passed and a next one, and then none, then so does the row', () => {
+  it('the row follows a new due time and its removal', () => {
     const [, second, third] = writes(created(MONDAY), updated(1, TUESDAY), updated(2, null));
     expect(second?.due_at).toBe(TUESDAY);
     expect(third).toEqual({ id, ...ACME, ...GOING_ON, revision: 2 });
   });
 
-  it.each(['cancelled', 'completed', 'returned'] as const)(
-    'given that it is %s, then it is over until it is not',
-    (to) => {
-      const [, second, third, fourth] = writes(
-        created(MONDAY),
-        updated(1, null, status('pending', to)),
-        updated(2, null),
-        updated(3, MONDAY, status(to, 'pending')),
-      );
-      expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: true, revision: 1 });
-      expect(third).toBeUndefined();
-      expect(fourth).toEqual({ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 3 });
-    },
-  );
+  it.each(['cancelled', 'completed', 'returned'] as const)('a shipment that is %s is over until that changes', (to) => {
+    const [, second, third, fourth] = writes(
+      created(MONDAY),
+      updated(1, null, status('pending', to)),
+      updated(2, null),
+      updated(3, MONDAY, status(to, 'pending')),
+    );
+    expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: true, revision: 1 });
+    expect(third).toBeUndefined();
+    expect(fourth).toEqual({ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 3 });
+  });
 
-  it.each(['delivered', 'in_transit'] as const)('given that it is %s, then it is not over', (to) => {
+  it.each(['delivered', 'in_transit'] as const)('a shipment that is %s is not over', (to) => {
     expect(writes(created(MONDAY), updated(1, MONDAY, status('pending', to)))[1]).toBeUndefined();
   });
 
-  it('given that it has ended with an open exception, then it is over when that is resolved', () => {
+  it('an ended shipment with an open exception is over when the exception is resolved', () => {
     const exceptionOf = (revision: number, type: string, open_exceptions_count: number) =>
       event(revision, null, { type, data: { exception: { id: 'exc_1' }, open_exceptions_count } });
     const rows = writes(
@@ -123,17 +120,17 @@ describe('rows of deadlines', () => {
     ]);
   });
 
-  it('given one that is over when it is created, then it is', () => {
+  it('a shipment that is over at creation has a row that says so', () => {
     expect(writes(created(null, 'completed'))).toMatchObject([{ over: true }]);
   });
 
-  it('given events again that moved nothing, or were passed by later ones, then no write', () => {
+  it('repeated events that changed nothing, or that later events replaced, write nothing', () => {
     const events = [created(MONDAY), updated(1, MONDAY), updated(2, TUESDAY), updated(3, TUESDAY)];
     expect(writes(...events, ...events).slice(4)).toEqual([undefined, undefined, undefined, undefined]);
     expect(writes(...events, updated(3, TUESDAY)).at(-1)).toBeUndefined();
   });
 
-  it('given an event of a stream that does not begin with a shipment, then it refuses', () => {
+  it('given an event of the stream does not begin with a shipment event, then it refuses', () => {
     expect(() => deadlinesModel.apply(updated(1, MONDAY), () => undefined)).toThrow('of no shipment');
   });
 });

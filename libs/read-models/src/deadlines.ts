@@ -4,26 +4,29 @@ import type { ActiveRows } from './active-rows.ts';
 import { type ReadModel, type ReadModelRow, pickScope } from './read-model.ts';
 
 /**
- * When the rules of a shipment are to be checked next. Its revision is that of the last event that changed the row: most
- * change nothing, and then nothing is written.
+ * Time of a shipment's next rule check. `revision` is that of the last event that changed the row, because most events
+ * change nothing and cause no write.
  */
 export interface DeadlineRow extends ReadModelRow, Scope {
-  /** As the last event says; absent where time alone changes nothing, or where that event was imported. */
+  /**
+   * Time of the next check from the last event; absent if only events can change the shipment, or if the event was
+   * imported.
+   */
   readonly due_at?: Timestamp;
-  /** Whether it came to its end. The row stays: it tells late writes of earlier events from new ones. */
+  /** True if the shipment has ended. The row is kept so that late writes of earlier events are recognized. */
   readonly ended: boolean;
   readonly has_open_exceptions: boolean;
   /**
-   * Whether no re-check can change anything about it: it has ended, no exception is open, and it does not wait for a moment
-   * that another system knew.
+   * True if no recheck can change the shipment: it has ended, has no open exception, and has no pending check of an
+   * imported time.
    */
   readonly over: boolean;
 }
 
-/** Statuses that a shipment does not leave unless a client or a milestone changes it; `delivered` is not one of them. */
+/** Statuses that only a client or a milestone can change. `delivered` is not one of them. */
 const TERMINAL_STATUSES: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
 
-/** The work list of the clock, and of whoever has to check a workspace's shipments by other settings: one row for each shipment. */
+/** Work list of the rule clock and of rechecks after a workspace's settings change. It has one row per shipment. */
 export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
   name: 'deadlines',
   version: 3,
@@ -40,7 +43,7 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
     const before = row(id);
     if (before && before.revision >= event.revision) return [];
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
-    if (!scope) throw new Error(`${event.type} of no shipment`);
+    if (!scope) throw new Error(`event ${event.type} has no shipment`);
     const due_at = nextCheckTime(event.metadata);
     const ended = isEndedAfter(event, before);
     const has_open_exceptions = hasOpenExceptionsAfter(event, before);
@@ -63,7 +66,7 @@ function hasSameState(before: DeadlineRow, after: DeadlineState & { readonly due
   );
 }
 
-/** Reports whether the system that the event comes from waited for a moment, such as the expiry of an upload. */
+/** Returns true if the exporting system waited for a time, such as the expiry of an upload. */
 function hasImportedCheck({ imported, next_check_at }: EventMetadata): boolean {
   return imported === true && next_check_at !== null;
 }
@@ -83,24 +86,24 @@ function newStatusOf({ type, data }: ShipmentEvent): ShipmentStatus | undefined 
   return type === 'shipment.changed.v1' ? data.changes.status?.to : undefined;
 }
 
-/** A shipment whose rules are to be checked. */
+/** A shipment whose rules are due for a check. */
 export interface DueShipment extends Scope {
   readonly id: string;
   readonly due_at: Timestamp;
 }
 
-/** A shipment about which other settings may change something: it has not ended, or an exception of it is open. */
+/** A shipment that changed settings can affect: it has not ended, or has an open exception. */
 export interface UnsettledShipment extends Scope {
   readonly id: string;
 }
 
-/** Which shipments are to be checked, as the read model has it. */
+/** Queries for shipments whose rules must be checked. */
 export class DeadlineQueries {
   constructor(private readonly active: ActiveRows<DeadlineRow>) {}
 
   /**
-   * What is due by `until`, the longest due first; nothing else is looked at.
-   * @param after the last of the page before
+   * Returns shipments due by `until`, the longest overdue first. Reads only due rows.
+   * @param after last shipment of the previous page
    * @throws Unavailable
    */
   async due(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
@@ -118,8 +121,8 @@ export class DeadlineQueries {
   }
 
   /**
-   * The first workspace with a shipment, by id.
-   * @param after the one before it
+   * Returns the id of the next workspace that has shipments, in id order.
+   * @param after id of the previous workspace
    * @throws Unavailable
    */
   async nextWorkspace(after: string | undefined): Promise<string | undefined> {
@@ -133,8 +136,8 @@ export class DeadlineQueries {
   }
 
   /**
-   * Shipments of the workspace that other settings may change something about, live and test ones, in the order of their ids.
-   * @param after the id of the last of the page before
+   * Returns the workspace's live and test shipments that changed settings can affect, in id order.
+   * @param after id of the last shipment of the previous page
    * @throws Unavailable
    */
   async ofWorkspace(

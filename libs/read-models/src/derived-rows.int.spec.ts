@@ -22,7 +22,7 @@ const anywhere: Places = { find: () => undefined, isUnknown: () => false, isName
 const random = randomFrom(42);
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
 
-/** Commands as clients send them, decided and appended as the handlers do. */
+/** Client commands, decided and appended by the command handlers. */
 class Handler {
   readonly states = new Map<number, ShipmentState>();
 
@@ -146,7 +146,7 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
   };
 }
 
-/** Of any of its milestones; an estimate that is retracted or moved brings another one back. */
+/** Reference to any milestone of the shipment. Retracting or moving an estimate restores an earlier one. */
 function correctOrRetract(n: number, minute: number, { timeline }: ShipmentState): CorrectMilestone | RetractMilestone {
   const milestone_id = timeline.length === 0 ? 'mst_none' : one(timeline).milestone.id;
   const about = { ...command(minute), shipment_id: `shp_${token(n)}`, milestone_id };
@@ -163,19 +163,19 @@ function byOpening(one: ShipmentException, other: ShipmentException): number {
   return one.opened_at + one.id < other.opened_at + other.id ? -1 : 1;
 }
 
-/** Not every shipment can be cancelled or reopened, nor every milestone corrected. */
+/** Some shipments cannot be cancelled or reopened, and some milestones cannot be corrected. */
 function refused(error: unknown): void {
   if (!(error instanceof DomainError)) throw error;
 }
 
-describe('rows of what clients did', () => {
+describe('rows projected from client commands', () => {
   let world: World;
   beforeEach(async () => {
     world = await World.open();
   });
   afterEach(() => world.close());
 
-  it('are the shipments, timelines and exceptions that the domain folds', async () => {
+  it('equal the shipments, timelines and exceptions that the domain folds', async () => {
     const models = await world.start();
     const handler = new Handler(world);
     for (let minute = 0; minute < rounds(1_500); minute += 1) {

@@ -32,12 +32,12 @@ describe('queries of documents', () => {
       const page = await models.queries.documents.list(ACME, `shp_${token(n)}`, { limit: 100, ...query, after });
       all.push(page.items.map((document) => document.id.slice(-1)));
       if (!page.next) return all;
-      // As an edge hands it on.
+      // Query in the form that the HTTP edge passes.
       after = JSON.parse(JSON.stringify(page.next)) as SortValues;
     }
   }
 
-  it('come newest first, those of one moment by id, page by page', async () => {
+  it('return the newest first, and order equal times by id, page by page', async () => {
     await add('c', { created_at: at(1) });
     await add('a', { created_at: at(3) });
     await add('e', { created_at: at(2) });
@@ -49,7 +49,7 @@ describe('queries of documents', () => {
     expect(await list({ limit: 1 })).toEqual(expected.map((each) => [each]));
   });
 
-  it('are of the statuses and types asked for', async () => {
+  it('return only the requested statuses and types', async () => {
     await add('a', { created_at: at(1), status: 'approved' });
     await add('b', { created_at: at(2), status: 'rejected', type: 'photo' });
     await add('c', { created_at: at(3), status: 'deleted', type: 'photo' });
@@ -61,7 +61,7 @@ describe('queries of documents', () => {
     expect(await list({ statuses: ['expired'] })).toEqual([[]]);
   });
 
-  it('are as what became of them left them, in the place that they had', async () => {
+  it('return changed documents in their original position', async () => {
     await add('a', { created_at: at(1) });
     await add('b', { created_at: at(2) });
     await add('a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
@@ -71,7 +71,7 @@ describe('queries of documents', () => {
     expect(items).toEqual([documentRecord(n, 'b', { created_at: at(2) }), rejected]);
   });
 
-  it('one is answered with its object and the version that it came with, to its own scope', async () => {
+  it('return one document with its object and shipment version, only in its own scope', async () => {
     await add('a');
     await caughtUp(models);
     const { documents } = models.queries;
@@ -82,7 +82,7 @@ describe('queries of documents', () => {
     expect(await documents.get(ACME, id(n, 'b'))).toBeUndefined();
   });
 
-  it('are nobody else’s', async () => {
+  it('return nothing of another scope', async () => {
     await add('a');
     expect(await list()).toEqual([['a']]);
     const nothing = { items: [], next: undefined };
@@ -103,7 +103,7 @@ describe('deleted documents', () => {
   });
   afterAll(() => world.close());
 
-  it('of all scopes come in the order in which they were deleted, page by page, those with bytes alone', async () => {
+  it('of all scopes are listed in deletion order, page by page, if they have bytes', async () => {
     const expected: DeletedDocument[] = [];
     for (const [n, scope] of [ACME, ACME_TEST, OTHER, ACME, ACME].entries()) {
       await world.writer.create(n, {}, scope);
@@ -126,7 +126,7 @@ describe('deleted documents', () => {
       place = page.at(-1);
     }
     expect(found).toEqual(expected);
-    // A place that is none of them.
+    // A cursor that matches no document.
     const since = expected.filter(({ deleted_at }) => deleted_at >= at(22));
     expect(since).toHaveLength(1);
     expect(await documents.deletedSince({ deleted_at: at(22), id: '' }, 10)).toEqual(since);

@@ -29,7 +29,7 @@ const uploaded = event(2, 'document.uploaded.v1', {
 });
 
 describe('rows of documents', () => {
-  it('given one that is to come, then a row of its shipment and scope, without bytes', () => {
+  it('a requested document has a row with its shipment and scope, without bytes', () => {
     expect(fold(requested)).toEqual([
       {
         ...ACME,
@@ -45,12 +45,12 @@ describe('rows of documents', () => {
     ]);
   });
 
-  it('given its bytes, then where they are', () => {
+  it('an uploaded document records the location of its bytes', () => {
     const row = { document: whole, object_id: 'obj-a', status: 'uploaded', revision: 2 };
     expect(fold(requested, uploaded)).toEqual([expect.objectContaining(row)]);
   });
 
-  it.each(['approved', 'rejected'] as const)('given that it is %s, then its row says that', (status) => {
+  it.each(['approved', 'rejected'] as const)('the row shows that the document is %s', (status) => {
     const document = { ...whole, status };
     const changed = { stored: { document, object_id: 'obj-a' }, previous: whole };
     const [row] = fold(requested, uploaded, event(3, `document.${status}.v1`, changed));
@@ -58,7 +58,7 @@ describe('rows of documents', () => {
     expect(row).not.toHaveProperty('deleted_at');
   });
 
-  it('given one that takes its place, then both', () => {
+  it('a replacement changes both documents', () => {
     const other = documentRecord(1, 'b', { replaces_document_id: whole.id });
     const replaced = { ...whole, replaced_by_document_id: other.id };
     const data = {
@@ -72,14 +72,14 @@ describe('rows of documents', () => {
     ]);
   });
 
-  it('given that it is deleted, then when, and what is to be destroyed', () => {
+  it('a deletion records its time and the bytes to destroy', () => {
     const data = { stored: { document: deleted, object_id: 'obj-a' }, previous: whole, documents_count: 0 };
     expect(fold(uploaded, event(3, 'document.deleted.v1', data))).toEqual([
       expect.objectContaining({ status: 'deleted', object_id: 'obj-a', deleted_at: DELETED_AT, revision: 3 }),
     ]);
   });
 
-  it('given that it is deleted and another one is replaced no longer, then both', () => {
+  it('deleting a replacement restores the replaced document', () => {
     const former = documentRecord(1, 'b');
     const stored = { document: deleted, object_id: 'obj-a' };
     const restored = { document: former, object_id: 'obj-b' };
@@ -92,14 +92,14 @@ describe('rows of documents', () => {
     expect(rows[1]).not.toHaveProperty('deleted_at');
   });
 
-  it.each([['obj-a'], [null]])('given that it expired, then what had come of its bytes: %s', (object_id) => {
+  it.each([['obj-a'], [null]])('an expiry records whether bytes exist: %s', (object_id) => {
     const data = { stored: { document: { ...pending, status: 'expired' }, object_id }, previous: pending };
     const [row] = fold(requested, event(2, 'document.expired.v1', data));
     expect(row).toMatchObject({ status: 'expired', object_id });
     expect(row?.deleted_at).toBe(object_id === null ? undefined : DELETED_AT);
   });
 
-  it('given that it is deleted before it had bytes, then nothing is to be destroyed', () => {
+  it('deleting a document before its upload leaves no bytes to destroy', () => {
     const document = { ...pending, status: 'deleted' };
     const data = { stored: { document, object_id: null }, previous: pending, documents_count: 0 };
     const [row] = fold(requested, event(2, 'document.deleted.v1', data));
@@ -107,14 +107,14 @@ describe('rows of documents', () => {
     expect(row).not.toHaveProperty('deleted_at');
   });
 
-  it('given an event that changes none, then nothing', () => {
+  it('an event that changes no document writes nothing', () => {
     const recorded = { milestone: milestone(1, 'a'), supersedes: [], last: { containers: [] } };
     expect(fold(event(1, 'milestone.recorded.v1', recorded))).toEqual([]);
     const object = { id: 'obj-a', size_bytes: 1, sha256: 'ab'.repeat(32), content_type: 'text/plain' };
     expect(fold(event(2, 'document.received.v1', { document_id: pending.id, object }))).toEqual([]);
   });
 
-  it('given a stream that does not begin with a shipment, then it refuses', () => {
+  it('a stream that does not begin with a shipment is refused', () => {
     expect(() => fold({ ...requested, scope: undefined })).toThrow('does not begin with a shipment');
   });
 });

@@ -18,28 +18,28 @@ import {
   type SortValues,
 } from './read-model.ts';
 
-/** One document; what lists filter and sort by stands beside it. */
+/** Row of one document, with separate fields for filters and sorting. */
 export interface DocumentRow extends ReadModelRow, Scope {
   readonly document: DocumentRecord;
-  /** Where its bytes are, or are to be destroyed; null where there are none. No client is told. */
+  /** Id of the stored bytes, or of bytes to destroy; null without bytes. Never sent to clients. */
   readonly object_id: string | null;
   readonly shipment_id: string;
   readonly status: DocumentStatus;
   readonly type: DocumentType;
   readonly created_at: Timestamp;
-  /** Since when its bytes are to be destroyed: only of one that was deleted, or expired, and had any. */
+  /** Time from which the bytes are to be destroyed; set for deleted or expired documents that have bytes. */
   readonly deleted_at?: Timestamp;
 }
 
 const CREATED = ['created_at', 'id'] as const;
 const DELETED = ['deleted_at', 'id'] as const;
 
-/** Documents as they are answered, one row each. */
+/** Documents in the form of the API, one row each. */
 export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
   name: 'documents',
   version: 1,
   indexes: [
-    // Behind the id: what else may be asked for, so that rows that are left out are not looked at.
+    // Fields after the id are filter fields, so that the index skips non-matching rows without reading them.
     { name: 'by_shipment', fields: [...SCOPE_FIELDS, 'shipment_id', ...CREATED, 'status', 'type'] },
     { name: 'by_deleted_at', fields: [...DELETED] },
   ],
@@ -48,10 +48,10 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
   apply({ event, scope }) {
     const documents = documentsOf(event);
     if (documents.length === 0) return [];
-    if (!scope) throw new Error('a stream that does not begin with a shipment');
+    if (!scope) throw new Error('the stream does not begin with a shipment event');
     return documents.map(({ document, object_id }) => {
       const { id, shipment_id, status, type, created_at } = document;
-      // The event is the one that made it so: no other changes a document that is.
+      // Only the deleting event can set this time; no later event changes a deleted document.
       const hasBytesToDestroy = (status === 'deleted' || status === 'expired') && object_id !== null;
       return {
         id,
@@ -70,17 +70,17 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
 };
 
 export interface DocumentListQuery {
-  /** Any of these; all where absent. */
+  /** Documents with any of these values; all if absent. */
   readonly statuses?: readonly DocumentStatus[] | undefined;
   readonly types?: readonly DocumentType[] | undefined;
-  /** At least 1. */
+  /** Maximum number of items in the page, at least 1. */
   readonly limit: number;
-  /** `next` of the page before, under the same filters. */
+  /** `next` of the previous page with the same filters. */
   readonly after?: SortValues | undefined;
 }
 
 export interface FoundDocument extends StoredDocument {
-  /** Of the shipment right after the last event that changed this document; it may have gone on since. */
+  /** Shipment version after the last event that changed this document. The shipment can have a newer version. */
   readonly shipment_version: number;
 }
 
@@ -91,11 +91,11 @@ export interface DeletedDocument {
   readonly deleted_at: Timestamp;
 }
 
-/** Documents as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
+/** Queries of documents. For read-your-writes, wait with `ReadModelProgress`. */
 export class DocumentQueries {
   constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'rows'>) {}
 
-  /** Undefined also for one of another scope. @throws Unavailable, Busy */
+  /** Returns the document; undefined if it does not exist in the scope. @throws Unavailable, Busy */
   async get(scope: Scope, id: string): Promise<FoundDocument | undefined> {
     const row = await (await this.active.rows()).get(id);
     if (!row || !isInScope(row, scope)) return undefined;
@@ -104,7 +104,7 @@ export class DocumentQueries {
   }
 
   /**
-   * Newest first, by `created_at`, id. Empty for a shipment that is not of the scope, as for one that does not exist.
+   * Lists documents newest first, by `created_at`, then id. Returns an empty page if the scope has no such shipment.
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, shipmentId: string, query: DocumentListQuery): Promise<QueryPage<DocumentRecord>> {
@@ -131,10 +131,9 @@ export class DocumentQueries {
   }
 
   /**
-   * Documents of all scopes that were deleted, or expired, and had bytes, in the order in which that happened by the clocks
-   * of those who did it. One may come later than others that were deleted after it: whoever goes on from a place begins a while
-   * before it.
-   * @param place the last of the page before; all there are without it
+   * Lists deleted and expired documents of all scopes that have bytes, in deletion order by the writers' clocks.
+   * Because clocks differ, a document can appear before the cursor later: start again some time before it.
+   * @param place last document of the previous page; without it, the list starts at the beginning
    * @throws Unavailable
    */
   async deletedSince(

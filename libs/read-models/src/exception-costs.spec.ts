@@ -11,8 +11,9 @@ const random = numbersFrom(5);
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
 
 /**
- * The open ones lie evenly among those resolved, a tenth of them is acknowledged. Whatever is or was dealt with is one of ten
- * clerks', but for every eta_slip; none is `lost`, and none that is resolved was critical.
+ * Open exceptions are spread evenly among resolved ones, and a tenth is acknowledged. Acknowledged and resolved
+ * exceptions belong to one of ten clerks, except those of type `eta_slip`. None is `lost`, and no resolved one was
+ * critical.
  */
 const ROWS = Array.from({ length: OPEN + RESOLVED }, (_, n) => {
   const isOpen = n % 101 === 0;
@@ -31,11 +32,11 @@ const ROWS = Array.from({ length: OPEN + RESOLVED }, (_, n) => {
 
 const WORK: ExceptionListFilter = { status: ['open', 'acknowledged'] };
 
-describe('what a page costs, of a thousand that are open among a hundred thousand resolved', () => {
+describe('rows visited per page, with 1,000 open among 100,000 resolved exceptions', () => {
   const rows = new CountedRows(ROWS, exceptionsModel.indexes);
   const queries = new ExceptionQueries({ rows: () => Promise.resolve(rows as never) });
 
-  // With 50 a page, 51 are looked for, in each range.
+  // A page of 50 reads 51 entries in each range.
   it.each<[string, ExceptionListFilter, ExceptionSort, number, number]>([
     ['nothing', {}, '-opened_at', 3 * 51, 50],
     ['nothing', {}, '-severity', 3 * 51, 50],
@@ -70,7 +71,7 @@ describe('what a page costs, of a thousand that are open among a hundred thousan
     ['a shipment’s to do of a type', { ...WORK, shipment_id: `shp_${token(77)}`, type: ['lost'] }, 'opened_at', 10, 0],
     ['a day', { opened_from: day(10), opened_to: day(11) }, '-opened_at', 3 * 51, 50],
     ['a time of which there are none', { opened_from: day(400) }, '-severity', 0, 0],
-  ])('that ask for %s: %j by %s, at most %d', async (_title, filter, sort, most, found) => {
+  ])('filter %s: %j by %s visits at most %d', async (_title, filter, sort, most, found) => {
     rows.visits = 0;
     const page = await queries.list(ACME, { filter, sort, limit: 50 });
     expect(rows.visits).toBeLessThanOrEqual(most);
@@ -78,7 +79,7 @@ describe('what a page costs, of a thousand that are open among a hundred thousan
     else expect(page.items).toEqual([]);
   });
 
-  it('go on from where a page stopped, and end', async () => {
+  it('continue after a page and end', async () => {
     const filter: ExceptionListFilter = { assignee: 'clerk 0', type: ['eta_slip'] };
     let pages = 0;
     for (let after: Parameters<typeof queries.list>[1]['after']; ;) {
@@ -88,7 +89,7 @@ describe('what a page costs, of a thousand that are open among a hundred thousan
       if (next === undefined) break;
       after = next;
     }
-    // Of the three ranges, all but one of which have few, each may be looked at by a third.
+    // Two of the three ranges hold few entries, but each can visit a third of the maximum.
     expect(pages).toBe(6);
   });
 });

@@ -12,20 +12,20 @@ const OWN = ROWS.filter((row) => row.workspace_id === ACME.workspace_id && row.e
 const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
   EXCEPTION_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
 );
-/** By which a page is one stretch, and by which it is many small ones. */
+/** Bounds with one scan per page, and bounds with many small scans. */
 const BOUNDS: readonly [string, WalkBounds][] = [
   ['few rows', { visit: 2_000, stretches: 2, bytes: 60_000 }],
   ['many rows', { visit: 20, stretches: 2, bytes: 8_000 }],
 ];
 
-describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
+describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
   const rows = new CountedRows(ROWS, exceptionsModel.indexes);
 
   async function expectRight(filter: ExceptionListFilter, limit: number): Promise<void> {
     for (const sort of EXCEPTION_SORTS) {
       rows.visits = 0;
       const ids = await readExceptions(rows, { filter, sort, limit }, bounds, () => {
-        // Of four parts with 24 ranges each, into which a stretch looks at least.
+        // Enough for four parts of 24 ranges each, because a scan visits each range at least once.
         expect(rows.visits).toBeLessThanOrEqual(bounds.stretches * (bounds.visit + 4 * 24));
         rows.visits = 0;
       });
@@ -34,15 +34,15 @@ describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
   }
 
   it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
-    'that ask for %s',
+    'filtered by %s',
     (_filter, filter) => expectRight(filter, 7),
   );
 
-  it('that ask for two things', async () => {
+  it('filtered by two fields', async () => {
     for (const filter of PAIRS) await expectRight(filter, 30);
   });
 
-  it('that ask for all there is to ask', async () => {
+  it('filtered by all fields', async () => {
     for (const { status, type, severity, assignee, shipment_id, opened_at } of OWN.slice(0, 30)) {
       const filter: ExceptionListFilter = {
         status: [status],
@@ -58,7 +58,7 @@ describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
   });
 });
 
-it('one that is somebody’s and nobody’s there is not', async () => {
+it('no exception is both assigned and unassigned', async () => {
   const rows = new CountedRows(ROWS, exceptionsModel.indexes);
   const filter = { assignee: 'ann@example.com', unassigned: true };
   expect(await readExceptions(rows, { filter, sort: '-opened_at', limit: 10 })).toEqual([]);

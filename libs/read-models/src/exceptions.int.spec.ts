@@ -40,7 +40,7 @@ describe('lists of stored exceptions', () => {
   afterAll(() => world.close());
 
   it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
-    'that ask for %s',
+    'filtered by %s',
     async (_title, filter) => {
       for (const sort of EXCEPTION_SORTS) {
         const expected = askedFor(OWN, filter, sort).map(({ id }) => id);
@@ -50,10 +50,10 @@ describe('lists of stored exceptions', () => {
     },
   );
 
-  it('that ask for two things', async () => {
+  it('filtered by two fields', async () => {
     for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / rounds(PAIRS.length))) {
       const filter = PAIRS[turn] as ExceptionListFilter;
-      // Each in one order: those of memory are asked in every one.
+      // Each filter in one order. The in-memory suite covers all orders.
       const sort = EXCEPTION_SORTS[turn % EXCEPTION_SORTS.length] as ExceptionSort;
       const expected = askedFor(OWN, filter, sort).map(({ id }) => id);
       expect(await readExceptions(rows, { filter, sort, limit: 60 }, LITTLE_AT_A_TIME)).toEqual(expected);
@@ -71,7 +71,7 @@ describe('queries of exceptions', () => {
   });
   afterEach(() => world.close());
 
-  it('are answered to their own scope alone', async () => {
+  it('return only exceptions of their own scope', async () => {
     await world.writer.create(1);
     const of = exception(1, 'a');
     await world.writer.open(1, of);
@@ -84,7 +84,7 @@ describe('queries of exceptions', () => {
     expect(await exceptions.list(OTHER, { ...query, filter: { shipment_id: of.shipment_id } })).toEqual(empty);
   });
 
-  it('pages neither skip nor repeat one that does not change, while others open, change and resolve', async () => {
+  it('pages neither skip nor repeat an unchanged exception while others open, change and resolve', async () => {
     const random = numbersFrom(3);
     const all = new Map<string, ShipmentException>();
     const touched = new Set<string>();
@@ -110,7 +110,7 @@ describe('queries of exceptions', () => {
       const one = [...all.values()][Math.floor(random() * all.size)] as ShipmentException;
       const { status, severity, assignee } = listedException(0, random);
       const shipment = Array.from({ length: 12 }, (_, n) => n).find((n) => one.shipment_id === `shp_${token(n)}`);
-      // A resolution changes nothing else.
+      // A resolution changes no other exception.
       const others = status === 'resolved' ? {} : { severity, assignee };
       await put(shipment ?? 0, { ...one, status, ...others }, false);
     };
@@ -143,7 +143,7 @@ describe('queries of exceptions', () => {
     await expectEqualToRebuild(models);
   });
 
-  it('pages go on after a rebuild', async () => {
+  it('pages continue after a rebuild', async () => {
     const random = numbersFrom(4);
     const all = Array.from({ length: 24 }, (_, n) => listedException(n, random));
     for (let n = 0; n < 6; n += 1) {

@@ -33,7 +33,7 @@ const resolved = event(3, 'exception.resolved.v2', {
 const formerResolved = event(3, 'exception.resolved.v1', { exception: over, open_exceptions_count: 0 });
 
 describe('rows of exceptions', () => {
-  it('given one that opened, then a row of its shipment and scope', () => {
+  it('an opened exception has a row with its shipment and scope', () => {
     expect(fold(opened)).toEqual([
       {
         ...ACME,
@@ -50,7 +50,7 @@ describe('rows of exceptions', () => {
     ]);
   });
 
-  it('given what became of it, then its row says that', () => {
+  it('changes update the row', () => {
     const annsRow = { status: 'acknowledged', assignee: 'ann', severity: 'critical', exception: annsNow, revision: 2 };
     expect(fold(opened, updated)).toEqual([expect.objectContaining(annsRow)]);
     const resolvedRow = { ...annsRow, status: 'resolved', exception: over, revision: 3 };
@@ -58,17 +58,17 @@ describe('rows of exceptions', () => {
     expect(fold(opened, updated, formerResolved)).toEqual([expect.objectContaining(resolvedRow)]);
   });
 
-  it('given a resolution again, then nothing more', () => {
+  it('a repeated resolution writes nothing', () => {
     const [row] = fold(opened, updated, resolved);
     expect(exceptionsModel.reads?.(resolved)).toEqual([hold.id]);
     expect(exceptionsModel.apply(resolved, () => row)).toEqual([]);
   });
 
-  it('given the resolution of one that was never opened, then it refuses', () => {
+  it('resolving an exception that was never opened is refused', () => {
     expect(() => fold(resolved)).toThrow('was never opened');
   });
 
-  it('given another one, then a row of its own', () => {
+  it('another exception has its own row', () => {
     const other = event(4, 'exception.opened.v1', { exception: exception(1, 'b'), open_exceptions_count: 1 });
     expect(fold(opened, resolved, other).map(({ exception: { id, status } }) => [id, status])).toEqual([
       [hold.id, 'resolved'],
@@ -76,13 +76,13 @@ describe('rows of exceptions', () => {
     ]);
   });
 
-  it('given an event about none, then nothing', () => {
+  it('an event about no exception writes nothing', () => {
     const recorded = { milestone: milestone(1, 'a'), supersedes: [], last: { containers: [] } };
     expect(fold(event(1, 'milestone.recorded.v1', recorded))).toEqual([]);
     expect(fold(event(1, 'exception.conditions_ended.v1', { exception_ids: [hold.id] }))).toEqual([]);
   });
 
-  it('given a stream that does not begin with a shipment, then it refuses', () => {
+  it('a stream that does not begin with a shipment is refused', () => {
     expect(() => fold({ ...opened, scope: undefined })).toThrow('does not begin with a shipment');
   });
 });

@@ -22,31 +22,31 @@ import {
 } from './read-model.ts';
 import { type ListPart, PAGE_BYTES, readPageOfParts, type WalkBounds, walkRanges } from './walked-ranges.ts';
 
-/** One exception; what lists filter and sort by stands beside it. */
+/** Row of one exception, with separate fields for filters and sorting. */
 export interface ExceptionRow extends ReadModelRow, Scope {
   readonly exception: ShipmentException;
   readonly shipment_id: string;
   readonly status: ExceptionStatus;
   readonly type: ExceptionType;
   readonly severity: Severity;
-  /** `UNASSIGNED` where it has none: not every engine's indexes tell null from absent. */
+  /** `UNASSIGNED` without an assignee, because indexes of some engines do not distinguish null from absent. */
   readonly assignee: string;
   readonly opened_at: Timestamp;
 }
 
-/** No text that a client may give: that is never blank. */
+/** Assignee of unassigned exceptions. Clients cannot send it, because a client's text is never blank. */
 export const UNASSIGNED = '';
 
 const OPENING_ORDER = ['opened_at', 'id'];
 
 /**
- * Exceptions as they are answered, one row each. Every index but the last has the status before the time: those that wait
- * for somebody lie together, however many are resolved.
+ * Exceptions in the form of the API, one row each. All indexes except the last have the status before the time, so that
+ * open exceptions are adjacent however many are resolved.
  */
 export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
   name: 'exceptions',
   version: 1,
-  // Behind the id: what else may be asked for while such an index is walked, so that rows that are left out are not looked at.
+  // Fields after the id are filter fields, so that a scan skips non-matching rows without reading them.
   indexes: [
     { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', ...OPENING_ORDER] },
     { name: 'by_status_severity', fields: [...SCOPE_FIELDS, 'status', 'severity', ...OPENING_ORDER] },
@@ -71,7 +71,7 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
   apply({ event, scope }, row) {
     const change = exceptionChange(event);
     if (change === undefined) return [];
-    if (!scope) throw new Error('a stream that does not begin with a shipment');
+    if (!scope) throw new Error('the stream does not begin with a shipment event');
     const before = isWholeException(change) ? undefined : row(change.id);
     if (before !== undefined && before.revision >= event.revision) return [];
     const exception = exceptionAfter(change, before?.exception);
@@ -96,16 +96,16 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
 export interface ExceptionListQuery {
   readonly filter: ExceptionListFilter;
   readonly sort: ExceptionSort;
-  /** At least 1. */
+  /** Maximum number of items in the page, at least 1. */
   readonly limit: number;
-  /** `next` of the page before, under the same filter and sort. */
+  /** `next` of the previous page with the same filter and sort. */
   readonly after?: SortValues | undefined;
 }
 
-/** Of a whole page: parts share it. */
+/** Bounds of a whole page. The parts of the list share them. */
 const EXCEPTION_LIST_BOUNDS: WalkBounds = { visit: 2_000, stretches: 2, bytes: PAGE_BYTES };
 
-/** Exceptions as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
+/** Queries of exceptions. For read-your-writes, wait with `ReadModelProgress`. */
 export class ExceptionQueries {
   constructor(
     private readonly active: Pick<ActiveRows<ExceptionRow>, 'rows'>,
@@ -113,9 +113,9 @@ export class ExceptionQueries {
   ) {}
 
   /**
-   * In the order asked for, by id where that leaves a choice. No page looks at more than a fixed number of rows: it may hold
-   * fewer than `limit`, even none, while more follow. Whatever is written while someone pages, an exception that does not
-   * change is on one page, once.
+   * Lists exceptions in the requested order, then by id. A page visits a bounded number of rows, so it can have fewer
+   * items than `limit`, even none, although more follow. During concurrent writes, each unchanged exception appears on
+   * exactly one page.
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, { filter, sort, limit, after }: ExceptionListQuery): Promise<QueryPage<ShipmentException>> {
@@ -133,39 +133,39 @@ export class ExceptionQueries {
 
 type OptionalFields<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
-/** What is asked for of an exception; all of it where several are given. */
+/** Filter of an exception list. All given conditions must match. */
 export type ExceptionListFilter = OptionalFields<{
-  /** Any of these. */
+  /** Exceptions with any of these statuses. */
   readonly status: readonly ExceptionStatus[];
   readonly type: readonly ExceptionType[];
   readonly severity: readonly Severity[];
   readonly shipment_id: string;
   readonly assignee: string;
-  /** Whether it is nobody's. */
+  /** True for exceptions without an assignee, false for assigned ones. */
   readonly unassigned: boolean;
-  /** Bounds are inclusive. */
+  /** Inclusive bounds of the opening time. */
   readonly opened_from: Timestamp;
   readonly opened_to: Timestamp;
 }>;
 
-/** The newest or the oldest first; or the gravest, and of these the oldest. */
+/** Orders of the list: newest first, oldest first, or most severe first and then oldest first. */
 export const EXCEPTION_SORTS = ['-opened_at', 'opened_at', '-severity'] as const;
 export type ExceptionSort = (typeof EXCEPTION_SORTS)[number];
 
-/** Most ranges that are read side by side: a page looks into each of them. */
+/** Maximum number of ranges that one page reads. */
 const MAX_RANGES = 24;
 const SEVERITIES_DESCENDING = [...SEVERITIES].reverse();
 
-/** Fields that an index has before the time, each with the values that are asked for: as many ranges as combinations. */
+/** Index fields before the time, with the requested values. Each combination of values is one range. */
 type RangeFields = Pick<ExceptionListFilter, 'type' | 'status' | 'severity'>;
 
-/** An index with the ranges of it that hold what is asked for. */
+/** An index and the ranges of it that contain the matching rows. */
 interface IndexRanges {
   readonly index: string;
   readonly ranges: readonly Filter[];
 }
 
-/** The ranges in which a list lies. The gravest first: a part for each severity. */
+/** Splits the list into ranges of an index. Sorted by severity, the list has one part per severity. */
 function toListParts(
   scope: Scope,
   filter: ExceptionListFilter,
@@ -199,7 +199,7 @@ function toListPart(
   return { index, filters, sort: { fields: ['opened_at', 'id'], descending } };
 }
 
-/** That which leaves the fewest others to look at, of those with few enough ranges. */
+/** Chooses the index with the fewest non-matching rows among those with at most `MAX_RANGES` ranges. */
 function chooseIndexRanges(filter: ExceptionListFilter): IndexRanges {
   if (filter.shipment_id !== undefined) return { index: 'by_shipment', ranges: [{}] };
   const { assignee, unassigned, type, severity } = filter;
@@ -214,7 +214,7 @@ function chooseIndexRanges(filter: ExceptionListFilter): IndexRanges {
     ...(unassigned === true ? by('by_assignee', { status }) : []),
     ...by('by_status', { status }),
   ];
-  // The first that has; the last always does.
+  // Chooses the first with few enough ranges. The last one always qualifies.
   return ways.reduceRight((best, way) => (way.ranges.length <= MAX_RANGES ? way : best));
 }
 

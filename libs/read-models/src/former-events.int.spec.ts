@@ -13,12 +13,12 @@ interface Stored {
   readonly data: JsonObject;
   readonly metadata: JsonObject;
 }
-/** The golden stream: every event that was ever stored, as it was stored. */
+/** The golden stream: every event version ever stored, in its stored form. */
 const EVENTS = readdirSync(GOLDEN)
   .filter((name) => name !== FOLDED)
   .flatMap((name) => read(name) as Stored[])
   .sort((one, other) => one.revision - other.revision);
-/** What they fold to. */
+/** Expected rows of the golden stream. */
 const { record, milestones, exceptions, documents } = read(FOLDED) as {
   readonly record: ShipmentRecord;
   readonly milestones: readonly Milestone[];
@@ -29,7 +29,7 @@ const ONE_BY_ONE = EVENTS.map((event) => [event]);
 const idOf = (revision: number) => `00000000-0000-4000-8000-${String(revision).padStart(12, '0')}`;
 const SCOPE = { workspace_id: 'wsp_1', environment: 'test' } as const;
 
-describe('read models of every event that was ever stored', () => {
+describe('read models of every event version ever stored', () => {
   let world: World;
   beforeEach(async () => void (world = await World.open()));
   afterEach(() => world.close());
@@ -41,7 +41,7 @@ describe('read models of every event that was ever stored', () => {
     await world.engine.eventStore.append(stream, first === 0 ? 'no_stream' : first - 1, stored);
   }
 
-  /** After the events, of which those of one piece are there at once. */
+  /** Projects the events, appending each group at once. */
   async function modelsOf(pieces: readonly (readonly Stored[])[]): Promise<ReadModels> {
     const models = await world.start();
     await models.ready;
@@ -53,7 +53,7 @@ describe('read models of every event that was ever stored', () => {
     return models;
   }
 
-  it('hold what they fold to', async () => {
+  it('contain the expected rows', async () => {
     const { queries } = await modelsOf(ONE_BY_ONE);
     expect((await queries.shipments.get(SCOPE, record.id))?.record).toEqual(record);
     const whatever = { include_superseded: true, include_retracted: true, limit: 100 };
@@ -70,7 +70,7 @@ describe('read models of every event that was ever stored', () => {
   it.each([
     ['one by one', ONE_BY_ONE],
     ['at once', [EVENTS]],
-  ])('taken %s they are the same bytes after a rebuild', async (_, pieces) => {
+  ])('appended %s, they are byte-identical after a rebuild', async (_, pieces) => {
     await expectEqualToRebuild(await modelsOf(pieces));
   });
 });

@@ -2,26 +2,29 @@ import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 import { CHECKPOINTS, PARKED, deleteEarlierGenerations } from '@tracking/subscriptions';
 import { type Collections, generationOf, type ReadModel } from './read-model.ts';
 
-/** Which generations of a read model there are: the one pointer, and the only word on what is queried. */
+/** Pointer to the generations of a read model. It alone decides which generation is queried. */
 export interface GenerationsDocument extends Document {
-  /** Queried. Grows by one at each swap. */
+  /** The queried generation. Increases by one at each swap. */
   readonly active: number;
-  /** The next one, being projected from the start. */
+  /** The next generation, projected from the first event; null if none is being built. */
   readonly building: number | null;
-  /** The one before, projected on for those who have not heard of the swap yet. */
+  /** The previous generation, still projected for processes that have not read the swap yet. */
   readonly retiring: number | null;
-  /** Version of the read model that the newest of these generations is made by. */
+  /** Version of the read model that builds the newest of these generations. */
   readonly model_version: number;
-  /** Version of the read model that each of them is made by, where that is not `model_version`. */
+  /** Version of the read model that builds each generation, if different from `model_version`. */
   readonly made_by?: Readonly<Record<string, number>>;
-  /** Grows with every change, which is refused where it is not the one that was read. */
+  /** Increases with every change. A change based on another version is refused. */
   readonly version: number;
 }
 
-/** Not derived: which rebuild was asked for is nowhere else. */
+/** Durable, because a requested rebuild is recorded nowhere else. */
 const POINTERS: CollectionSpec = { name: 'read_models', indexes: [] };
 
-/** The life of the generations of every read model, one guarded write per step, so that a crash falls between steps. */
+/**
+ * Manages the generations of every read model with one guarded write per step, so that a crash cannot leave a half-done
+ * step.
+ */
 export class Generations {
   constructor(private readonly collections: Collections) {}
 
@@ -30,7 +33,7 @@ export class Generations {
     const pointers = await this.pointers();
     const known = await pointers.get(model.name);
     if (known) return known;
-    // Where a pointer was lost, what it left behind is not trusted.
+    // If the pointer was lost, generations that it left are not used.
     const left = (await this.collections.store.collectionNames(`${model.name}.`)).map((name) =>
       generationOf(model, name),
     );
@@ -40,7 +43,7 @@ export class Generations {
     return (await pointers.get(model.name)) ?? this.of(model);
   }
 
-  /** Begins the next generation; the one that is being built, if there is one. @throws Unavailable */
+  /** Starts the next generation, or returns the one being built. @throws Unavailable */
   async build(model: ReadModel): Promise<number> {
     for (;;) {
       const now = await this.of(model);
@@ -51,16 +54,16 @@ export class Generations {
   }
 
   /**
-   * Begins the next generation where an earlier version of the read model makes the newest one; that one is given up
-   * where it is still being built.
-   * @returns whether it did
+   * Starts the next generation if an earlier version of the read model builds the newest one. An unfinished generation
+   * of an earlier version is abandoned.
+   * @returns true if a generation was started
    */
   async renew(model: ReadModel, now: GenerationsDocument): Promise<boolean> {
     if (now.model_version >= model.version) return false;
     return this.change(now, { building: newestGeneration(now) + 1, model_version: model.version });
   }
 
-  /** The built generation becomes the active one. @returns false when someone else was first */
+  /** Makes the built generation active. @returns false if another process did it first */
   async swap(now: GenerationsDocument): Promise<boolean> {
     if (now.building === null) return false;
     return this.change(now, { active: now.building, building: null, retiring: now.active });
@@ -71,9 +74,9 @@ export class Generations {
   }
 
   /**
-   * Drops what is left of dead generations. May be repeated at any time, also with a pointer that is no longer the
-   * newest: generations only grow, so nothing alive is ever dropped.
-   * @param ending leaves the rest to the next time
+   * Drops what dead generations left. Safe to repeat at any time, also with an outdated pointer: generation numbers
+   * only grow, so a living generation is never dropped.
+   * @param ending aborts the sweep; the next sweep drops the rest
    * @throws Unavailable
    */
   async sweep(model: ReadModel, now: GenerationsDocument, ending: AbortSignal): Promise<void> {
@@ -102,12 +105,12 @@ export class Generations {
   }
 }
 
-/** Version of the read model that makes a living generation. */
+/** Returns the version of the read model that builds a living generation. */
 export function modelVersionOf({ made_by, model_version }: GenerationsDocument, generation: number): number {
   return made_by?.[generation] ?? model_version;
 }
 
-/** The generation that `model_version` is about. */
+/** Returns the generation that `model_version` refers to. */
 export function newestGeneration({ active, building }: GenerationsDocument): number {
   return building ?? active;
 }

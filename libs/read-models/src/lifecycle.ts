@@ -15,24 +15,24 @@ export interface LifecycleOptions {
   readonly logger: Logger;
   readonly metrics: ProjectionMetrics;
   readonly clock: Clock;
-  /** Ordinary rows that are kept in memory for each partition. */
+  /** Maximum number of rows of ordinary size cached per partition. */
   readonly cachedRows: number;
-  /** Of all read models of the process: whose a stream is never changes. */
+  /** Scopes of streams, shared by all read models of the process, because a stream's scope never changes. */
   readonly scopes: StreamScopes;
-  /** How long a replaced generation is projected on. */
+  /** Milliseconds for which a replaced generation is still projected. */
   readonly graceMs: number;
   readonly checkpointIntervalMs?: number;
   readonly gatherMs?: number;
 }
 
-/** What another process asked for is noticed within this time. */
+/** Milliseconds between steps. A request of another process is noticed within this time. */
 const STEP_INTERVAL_MS = 1_000;
 const STEPS_PER_SWEEP = 60;
 
 /**
- * The projecting of one read model in one process. Each step looks at the pointer and does what is due: starts and stops
- * projecting generations, swaps, drops. Any number of processes step side by side, since every change is a guarded write,
- * and after a crash the next step goes on from what is stored.
+ * Runs the projections of one read model in one process. Each step reads the pointer and does what is due: starts or
+ * stops projecting a generation, swaps, or drops. Any number of processes can run steps concurrently, because every
+ * change is a guarded write. After a crash, the next step continues from the stored state.
  */
 export class Lifecycle {
   private readonly projections = new Map<number, CatchUpSubscription>();
@@ -55,10 +55,10 @@ export class Lifecycle {
     private readonly parts: LifecycleOptions,
   ) {}
 
-  /** Resolves when what is queried has once been complete. */
+  /** Resolves when the queried generation has been complete once. */
   start(): Promise<void> {
     this.wake();
-    // Not in a step, which may wait for its store.
+    // Measured outside of a step, because a step can wait for its store.
     this.timer = setInterval(() => {
       this.measure();
       this.wake();
@@ -66,7 +66,7 @@ export class Lifecycle {
     return this.ready.promise;
   }
 
-  /** Does what is due now, and once more if asked meanwhile. */
+  /** Runs a step now, and another one if called again meanwhile. */
   wake(): void {
     this.again = true;
     this.stepping ??= this.stepUntilIdle().finally(() => {
@@ -84,7 +84,7 @@ export class Lifecycle {
     await Promise.all([...this.projections.keys()].map((generation) => this.stopProjecting(generation)));
   }
 
-  /** Parked streams of which another attempt was asked for are tried now. */
+  /** Retries parked streams for which an operator requested a retry. */
   retryParked(): void {
     for (const projection of this.projections.values()) projection.retryParked();
   }
@@ -100,11 +100,14 @@ export class Lifecycle {
     }
   }
 
-  /** The store is away: everything is still due at the next step. */
+  /** Reports a failed step. The store is unavailable, and the next step does the same work. */
   private reportFailure(error: unknown): void {
     const { name } = this.active.model;
     this.parts.metrics.of(name).recordFailure();
-    this.parts.logger.warn({ read_model: name, error: describeError(error) }, 'read model step failed');
+    this.parts.logger.warn(
+      { read_model: name, error: describeError(error) },
+      'read model maintenance failed; retrying within a second',
+    );
   }
 
   private async step(): Promise<void> {
@@ -124,19 +127,23 @@ export class Lifecycle {
     }
   }
 
-  /** What this version of the code must leave alone, processes of a later one project. */
+  /**
+   * Returns the living generations that this version can project. Generations of a later version are left to processes
+   * of that version.
+   */
   private projectableGenerations(now: GenerationsDocument): readonly number[] {
     const living = [now.active, now.building, now.retiring].filter((generation) => generation !== null);
     if (now.model_version <= this.active.model.version) return living;
     if (!this.isOutdated) {
-      const advice = 'this read model is made by a later version of the program; to go back to this one, rebuild it';
+      const advice =
+        'a later version of the program built this read model; to use this version, rebuild the read model';
       this.parts.logger.warn({ read_model: now.id }, advice);
     }
     this.isOutdated = true;
     return living.filter((generation) => generation !== newestGeneration(now));
   }
 
-  /** One at a time: while a generation retires, the built one waits. */
+  /** Swaps one generation at a time: while one retires, the built one waits. */
   private async swapIfDue(now: GenerationsDocument): Promise<void> {
     if (now.building === null || now.retiring !== null || !(await this.active.isComplete(now.building))) return;
     if (await this.parts.generations.swap(now)) {
@@ -158,11 +165,14 @@ export class Lifecycle {
     this.again = true;
   }
 
-  /** After every change of the pointer, and now and then: a runner elsewhere may have written a last row after a drop. */
+  /**
+   * Sweeps after every change of the pointer and once a minute, because a runner elsewhere may write a row after a
+   * drop.
+   */
   private sweepIfDue(now: GenerationsDocument): void {
     this.steps += 1;
     if (now.version === this.sweptVersion && this.steps % STEPS_PER_SWEEP !== 0) return;
-    // Not part of the step: other steps are due while a large generation is dropped in pieces.
+    // Runs outside of the step, because dropping a large generation takes long and other steps are due meanwhile.
     this.sweeping ??= this.sweep(now).finally(() => (this.sweeping = undefined));
   }
 

@@ -38,7 +38,7 @@ describe('queries of milestones', () => {
     }
   }
 
-  it('come in the order of the timeline, page by page', async () => {
+  it('return milestones in timeline order, page by page', async () => {
     const at = (hour: number) => `2026-03-02T0${hour}:00:00.000Z`;
     await world.writer.record(n, 'e', { occurred_at: at(2), sequence: 10, recorded_at: at(5) });
     await world.writer.record(n, 'd', { occurred_at: at(1), sequence: 40, recorded_at: at(6) });
@@ -51,7 +51,7 @@ describe('queries of milestones', () => {
     expect(await list({ limit: 1 })).toEqual(expected.map((each) => [each]));
   });
 
-  it('are the classifiers and the container asked for', async () => {
+  it('return only the requested classifiers and container', async () => {
     const classifiers: Classifier[] = ['actual', 'estimated', 'planned'];
     for (const [index, classifier] of classifiers.entries()) {
       await world.writer.record(n, String.fromCharCode(97 + index), { classifier, container_number: `C${index % 2}` });
@@ -63,7 +63,7 @@ describe('queries of milestones', () => {
     expect(await list({ classifiers, container_number: 'C7' })).toEqual([[]]);
   });
 
-  it('leave out what is superseded or retracted, unless asked for', async () => {
+  it('omit superseded and retracted milestones unless requested', async () => {
     const classifiers: Classifier[] = ['actual', 'estimated'];
     await world.writer.record(n, 'a', { classifier: 'estimated' });
     await world.writer.record(n, 'b', { classifier: 'estimated' }, [`mst_${token(n)}a`]);
@@ -74,7 +74,7 @@ describe('queries of milestones', () => {
     expect(await list({ classifiers, include_superseded: true, include_retracted: true })).toEqual([['a', 'b', 'c']]);
   });
 
-  it('are nobody else’s', async () => {
+  it('return nothing of another scope', async () => {
     await world.writer.record(n, 'a');
     expect(await list()).toEqual([['a']]);
     const query = { classifiers: ['actual'], include_superseded: true, include_retracted: true, limit: 10 } as const;

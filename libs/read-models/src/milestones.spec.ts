@@ -21,7 +21,7 @@ function fold(...events: readonly ProjectedEvent[]): Map<string, MilestoneRow> {
 }
 
 describe('rows of milestones', () => {
-  it('given a milestone, then a row of its shipment and scope', () => {
+  it('a milestone has a row with its shipment and scope', () => {
     expect([...fold(first).values()]).toEqual([
       expect.objectContaining({
         ...ACME,
@@ -33,7 +33,7 @@ describe('rows of milestones', () => {
     ]);
   });
 
-  it('given a newer estimate, then the older one is superseded', () => {
+  it('a newer estimate supersedes the older one', () => {
     expect(milestonesModel.reads?.(second)).toEqual([estimate('a').id]);
     const rows = fold(first, second);
     expect(rows.get(estimate('a').id)).toMatchObject({
@@ -44,7 +44,7 @@ describe('rows of milestones', () => {
     expect(rows.get(estimate('b').id)).toMatchObject({ superseded: false, revision: 2 });
   });
 
-  it('given a correction that frees an estimate, then that one is current again', () => {
+  it('a correction that removes the newer estimate makes the older one current again', () => {
     const corrected = { ...estimate('b'), location: 'CNSHA', revision: 2 };
     const third = event(3, 'milestone.corrected.v1', {
       milestone: corrected,
@@ -58,7 +58,7 @@ describe('rows of milestones', () => {
     expect(rows.get(estimate('b').id)?.milestone).toEqual(corrected);
   });
 
-  it('given a retraction, then the row stays and says so, and the estimate before is current again', () => {
+  it('a retracted milestone keeps its row, marked as retracted, and the earlier estimate is current again', () => {
     const retracted = { ...estimate('b'), retracted_at: '2026-03-03T00:00:00.000Z', revision: 2 };
     const data = { milestone: retracted, restores: [estimate('a').id], last };
     const rows = fold(first, second, event(3, 'milestone.retracted.v1', data));
@@ -66,22 +66,22 @@ describe('rows of milestones', () => {
     expect(rows.get(estimate('b').id)).toMatchObject({ retracted: true, milestone: retracted });
   });
 
-  it('given the same events again, then the same rows', () => {
+  it('repeated events produce the same rows', () => {
     expect(fold(first, second, first, second)).toEqual(fold(first, second));
   });
 
-  it('given a row that reflects later events, then it is not taken back', () => {
+  it('a row that reflects later events is not overwritten', () => {
     const later = fold(first, second);
     const answered = milestonesModel.apply(second, (id) => later.get(id));
     expect(answered.map(({ id }) => id)).toEqual([estimate('b').id]);
   });
 
-  it('given an event without what it builds on, then it refuses', () => {
+  it('an event whose milestone is missing is refused', () => {
     expect(() => fold(second)).toThrow('not there');
     expect(() => fold({ ...first, scope: undefined })).toThrow('does not begin with a shipment');
   });
 
-  it('given an event about no milestone, then nothing', () => {
+  it('an event about no milestone writes nothing', () => {
     const changed = event(1, 'shipment.changed.v1', { changes: {} });
     expect(milestonesModel.reads?.(changed)).toEqual([]);
     expect(fold(changed).size).toBe(0);

@@ -11,7 +11,7 @@ import {
   type SortValues,
 } from './read-model.ts';
 
-/** One milestone; what lists filter and sort by stands beside it. */
+/** Row of one milestone, with separate fields for filters and sorting. */
 export interface MilestoneRow extends ReadModelRow, Scope {
   readonly shipment_id: string;
   readonly milestone: Milestone;
@@ -24,10 +24,10 @@ export interface MilestoneRow extends ReadModelRow, Scope {
   readonly recorded_at: string;
 }
 
-/** In the order of the timeline: when it happened, the catalog, when it was recorded. */
+/** Sort fields of the timeline: time of occurrence, catalog order, time of recording, id. */
 export const TIMELINE_FIELDS = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
 
-/** Milestones as they are answered, one row each. */
+/** Milestones in the form of the API, one row each. */
 export const milestonesModel: ReadModel<MilestoneRow, 'milestones'> = {
   name: 'milestones',
   version: 1,
@@ -42,12 +42,12 @@ export const milestonesModel: ReadModel<MilestoneRow, 'milestones'> = {
   apply({ event, scope }, row) {
     const changes = milestoneChanges(event);
     if (!changes) return [];
-    if (!scope) throw new Error('a stream that does not begin with a shipment');
+    if (!scope) throw new Error('the stream does not begin with a shipment event');
     const { milestone, superseded, restored, at } = changes;
     const { revision } = event;
     const other = (id: string, superseded_at: string | null): readonly MilestoneRow[] => {
       const before = row(id);
-      if (!before) throw new Error(`${event.type} replaces a milestone that is not there: ${id}`);
+      if (!before) throw new Error(`event ${event.type} replaces milestone ${id}, which does not exist`);
       if (before.revision >= revision) return [];
       return [milestoneRow({ ...before.milestone, superseded_at }, before, revision)];
     };
@@ -77,25 +77,25 @@ function milestoneRow(milestone: Milestone, scope: Scope, revision: number): Mil
 }
 
 export interface MilestoneListQuery {
-  /** At least one. */
+  /** Classifiers to include, at least one. */
   readonly classifiers: readonly Classifier[];
   readonly container_number?: string | undefined;
-  /** Also estimates that a newer one replaced. */
+  /** True to include estimates that a newer one replaced. */
   readonly include_superseded: boolean;
   readonly include_retracted: boolean;
-  /** At least 1. */
+  /** Maximum number of items in the page, at least 1. */
   readonly limit: number;
-  /** `next` of the page before, under the same filters. */
+  /** `next` of the previous page with the same filters. */
   readonly after?: SortValues | undefined;
 }
 
-/** Milestones as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
+/** Queries of milestones. For read-your-writes, wait with `ReadModelProgress`. */
 export class MilestoneQueries {
   constructor(private readonly active: ActiveRows<MilestoneRow>) {}
 
   /**
-   * Oldest first, by `occurred_at`, place in the catalog, `recorded_at`, id. Empty for a shipment that is not of the
-   * scope, as for one that does not exist.
+   * Lists milestones oldest first, by `occurred_at`, catalog order, `recorded_at`, id. Returns an empty page if the
+   * scope has no such shipment.
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
@@ -103,7 +103,7 @@ export class MilestoneQueries {
   }
 }
 
-/** Filters look behind the index of the shipment's timeline, which has no more than its milestones. */
+/** Filters are applied to the entries of the shipment's timeline index, which holds only its milestones. */
 export async function readMilestonePage(
   rows: Pick<Collection<MilestoneRow>, 'find'>,
   scope: Scope,

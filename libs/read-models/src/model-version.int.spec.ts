@@ -12,7 +12,7 @@ interface Made extends ReadModelRow {
   readonly by: number;
 }
 
-/** Says in each row which version of it made the row. */
+/** Read model that records in each row which version built it. */
 function model(version: number): ReadModel<Made> {
   return {
     name: 'made',
@@ -24,7 +24,7 @@ function model(version: number): ReadModel<Made> {
   };
 }
 
-describe('another version of a read model', () => {
+describe('a changed version of a read model', () => {
   let world: World;
   let stops: (() => Promise<void>)[];
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe('another version of a read model', () => {
     await world.close();
   });
 
-  /** A process on this version of the code. */
+  /** A process of the current version. */
   function start(version: number) {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
@@ -61,7 +61,7 @@ describe('another version of a read model', () => {
     };
   }
 
-  it('makes the rows anew by itself, once', async () => {
+  it('rebuilds its rows once, without a request', async () => {
     const before = start(1);
     await world.writer.create(1);
     await until(async () => (await before.by(1)) === 1);
@@ -79,11 +79,11 @@ describe('another version of a read model', () => {
     expect(await again.generation()).toMatchObject({ active: 2, building: null });
   });
 
-  it('is left alone by processes on the version before, which may run beside', async () => {
+  it('is not touched by processes of the previous version that run beside it', async () => {
     const before = start(1);
     await world.writer.create(1);
     await until(async () => (await before.by(1)) === 1);
-    // As a process on the next version does, which then takes its time.
+    // Pointer in the state that a process of the next version writes while it builds.
     expect(await before.generations.renew(model(2), await before.generation())).toBe(true);
     before.lifecycle.wake();
     for (let n = 2; n <= 20; n += 1) await world.writer.create(n);
@@ -95,7 +95,7 @@ describe('another version of a read model', () => {
     await until(async () => (await before.by(20)) === 2);
   });
 
-  it('gives way to an earlier one at a rebuild', async () => {
+  it('is replaced by an earlier version after a rebuild', async () => {
     const after = start(2);
     await world.writer.create(1);
     await until(async () => (await after.by(1)) === 2);

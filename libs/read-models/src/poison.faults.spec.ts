@@ -15,7 +15,7 @@ interface Seen extends ReadModelRow {
   readonly revisions: readonly number[];
 }
 
-/** Counts revisions; refuses the events of some streams from some revision on, as a fault in the code would. */
+/** Read model that records revisions and, like faulty code, fails on events of some streams from a revision on. */
 function seenModel(faults: ReadonlyMap<string, number>): ReadModel<Seen> {
   return {
     name: 'seen',
@@ -72,7 +72,7 @@ describe('an event that cannot be applied', () => {
 
   const changes = (n: number) => world.writer.change(n, { house_bill: 'HB' });
 
-  it('parks its stream with what came before it kept, and all others go on', async () => {
+  it('parks the stream, keeps its earlier rows, and continues with all other streams', async () => {
     faults.set(world.writer.stream(1), 1);
     const { parked, revisions, shown } = start();
     for (const n of [1, 2]) await world.writer.create(n);
@@ -107,7 +107,7 @@ describe('an event that cannot be applied', () => {
     ]);
   });
 
-  it('is found in one append and in one batch with others', async () => {
+  it('is isolated within one append and one batch', async () => {
     faults.set(world.writer.stream(1), 2);
     await world.writer.create(1);
     const body = { type: 'shipment.changed.v1', data: { changes: {} } };
@@ -118,7 +118,7 @@ describe('an event that cannot be applied', () => {
     expect(await parked.list()).toMatchObject([{ revision: 2 }]);
   });
 
-  it('is tried again when asked for, with all that waited behind it', async () => {
+  it('is retried on request, with all events that waited behind it', async () => {
     faults.set(world.writer.stream(1), 1);
     const { parked, revisions, shown } = start();
     await world.writer.create(1);
@@ -137,7 +137,7 @@ describe('an event that cannot be applied', () => {
     expect(await parked.retry(document?.id ?? '')).toBe('not_found');
   });
 
-  it('while it is tried again new events go on coming, and none is lost or applied twice', async () => {
+  it('does not lose or repeat new events that arrive during the retry', async () => {
     faults.set(world.writer.stream(1), 1);
     const { parked, revisions, shown } = start();
     await world.writer.create(1);
@@ -153,7 +153,7 @@ describe('an event that cannot be applied', () => {
     expect(await revisions(1)).toEqual(Array.from({ length: 203 }, (_, revision) => revision));
   });
 
-  it('stays parked over a restart, and is tried again then: other code may know better', async () => {
+  it('stays parked across a restart and is then retried, because the code may have changed', async () => {
     faults.set(world.writer.stream(1), 1);
     const first = start();
     await world.writer.create(1);
@@ -172,7 +172,7 @@ describe('an event that cannot be applied', () => {
     expect(await third.revisions(1)).toEqual([0, 1, 2]);
   });
 
-  it('is known to no version of this code: its stream is parked too', async () => {
+  it('parks the stream if no version of this code knows the event', async () => {
     const models = await world.start();
     await world.writer.create(1);
     await world.writer.append(1, { type: 'shipment.teleported.v1', data: { secret: 'do not tell' } });
@@ -193,7 +193,7 @@ describe('an event that cannot be applied', () => {
     expect(await models.retryParked('nothing')).toBe('not_found');
   });
 
-  it('goes with its generation', async () => {
+  it('is forgotten with its generation', async () => {
     faults.set(world.writer.stream(1), 0);
     const { parked, shown } = start();
     await shown(await new Writer(world.engine.eventStore).create(1));

@@ -6,7 +6,7 @@ import { ProjectionProgress } from './projection-progress.ts';
 const NOW = 0;
 const LONG = 5_000;
 
-/** Nothing but checkpoints moves elsewhere. */
+/** Stub of other processes in which only checkpoints change. */
 const still = { refreshPointer: () => Promise.resolve(), nextPoll: () => setImmediate() };
 
 function local(
@@ -33,7 +33,7 @@ function checkpoint(generation: number, partition: string, position: string): Ch
 }
 
 describe('the progress of a read model', () => {
-  it('is that of its slowest partition', async () => {
+  it('equals that of its slowest partition', async () => {
     const progress = local(['a', 'b']);
     await progress.setPointer(1, null);
     progress.advance(1, 'a', '0009');
@@ -44,7 +44,7 @@ describe('the progress of a read model', () => {
     expect(await progress.reached('0006', NOW)).toBe(false);
   });
 
-  it('tells those who wait at once, each at its position', async () => {
+  it('notifies each waiting read as soon as its position is reached', async () => {
     const progress = local(['a']);
     await progress.setPointer(1, null);
     const told: string[] = [];
@@ -59,7 +59,7 @@ describe('the progress of a read model', () => {
     expect(told).toHaveLength(3);
   });
 
-  it('says no after the time, and when it closes', async () => {
+  it('returns false after the timeout and on close', async () => {
     const progress = local(['a']);
     await progress.setPointer(1, null);
     const closed = progress.reached('0002', LONG);
@@ -68,7 +68,7 @@ describe('the progress of a read model', () => {
     expect(await closed).toBe(false);
   });
 
-  it('refuses those who wait beyond the bound', async () => {
+  it('refuses reads beyond the maximum number of waiters', async () => {
     const progress = local(['a'], [1], 2);
     await progress.setPointer(1, null);
     const waits = [progress.reached('0001', LONG), progress.reached('0001', LONG)];
@@ -78,7 +78,7 @@ describe('the progress of a read model', () => {
     expect(await progress.reached('0001', LONG)).toBe(true);
   });
 
-  it('goes over to the next generation only when nobody is taken back', async () => {
+  it('switches to the next generation only if it is as far as the queried one', async () => {
     const progress = local(['a', 'b'], [1, 2]);
     await progress.setPointer(1, null);
     for (const each of ['a', 'b']) progress.advance(1, each, '0009');
@@ -87,7 +87,7 @@ describe('the progress of a read model', () => {
 
     await progress.setPointer(2, 1);
     expect(progress.generation).toBe(1);
-    // The old one stands still meanwhile: who waits, waits for the new one.
+    // The old generation does not advance meanwhile; reads wait for the new one.
     for (const each of ['a', 'b']) progress.advance(1, each, '0010');
     expect(await progress.reached('0009', NOW)).toBe(true);
     expect(await progress.reached('0010', NOW)).toBe(false);
@@ -100,14 +100,14 @@ describe('the progress of a read model', () => {
     expect(await waiting).toBe(true);
   });
 
-  it('is not moved by a pointer that was read earlier', async () => {
+  it('ignores an outdated pointer', async () => {
     const progress = local(['a'], [1, 2]);
     await progress.setPointer(2, 1);
     await progress.setPointer(1, null);
     expect(progress.generation).toBe(2);
   });
 
-  it('goes over at once when the generation it queries is gone', async () => {
+  it('switches immediately if the queried generation is deleted', async () => {
     const progress = local(['a'], [1, 2]);
     await progress.setPointer(1, null);
     progress.advance(1, 'a', '0009');
@@ -115,8 +115,8 @@ describe('the progress of a read model', () => {
     expect(progress.generation).toBe(2);
   });
 
-  describe('of runners elsewhere', () => {
-    it('is read from their checkpoints for as long as someone waits', async () => {
+  describe('progress of runners in other processes', () => {
+    it('is read from their checkpoints while a read waits', async () => {
       let position = '0001';
       let looks = 0;
       const checkpoints = () => {
@@ -134,7 +134,7 @@ describe('the progress of a read model', () => {
       expect(looks).toBe(before);
     });
 
-    it('survives a store that does not answer', async () => {
+    it('survives a store that does not respond', async () => {
       let failures = 2;
       const checkpoints = () =>
         failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, 'a', '0001')]);

@@ -14,31 +14,30 @@ interface WaitingRead {
   readonly settle: (reached: boolean) => void;
 }
 
-/** What other processes know. */
+/** Progress and pointer of other processes. */
 interface RemoteProgress {
-  /** The read model's checkpoints, of all generations. @throws Unavailable */
+  /** Returns the read model's checkpoints of all generations. @throws Unavailable */
   checkpoints(): Promise<readonly CheckpointDocument[]>;
-  /** Looks at the pointer again when that is due. @throws Unavailable */
+  /** Refreshes the generation pointer if it is stale. @throws Unavailable */
   refreshPointer(): Promise<void>;
-  /** Resolves when it is time to look again. */
+  /** Resolves when the next poll is due. */
   nextPoll(): Promise<void>;
 }
 
 /**
- * How far one read model is, and which of its generations this process queries. Runners of this process tell their
- * progress at once; that of others is read from their checkpoints, and only while someone waits.
- *
- * Nobody is ever taken back in time by a rebuild: when the pointer moves to another generation, queries follow only
- * once that one holds everything that this process has said the old one holds.
+ * Tracks the progress of one read model and the generation that this process queries. Runners of this process report
+ * their progress directly. Progress of other processes is read from their checkpoints, and only while a read waits.
+ * ¶ A rebuild never returns older data: when the pointer moves to another generation, queries switch to it only when it
+ * contains everything that this process reported for the previous one.
  */
 export class ProjectionProgress {
-  /** By generation, then partition. */
+  /** Handled positions by generation, then partition. */
   private readonly known = new Map<number, Map<string, HandledPosition>>();
-  /** Partitions that are projected here, as `generation/partition`. */
+  /** Partitions projected by this process, as `generation/partition`. */
   private readonly local = new Set<string>();
   private queried: number | undefined;
   private next: number | undefined;
-  /** Ordered by position. */
+  /** Waiting reads, ordered by position. */
   private readonly waiters: WaitingRead[] = [];
   private watching = false;
 
@@ -48,19 +47,19 @@ export class ProjectionProgress {
     private readonly maxWaiters: number,
   ) {}
 
-  /** The generation to query; undefined until the pointer was read for the first time. */
+  /** The generation to query; undefined until the pointer was read once. */
   get generation(): number | undefined {
     return this.queried;
   }
 
   /**
-   * The pointer as it was read: takes effect at once, or as soon as nobody is taken back.
-   * @param retiring the generation that may be queried until then; any other is gone
-   * @throws Unavailable; the pointer is remembered all the same
+   * Applies the pointer, as soon as queries would not return older data.
+   * @param retiring generation that may be queried until then; all others are deleted
+   * @throws Unavailable; the pointer is kept anyway
    */
   async setPointer(active: number, retiring: number | null): Promise<void> {
     this.queried ??= active;
-    // A pointer that was read earlier may arrive later.
+    // Reads of the pointer can complete out of order.
     if (active > (this.next ?? this.queried)) this.next = active;
     if (this.next === undefined) return;
     const gone = active === this.next && this.queried !== retiring;
@@ -78,7 +77,7 @@ export class ProjectionProgress {
   }
 
   advance(generation: number, partition: string, place: HandledPosition): void {
-    // What was said of the old generation stands still while the new one makes up for it.
+    // The progress of the old generation is frozen while the new one catches up.
     if (this.queried !== undefined && generation < (this.next ?? this.queried)) return;
     const places = this.known.get(generation) ?? new Map<string, HandledPosition>();
     this.known.set(generation, places);
@@ -88,7 +87,7 @@ export class ProjectionProgress {
     else if (generation === this.queried) this.wake();
   }
 
-  /** Everything up to here is in the rows that are queried; undefined while some partition has nothing. */
+  /** Position up to which the queried rows contain all events; undefined if a partition has none. */
   handledPosition(): HandledPosition | undefined {
     const places = this.queried === undefined ? undefined : this.known.get(this.queried);
     let least: HandledPosition | undefined;
@@ -100,25 +99,29 @@ export class ProjectionProgress {
     return least;
   }
 
-  /** The same, asked of other processes where they project. @throws Unavailable */
+  /**
+   * Returns the handled position, and first reads the checkpoints of other processes if they project. @throws
+   * Unavailable
+   */
   async currentHandledPosition(): Promise<HandledPosition | undefined> {
     if (!this.isLocal()) await this.refresh();
     return this.handledPosition();
   }
 
   /**
-   * Whether the rows that are queried hold everything up to the position, now or within the time.
-   * @throws Busy when too many wait already
+   * Returns true if the queried rows contain all events up to the position, now or within the timeout.
+   * @throws Busy if too many reads wait already
    */
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
     if (this.hasReached(position)) return true;
-    // Where somebody waits already, the next look is soon enough for whoever can wait.
+    // If another read is waiting already, its next poll is early enough for this one.
     if (!this.isLocal() && (timeoutMs <= 0 || !this.watching)) {
       await this.refresh().catch(() => undefined);
       if (this.hasReached(position)) return true;
     }
     if (timeoutMs <= 0) return false;
-    if (this.waiters.length >= this.maxWaiters) throw new Busy('read models', 'too many reads wait for them');
+    if (this.waiters.length >= this.maxWaiters)
+      throw new Busy('read models', 'too many reads are waiting for read models; retry later');
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), timeoutMs);
       const waiter: WaitingRead = {
@@ -134,7 +137,7 @@ export class ProjectionProgress {
     });
   }
 
-  /** Whoever waits is told no. */
+  /** Ends all waiting reads with the result false. */
   close(): void {
     for (const waiter of [...this.waiters]) waiter.settle(false);
   }
@@ -149,13 +152,13 @@ export class ProjectionProgress {
     return this.partitions.every((partition) => this.local.has(`${generation}/${partition}`));
   }
 
-  /** Goes over to the next generation once it holds all that was said of the one that is queried. */
+  /** Switches to the next generation once it contains everything reported for the queried one. */
   private switchIfCaughtUp(force = false): void {
     const { queried, next } = this;
     if (queried === undefined || next === undefined) return;
     const made = this.known.get(next);
     for (const [partition, position] of this.known.get(queried) ?? []) {
-      // Events that the queried generation placed late stand at their positions in the next one.
+      // Events that the queried generation handled late have their log positions in the next one.
       if (!force && (made?.get(partition) ?? '') < logPositionOf(position)) return;
     }
     this.queried = next;
@@ -177,7 +180,7 @@ export class ProjectionProgress {
     for (const waiter of this.waiters.splice(0, until < 0 ? this.waiters.length : until)) waiter.settle(true);
   }
 
-  /** Reads the checkpoints of others for as long as somebody waits for them. */
+  /** Polls the checkpoints of other processes while reads wait for them. */
   private async pollWhileWaiting(): Promise<void> {
     if (this.watching) return;
     this.watching = true;
@@ -203,10 +206,10 @@ export class ProjectionProgress {
 }
 
 const POLL_INTERVAL_MS = 15;
-/** More than read models times partitions times living generations will ever be. */
+/** More than the product of read models, partitions and living generations. */
 const MAX_CHECKPOINTS = 1_000;
 
-/** The checkpoints of all read models, looked at once for everybody in this process who waits for other processes. */
+/** Reads the checkpoints of all read models once for all waiting reads of this process. */
 export class CheckpointPoller {
   private looking: Promise<readonly CheckpointDocument[]> | undefined;
   private pausing: Promise<void> | undefined;
@@ -216,13 +219,15 @@ export class CheckpointPoller {
     private readonly readModels: readonly string[],
   ) {}
 
-  /** Of all generations of one read model. A look is shared by all who ask meanwhile. @throws Unavailable */
+  /**
+   * Returns the checkpoints of all generations of one read model. Concurrent calls share one read. @throws Unavailable
+   */
   async checkpointsOf(readModel: string): Promise<readonly CheckpointDocument[]> {
     this.looking ??= this.look().finally(() => (this.looking = undefined));
     return (await this.looking).filter(({ subscriber }) => subscriber === readModel);
   }
 
-  /** Resolves when whoever waits is to look again: for all at the same moment, so that they share the look. */
+  /** Resolves at the same time for all waiting reads, so that they share one poll. */
   nextPoll(): Promise<void> {
     return (this.pausing ??= pause(POLL_INTERVAL_MS).finally(() => (this.pausing = undefined)));
   }

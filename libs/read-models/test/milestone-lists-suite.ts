@@ -60,7 +60,7 @@ export function milestoneListsSuite(open: () => DocumentStore): void {
     await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
-  it.each(QUERIES.map((query) => [JSON.stringify(query), query] as const))('that ask for %s', async (_title, query) => {
+  it.each(QUERIES.map((query) => [JSON.stringify(query), query] as const))('filtered by %s', async (_title, query) => {
     const asked = ROWS.filter((row) => isAskedFor(row, query)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     expect(await readThrough(query)).toEqual(asked.map(({ id }) => id));
   });

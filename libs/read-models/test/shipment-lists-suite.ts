@@ -69,7 +69,7 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
   });
 
   it.each([['nothing', {}] as const, ...FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
-    'that ask for %s',
+    'filtered by %s',
     async (_filter, filter) => {
       const asked = RECORDS.filter((record) => isAskedFor(record, filter));
       for (const order of ORDERS.filter((_order, at) => (at + FILTERS.indexOf(filter)) % EVERY === 0)) {
@@ -80,7 +80,7 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
     },
   );
 
-  it('that ask for two things', async () => {
+  it('filtered by two fields', async () => {
     for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / rounds(PAIRS.length))) {
       const filter = PAIRS[turn] as ShipmentListFilter;
       const asked = RECORDS.filter((record) => isAskedFor(record, filter));

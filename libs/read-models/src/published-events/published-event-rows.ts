@@ -50,7 +50,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
   apply({ id, stream, position, place, event, scope }) {
     const announcement = announcementOf(event);
     if (announcement === undefined) return [];
-    if (!scope) throw new Error('a stream that does not begin with a shipment');
+    if (!scope) throw new Error('the stream does not begin with a shipment event');
     return [
       {
         id: publicEventId(id),

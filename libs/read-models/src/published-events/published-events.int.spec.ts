@@ -127,7 +127,7 @@ describe('published events', () => {
     });
   });
 
-  it('are nobody else’s', async () => {
+  it('return nothing of another scope', async () => {
     expect(await list({}, 9, ACME_TEST)).toEqual([['test']]);
     expect(await list({}, 9, OTHER)).toEqual([['other']]);
     expect(await list({ shipment_id: `shp_${token(4)}` })).toEqual([[]]);

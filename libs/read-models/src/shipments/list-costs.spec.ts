@@ -52,14 +52,14 @@ describe('what a page of twenty thousand costs', () => {
     ['two words that never meet', { words: ['acme', 'nordic'] }, 'created_at', 700 + 200, 0],
     ['two words that never meet', { words: ['acme', 'nordic'] }, 'eta', 700 + 400, 0],
     ['a word that many and one that one has', { words: ['acme', '777'] }, 'eta', 400 + 3 * 40, 0],
-  ])('that ask for %s: %j by %s, at most %d', async (_title, filter, field, most, found) => {
+  ])('filter %s: %j by %s visits at most %d', async (_title, filter, field, most, found) => {
     rows.visits = 0;
     const page = await queries.list(ACME, { filter, order: { field, descending: true }, limit: 50 });
     expect(rows.visits).toBeLessThanOrEqual(most);
     if (found > 0) expect(page.items).toHaveLength(found);
   });
 
-  it('go on from where a page stopped, and end', async () => {
+  it('continue after a page and end', async () => {
     const filter: ShipmentListFilter = { mode: 'ocean', carrier_scac: 'MSCU' };
     let pages = 0;
     for (let after: Parameters<typeof queries.list>[1]['after']; ;) {

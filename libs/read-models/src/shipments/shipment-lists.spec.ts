@@ -44,9 +44,9 @@ describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
     }
   }
 
-  it.each([['nothing', {}] as const, ...alone])('that ask for %s', (_filter, filter) => expectRight(filter, 7));
+  it.each([['nothing', {}] as const, ...alone])('filtered by %s', (_filter, filter) => expectRight(filter, 7));
 
-  it('that ask for two things', async () => {
+  it('filtered by two fields', async () => {
     for (const [turn, filter] of PAIRS.entries()) {
       await expectRight(
         filter,
@@ -56,7 +56,7 @@ describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
     }
   });
 
-  it('that ask for all there is to ask', async () => {
+  it('filtered by all fields', async () => {
     for (const of of RECORDS.slice(0, 20)) {
       const filter: ShipmentListFilter = {
         status: [of.status],

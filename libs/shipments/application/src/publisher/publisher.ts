@@ -86,7 +86,7 @@ export class Publisher {
         return (this.subscription?.lagMs() ?? performance.now() - startedAt) / 1_000;
       },
     );
-    metrics.gauge('publisher_parked_streams', 'Streams that wait behind an event that failed.', [], () => {
+    metrics.gauge('publisher_parked_streams', 'Streams parked behind an event that failed.', [], () => {
       return this.subscription?.parkedCount() ?? 0;
     });
   }
