@@ -133,4 +133,4 @@ describe('rows of deadlines', () => {
   it('given an event of the stream does not begin with a shipment event, then it refuses', () => {
     expect(() => deadlinesModel.apply(updated(1, MONDAY), () => undefined)).toThrow('of no shipment');
   });
-});
+  it('an event of a stream that does not begin with a shipment is refused', () => {

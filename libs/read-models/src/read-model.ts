@@ -3,84 +3,88 @@ import type { Collection, CollectionSpec, Document, DocumentStore, Filter, Index
 import type { ShipmentEvent } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
 
-/** Values of the sort fields of a row, in their order; null sorts behind all others. */
+/** Values of a row's sort fields, in their order. Null sorts last. */
 export type SortValues = readonly (string | number | null)[];
 
-/** One page of a list. `next` is there when more follow: pass it as `after` to go on. */
+/** One page of a list. `next` is set if more items follow: pass it as `after` for the next page. */
 export interface QueryPage<T> {
   readonly items: readonly T[];
   readonly next: SortValues | undefined;
 }
 
-/** One document of a read model, made of the events of one stream. */
+/** Row of a read model, built from the events of one stream. */
 export interface ReadModelRow extends Document {
-  /** Revision of the last event of its stream that it reflects: repeated and late writes are recognised by it. */
+  /** Revision of the last event of the stream that the row reflects. It identifies repeated and late writes. */
   readonly revision: number;
 }
 
-/** An event as projections see it: in its newest version, with its place. */
+/** An event as projections receive it: in its newest version, with its position. */
 export interface ProjectedEvent {
   /** UUID of the stored event. */
   readonly id: string;
   readonly stream: string;
   readonly position: Position;
-  /** Set if its stream was parked when its turn came: where readers come to it, instead of at its position. */
+  /** Position at which readers receive the event; set if its stream was parked at the event's own position. */
   readonly place?: HandledPosition | undefined;
-  /** The stream's, from its first event; undefined in models that do not ask for it. */
+  /** Scope of the stream, from its first event; undefined in models that do not need it. */
   readonly scope: Scope | undefined;
   readonly event: ShipmentEvent;
 }
 
 /**
- * What a read model is: one collection per generation, filled by a pure fold. Content depends on the events alone, so
- * that any number of runners, repeated work and a rebuild end in the same rows.
+ * Definition of a read model: one collection per generation, filled by a pure fold. The rows depend on events alone, so
+ * concurrent runners, repeated work and rebuilds produce the same rows.
  */
 export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends string = string> {
-  /** `[a-z_]+`; as operators know it. */
+  /** Name of the read model for operators, `[a-z_]+`. */
   readonly name: N;
   /**
-   * Of what `apply` makes of events, from 1. Whoever changes that adds one: the rows are then made anew by themselves,
-   * while those of the version before are queried. Other indexes alone need none.
+   * Version of the rows that `apply` produces, from 1. Increase it with every change of these rows: they are then
+   * rebuilt automatically, while the rows of the previous version are queried. A change of indexes alone needs no new
+   * version.
    */
   readonly version: number;
   readonly indexes: readonly IndexSpec[];
   /**
-   * Indexes of earlier versions that are queried until their rows are made anew: what they have of them is left as it is,
-   * for other indexes of very many rows take their time.
+   * Indexes of earlier versions that are needed until their rows are rebuilt. They are kept as they are, because
+   * building indexes over many rows takes long.
    */
   readonly formerIndexes?: Readonly<Record<number, readonly IndexSpec[]>>;
-  /** Whether `apply` needs the scope of streams whose first event is not at hand. */
+  /** True if `apply` needs the scope of streams whose first event is not in the batch. */
   readonly scoped: boolean;
-  /** Ids of the rows that `apply` will ask for. Absent where it never asks: then none is kept in memory. */
+  /** Returns the ids of the rows that `apply` will read. If absent, `apply` reads none and no rows are cached. */
   reads?(event: ProjectedEvent): readonly string[];
   /**
-   * The rows that the event changes, as they are after it. Pure. A row that it was shown and that already reflects the
-   * event is left out; what the store holds in a newer revision is not written. Whatever it throws parks the stream.
-   * @param row only ids named by `reads`
+   * Returns the rows that the event changes, in their new state. Pure. Omits rows that already reflect the event;
+   * stored rows of a newer revision are not overwritten. An error parks the stream.
+   * @param row returns the row of an id named by `reads`
    */
   apply(event: ProjectedEvent, row: (id: string) => R | undefined): readonly R[];
-  /** From when a row's retention counts, where rows have one. What is over it when it is projected is not stored. */
+  /**
+   * Returns the time from which the row's retention counts. Rows that have expired when they are projected are not
+   * stored.
+   */
   retainedFrom?(row: R): Timestamp;
-  /** Share of the row cache that a row takes, a whole number; an ordinary row takes 1. */
+  /** Returns the weight of a row in the row cache, as an integer; 1 for an ordinary row. */
   weight?(row: R): number;
 }
 
-/** The collection of one generation of a read model. @param version of the read model that makes it */
+/** Returns the collection of one generation of a read model. @param version version of the read model that builds it */
 export function rowsCollection(model: ReadModel, generation: number, version = model.version): CollectionSpec {
   const indexes = model.formerIndexes?.[version] ?? model.indexes;
   return { name: `${model.name}.g${generation}`, indexes, durability: 'derived' };
 }
 
-/** What all collections of a read model begin with, and the generation that one of them is of. */
+/** Parses the name of a read model's collection into the model and the generation. */
 export function generationOf(model: ReadModel, collectionName: string): number | undefined {
   const [name, generation] = collectionName.split('.g');
   return name === model.name && /^\d+$/.test(generation ?? '') ? Number(generation) : undefined;
 }
 
-/** The fields by which a row is of a scope: indexes of what is listed by scope begin with them. */
+/** Fields that identify the scope of a row. Indexes of lists start with them. */
 export const SCOPE_FIELDS = ['workspace_id', 'environment'] as const;
 
-/** The scope alone, also of something that has more fields. */
+/** Picks the scope fields of a value. */
 export function pickScope({ workspace_id, environment }: Scope): Scope {
   return { workspace_id, environment };
 }
@@ -89,7 +93,7 @@ export function scopeFilter(scope: Scope): Filter {
   return { ...pickScope(scope) };
 }
 
-/** Collections opened once, at first use: a store that is not up yet delays the first use, never the start. */
+/** Opens each collection once, at first use, so that an unavailable store delays the first use but not the start. */
 export class Collections {
   private readonly opened = new Map<string, Promise<Collection<Document>>>();
 
@@ -97,7 +101,7 @@ export class Collections {
 
   open<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
     const known = this.opened.get(spec.name);
-    // One name holds one type of document: the specs are constants of the modules that own the types.
+    // Each name has one document type, because specs are constants of the modules that own the types.
     if (known) return known as unknown as Promise<Collection<T>>;
     const opening = this.store.collection<T>(spec);
     this.opened.set(spec.name, opening as unknown as Promise<Collection<Document>>);

@@ -24,7 +24,7 @@ describe('read models over the embedded engines', () => {
       const dying = dyingAt(at);
       const documentStore = troubled(world.engine.documentStore, dying.trouble);
       const models = await world.start({ documentStore, leases: world.nextLeases(), graceMs: 20 });
-      // Every third process is also asked to rebuild, so that crashes fall into that too.
+      // Every third process also requests a rebuild, so that crashes happen during rebuilds too.
       if (at % 3 === 0) await models.rebuild('shipments').catch(() => undefined);
       for (let n = at * 10; !dying.isDead(); n += 1) await write(n, n + 1);
       await models.stop();
@@ -36,7 +36,7 @@ describe('read models over the embedded engines', () => {
     await expectEqualToRebuild(models);
   }, 60_000);
 
-  it('wait for the engine, park nothing and lose nothing', async () => {
+  it('wait for the engine without parking or losing events', async () => {
     const random = randomFrom(7);
     let isTroubled = true;
     const documentStore = troubled(world.engine.documentStore, () => {
@@ -54,8 +54,8 @@ describe('read models over the embedded engines', () => {
     await expectEqualToRebuild(models);
   }, 20_000);
 
-  it('come to the same rows when both believe to be alone', async () => {
-    // Leases that know nothing of each other: the older one's checkpoint is refused, its rows do no harm.
+  it('produce the same rows if two processes both believe they hold the lease', async () => {
+    // Independent leases: the older holder's checkpoint is refused, and its rows are harmless.
     const older = await world.start({ leases: world.nextLeases() });
     await older.ready;
     const newer = await world.start({ leases: world.nextLeases() });

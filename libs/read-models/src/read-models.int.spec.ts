@@ -25,7 +25,7 @@ describe('read models over the embedded engines', () => {
   });
   afterEach(() => world.close());
 
-  it('show what was written before and after the start', async () => {
+  it('contain events written before and after the start', async () => {
     await world.writer.create(1, { external_id: 'one' });
     const models = await world.start();
     await models.ready;
@@ -40,7 +40,7 @@ describe('read models over the embedded engines', () => {
     expect(await models.queries.shipments.get(OTHER, `shp_${token(2)}`)).toBeUndefined();
   });
 
-  it('are ready on an empty store, and see its first event', async () => {
+  it('are ready on an empty store and show its first event', async () => {
     const models = await world.start();
     await models.ready;
     const states = await models.list();
@@ -57,7 +57,7 @@ describe('read models over the embedded engines', () => {
     expect(await models.progress.reached('milestones', position, WAIT)).toBe(true);
   });
 
-  it('tell progress of every event as soon as it is shown', async () => {
+  it('report progress as soon as an event is visible', async () => {
     const models = await world.start();
     await models.ready;
     for (let n = 1; n <= 20; n += 1) {
@@ -69,7 +69,7 @@ describe('read models over the embedded engines', () => {
     expect(await models.progress.reached('shipments', next, 10)).toBe(false);
   });
 
-  it('go on where they stopped', async () => {
+  it('continue where they stopped', async () => {
     const first = await world.start({ leases: world.nextLeases() });
     await world.writer.create(1);
     await caughtUp(first);
@@ -102,7 +102,7 @@ describe('read models over the embedded engines', () => {
     expect((await second.queries.milestones.list(ACME, `shp_${token(1)}`, { ...ALL, limit: 10 })).items).toEqual([]);
   });
 
-  it('project partitions side by side', async () => {
+  it('project partitions in parallel', async () => {
     const partitions = ['abcdefgh', 'ijklmnop', 'qrstuvwx', 'yz234567'].map((first) =>
       [...first].map((character) => `shipment-${character}`),
     );
@@ -116,7 +116,7 @@ describe('read models over the embedded engines', () => {
     await expectEqualToRebuild(models);
   });
 
-  it('measure what they do', async () => {
+  it('measure their work', async () => {
     const metrics = new RecordedMetrics();
     const value = (name: string, model: string) => metrics.value(`read_model_${name}{read_model="${model}"}`);
     const models = await world.start({ metrics });
@@ -133,14 +133,14 @@ describe('read models over the embedded engines', () => {
     }
   });
 
-  it('refuse names that they do not know', async () => {
+  it('refuse unknown names', async () => {
     const models = await world.start();
     await expect(models.rebuild('nothing')).rejects.toThrow(UnknownReadModel);
     await expect(models.digest('nothing')).rejects.toThrow(UnknownReadModel);
   });
 
   describe('a rebuild', () => {
-    it('goes on while writes and reads go on, and nobody is taken back', async () => {
+    it('continues during reads and writes, and never returns older data', async () => {
       const models = await world.start({ graceMs: 100 });
       for (let n = 0; n < 50; n += 1) await world.writer.create(n, { external_id: String(n) });
       let created = 50;
@@ -172,7 +172,7 @@ describe('read models over the embedded engines', () => {
       await expectEqualToRebuild(models);
     }, 20_000);
 
-    it('leaves nothing of the generation before', async () => {
+    it('leaves nothing of the previous generation', async () => {
       await world.writer.create(1);
       const models = await world.start({ graceMs: 50 });
       await rebuilt(models, 'shipments');
@@ -189,7 +189,7 @@ describe('read models over the embedded engines', () => {
       });
     });
 
-    it('asked for twice is one', async () => {
+    it('requested twice runs once', async () => {
       const models = await world.start({ graceMs: 50 });
       const [one, two] = await Promise.all([models.rebuild('milestones'), models.rebuild('milestones')]);
       expect(one).toEqual({ name: 'milestones', generation: 2 });
@@ -197,7 +197,7 @@ describe('read models over the embedded engines', () => {
       await until(async () => (await models.list())[1]?.generation === 2);
     });
 
-    it('is done also when asked for where nothing is projected, and followed there', async () => {
+    it('can be requested by a process that does not project, which then follows it', async () => {
       await world.writer.create(1, { external_id: 'one' });
       const projecting = await world.start({ leases: world.nextLeases(), graceMs: 100 });
       await projecting.ready;

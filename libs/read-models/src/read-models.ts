@@ -42,33 +42,36 @@ export interface ReadModelsOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** Whether this process takes part in projecting (the default), or only queries. */
+  /** True (the default) if this process projects, false if it only queries. */
   readonly project?: boolean;
   /**
-   * Stream prefixes of each partition, the same in every process; together all streams, none twice. One partition of all
-   * shipments by default. Other prefixes project everything anew, into the same rows.
+   * Stream prefixes of each partition, the same in every process. Together they cover all streams, none twice. Defaults
+   * to one partition of all shipments. Changed prefixes project everything from the start into the same rows.
    */
   readonly partitions?: readonly (readonly string[])[];
-  /** How long a replaced generation is projected on for those who have not heard of the swap, in ms; 60 s by default. */
+  /**
+   * Milliseconds for which a replaced generation is still projected, for processes that have not read the swap.
+   * Defaults to 60 s.
+   */
   readonly graceMs?: number;
   /**
-   * From one write of a checkpoint to the next, in milliseconds; none by default. Other processes learn of progress from
-   * checkpoints alone: only for where there are none.
+   * Milliseconds between writes of a checkpoint; 0 by default. Set it only in single-process deployments, because other
+   * processes read progress from checkpoints.
    */
   readonly checkpointIntervalMs?: number;
-  /** While events come in quickly, how long they let more of them come, in milliseconds; none by default. */
+  /** Milliseconds to wait for more events while many arrive; 0 by default. */
   readonly gatherMs?: number;
-  /** Rows kept in memory by each read model, over all partitions; 10,000 by default. */
+  /** Rows cached by each read model over all partitions. Defaults to 10,000. */
   readonly cachedRows?: number;
-  /** Most reads that wait for each read model at once; beyond: `Busy`. 10,000 by default. */
+  /** Maximum number of reads that wait for each read model; further reads throw `Busy`. Defaults to 10,000. */
   readonly maxWaiters?: number;
-  /** How long published events are kept from their `created_at`, in milliseconds; without end by default. */
+  /** Milliseconds for which published events are kept after `created_at`. Defaults to no limit. */
   readonly eventRetentionMs?: number;
-  /** From one look for published events over their retention to the next, in milliseconds; 30 minutes by default. */
+  /** Milliseconds between sweeps of expired published events. Defaults to 30 minutes. */
   readonly sweepEveryMs?: number;
 }
 
-/** Of a process that only queries: all it asks of the event store is how far that is. */
+/** Options of a process that only queries. It reads only the head of the event store. */
 interface QueryingOptions extends Omit<ReadModelsOptions, 'eventStore' | 'project'> {
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly project: false;
@@ -78,27 +81,31 @@ export interface ReadModelState extends ReadModelStatus {
   readonly name: ReadModelName;
 }
 
-/** An operator named a read model that does not exist. */
+/** Error for a request that names an unknown read model. */
 export class UnknownReadModel extends Error {
   override readonly name = 'UnknownReadModel';
 }
 
-/** How far the read models are. */
+/** Progress of the read models. */
 export interface ReadModelProgress {
   /**
-   * Whether what is queried holds everything up to the position, now or within the time. Never goes back to false.
-   * @throws Busy when too many wait already
+   * Returns true if the queried rows contain everything up to the position, now or within the timeout. Once true, it
+   * stays true.
+   * @throws Busy if too many reads wait already
    */
   reached(model: ReadModelName, position: Position, timeoutMs: number): Promise<boolean>;
-  /** Everything up to here is in what is queried; undefined before the first event. @throws Unavailable */
+  /**
+   * Returns the position up to which the queried rows contain all events; undefined before the first event. @throws
+   * Unavailable
+   */
   place(model: ReadModelName): Promise<HandledPosition | undefined>;
 }
 
-/** All read models in one process: their queries and, where it projects, their projections. */
+/** All read models of one process: their queries and, if it projects, their projections. */
 export class ReadModels {
   readonly queries: ReadModelQueries;
   readonly progress: ReadModelProgress;
-  /** Resolves when queries are answered from rows that once held everything there was. */
+  /** Resolves when queries use rows that were complete once. */
   readonly ready: Promise<void>;
   private readonly rows: OpenReadModels['rows'];
   private readonly lifecycles: ReadonlyMap<string, Lifecycle>;
@@ -135,15 +142,15 @@ export class ReadModels {
     this.ready = Promise.all(READ_MODEL_NAMES.map((name) => this.start(name))).then(() => undefined);
   }
 
-  /** Resolves at once: an engine that is not up yet is waited for behind it, see `ready`. */
+  /** Resolves immediately. Unavailable engines are awaited in the background, see `ready`. */
   static start(options: ReadModelsOptions | QueryingOptions): Promise<ReadModels> {
     return Promise.resolve(new ReadModels(options));
   }
 
   /**
-   * Whether all read models hold everything up to the position, now or within the time: whoever is told of it then can
-   * read it.
-   * @throws Busy when too many wait already
+   * Returns true if all read models contain everything up to the position, now or within the timeout. Clients notified
+   * after that can read the data.
+   * @throws Busy if too many reads wait already
    */
   async allReached(position: Position, timeoutMs: number): Promise<boolean> {
     const all = await Promise.all(READ_MODEL_NAMES.map((name) => this.progress.reached(name, position, timeoutMs)));
@@ -151,9 +158,9 @@ export class ReadModels {
   }
 
   /**
-   * Has the next generation made from the first event on, while the present one is queried on; it becomes the queried
-   * one by itself. Where one is being made already, nothing more happens. Survives every crash.
-   * @returns the generation being made, as soon as it is sure to be
+   * Starts to rebuild a read model from the first event. Queries use the present generation and switch to the new one
+   * automatically. Does nothing if a rebuild is running. Survives crashes.
+   * @returns the new generation, when the rebuild is durably requested
    * @throws UnknownReadModel, Unavailable
    */
   async rebuild(name: string): Promise<{ name: ReadModelName; generation: number }> {
@@ -170,8 +177,8 @@ export class ReadModels {
   }
 
   /**
-   * Streams that wait behind an event that could not be applied. One list for operators, whichever process they wait in:
-   * those of the publisher are among them.
+   * Lists streams that are parked behind an event that could not be applied, of all processes and subscribers,
+   * including the publisher.
    * @throws Unavailable
    */
   async parked(): Promise<readonly ParkedShipment[]> {
@@ -182,18 +189,18 @@ export class ReadModels {
     }));
   }
 
-  /** @param id of one of `parked()` @throws Unavailable */
+  /** Retries a parked stream. @param id id from `parked()` @throws Unavailable */
   retryParked(id: string): Promise<RetryOutcome> {
     return this.parkedStreams.retry(id);
   }
 
-  /** A digest of what is queried, to compare with that of a rebuild. @throws UnknownReadModel, Unavailable */
+  /** Computes a digest of the queried rows, to compare with that of a rebuild. @throws UnknownReadModel, Unavailable */
   async digest(name: string): Promise<RowDigest> {
     const active = this.rows[this.known(name)];
     return digest(await active.rows(), active.progress.generation ?? 0);
   }
 
-  /** Finishes the batches in hand, writes the checkpoints, hands the leases over. Queries go on being answered. */
+  /** Finishes current batches, writes the checkpoints and releases the leases. Queries remain available. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.sweeper?.job.stop();
@@ -220,10 +227,13 @@ export class ReadModels {
     const { metrics, logger } = this.options;
     const countRetry = retryCounter(metrics);
     const onFailure = (error: unknown) => {
-      countRetry('finding read models');
-      logger.warn({ error: describeError(error) }, 'read models wait for their store');
+      countRetry('finding the active generations of read models');
+      logger.warn(
+        { error: describeError(error) },
+        'read models wait for the document store; retrying until it is available',
+      );
     };
-    // Rejects when this process stops: nobody waits any more.
+    // Rejects when this process stops, because no caller waits any longer.
     await retry(() => this.rows[name].refresh(), { signal: this.stopping.signal, onFailure }).catch(() => undefined);
   }
 
@@ -246,7 +256,7 @@ export class ReadModels {
 
   private known(name: string): ReadModelName {
     const known = READ_MODEL_NAMES.find((each) => each === name);
-    if (!known) throw new UnknownReadModel(`no read model is called ${name}: there are ${READ_MODEL_NAMES.join(', ')}`);
+    if (!known) throw new UnknownReadModel(`unknown read model ${name}; use one of ${READ_MODEL_NAMES.join(', ')}`);
     return known;
   }
 }
@@ -256,11 +266,11 @@ const PAGE_SIZE = 1_000;
 export interface RowDigest {
   readonly generation: number;
   readonly rows: number;
-  /** SHA-256, in hex, over all rows in the order of their ids, members of objects in the order of their names. */
+  /** SHA-256 of all rows in id order, in hex. Object members are sorted by name. */
   readonly sha256: string;
 }
 
-/** Equal for equal content, whatever engine or generation holds it. Only of use while nothing is written. */
+/** Computes a digest that is equal for equal rows in any engine or generation. Rows must not change meanwhile. */
 async function digest(rows: Collection<ReadModelRow>, generation: number): Promise<RowDigest> {
   const hash = createHash('sha256');
   let count = 0;

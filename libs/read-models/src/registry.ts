@@ -9,7 +9,7 @@ import type { ReadModel, ReadModelRow } from './read-model.ts';
 import { ShipmentQueries } from './shipments/shipment-queries.ts';
 import { shipmentsModel } from './shipments/shipment-rows.ts';
 
-/** Every read model there is, with the queries that its rows answer. Everything that concerns all of them derives from it. */
+/** Registry of all read models with their queries. Code that concerns all of them derives from it. */
 const READ_MODELS = [
   readModel(shipmentsModel, ShipmentQueries),
   readModel(milestonesModel, MilestoneQueries),
@@ -22,7 +22,7 @@ const READ_MODELS = [
 type RegisteredReadModel = (typeof READ_MODELS)[number];
 export type ReadModelName = RegisteredReadModel['name'];
 
-/** The queries of each read model, by its name. */
+/** Queries of each read model, by its name. */
 export type ReadModelQueries = { readonly [R in RegisteredReadModel as R['name']]: ReturnType<R['open']>['queries'] };
 
 export const READ_MODEL_NAMES: readonly ReadModelName[] = READ_MODELS.map(({ name }) => name);

@@ -9,12 +9,12 @@ interface Row {
 }
 
 describe('a page merged from several ranges', () => {
-  it('has a row that goes on to the next status while the ranges are read', async () => {
+  it('contains a row that moves to the next status during the read', async () => {
     const rows = new Map<string, Row>([['one', { id: 'one', at: '1', status: 'open' }]]);
     let looks = 0;
     const scan = async ({ filter }: { readonly filter: Filter }): Promise<ScanResult<Row>> => {
       looks += 1;
-      // The first look is the slowest of those that are under way.
+      // The first scan is the slowest of the concurrent ones.
       if (looks === 1) for (let turns = 0; turns < 5; turns += 1) await setImmediate();
       const documents = [...rows.values()].filter(({ status }) => status === filter['status']);
       rows.set('one', { id: 'one', at: '1', status: 'acknowledged' });

@@ -1,46 +1,46 @@
 import type { Collection, Document, Filter, Query, Scalar, ScanResult } from '@tracking/ports';
 import type { SortValues } from './read-model.ts';
 
-/** A part of a list: ranges of one index, each in its order. No row is in two of them. */
+/** Part of a list: ranges of one index, each in index order. No row is in two ranges. */
 export interface ListPart {
   readonly index: string;
-  /** All that is asked for, once for each range; ranges of statuses in the order in which a row usually has these. */
+  /** The complete filter for each range; status ranges are in the order in which a row usually passes the statuses. */
   readonly filters: readonly Filter[];
   readonly sort: NonNullable<Query['sort']>;
-  /** Where to go on; undefined at the beginning of the part. */
+  /** Sort values after which the part continues; undefined for its beginning. */
   readonly after: readonly Scalar[] | undefined;
-  /** The place of an entry in the whole list, by its sort values in this part. */
+  /** Converts sort values of this part to those of the whole list. */
   readonly toSortValues: (values: readonly Scalar[]) => SortValues;
 }
 
 export interface RowPage<R> {
   readonly rows: readonly R[];
-  /** Where the next page begins, if there may be one. */
+  /** Start of the next page; undefined if no rows follow. */
   readonly next: SortValues | undefined;
 }
 
-/** Most bytes of JSON in one page, whatever `limit` allows. */
+/** Maximum size of one page in bytes of JSON, whatever its `limit`. */
 export const PAGE_BYTES = 8 * 1_048_576;
-/** The least share of these bytes that one of many ranges may read, so that pages of large documents make progress. */
+/** Minimum share of a page's bytes for one of many ranges, so that pages of large documents make progress. */
 const MIN_BYTE_SHARE = 1 / 8;
 
-/** Share of the bytes of a page that each of several ranges may read. */
+/** Returns the bytes of a page that each of several ranges may read. */
 function byteShare(bytes: number, ranges: number): number {
   return bytes * Math.max(MIN_BYTE_SHARE, 1 / ranges);
 }
 
-/** What a part of a page may cost. */
+/** Limits of the work for one part of a page. */
 export interface WalkBounds {
-  /** Most entries that one stretch looks at, all ranges together; each looks at one at least. */
+  /** Maximum number of entries that one scan visits over all ranges, at least one per range. */
   readonly visit: number;
   readonly stretches: number;
-  /** About how many bytes of JSON its rows may have. */
+  /** Approximate maximum size of the rows, in bytes of JSON. */
   readonly bytes: number;
 }
 
 /**
- * One page of a list of several parts, one behind the other. Where a part is not read to its end, the page holds what was
- * found so far, and the next one goes on from where it stopped.
+ * Reads one page of a list that consists of consecutive parts. If a part is not read to its end, the page contains the
+ * rows found so far and the next page continues there.
  */
 export async function readPageOfParts<R extends Document>(
   parts: readonly ListPart[],
@@ -50,7 +50,7 @@ export async function readPageOfParts<R extends Document>(
   const found: { readonly row: R; readonly part: ListPart }[] = [];
   const rows = () => found.slice(0, limit).map(({ row }) => row);
   for (const part of parts) {
-    // One more than asked for tells whether there are more.
+    // One row more than requested shows whether more rows follow.
     const { documents, next } = await read(part, limit + 1 - found.length);
     for (const row of documents) found.push({ row, part });
     const last = found[limit - 1];
@@ -62,7 +62,7 @@ export async function readPageOfParts<R extends Document>(
   return { rows: rows(), next: undefined };
 }
 
-/** As many as are wanted, or as far as the bounds reach. */
+/** Scans the ranges until the wanted number of rows is found or the limits are reached. */
 export async function walkRanges<R extends Document>(
   rows: Pick<Collection<R>, 'scan'>,
   part: ListPart,
@@ -87,8 +87,8 @@ export async function walkRanges<R extends Document>(
 }
 
 /**
- * Reads ranges of the same status side by side, and one status after another: a row that moves to the next status
- * while ranges are read is then found in one of them.
+ * Reads ranges of the same status concurrently, and statuses one after another, so that a row that moves to the next
+ * status during the read is found in one of them.
  */
 async function readStatusByStatus<T>(
   filters: readonly Filter[],
@@ -105,8 +105,7 @@ async function readStatusByStatus<T>(
 }
 
 /**
- * All rows of the ranges, in the order of the part: they are few enough to read at once.
- * Ends where a range was cut because its rows are large.
+ * Reads all rows of the ranges and sorts them. The result ends where a range was truncated because its rows are large.
  */
 export async function readSortedRanges<R extends Document>(
   rows: Pick<Collection<R>, 'findWithin'>,
@@ -126,12 +125,12 @@ export async function readSortedRanges<R extends Document>(
   return { documents: documents.slice(0, limit), next };
 }
 
-/** Of one range. */
+/** Returns the query of one range. */
 function toQuery({ index, sort, after }: ListPart, filter: Filter, limit: number) {
   return { index, filter, sort, limit, ...(after !== undefined && { after }) };
 }
 
-/** Of several ranges side by side: as far as all of them were looked at. */
+/** Merges concurrent scans of several ranges, up to the position that all of them reached. */
 function mergeScans<R extends Document>(stretches: readonly ScanResult<R>[], part: ListPart): ScanResult<R> {
   const places = stretches.flatMap(({ next }) => (next === undefined ? [] : [next]));
   const [next] = places.sort((one, other) => compareSortValues(one, other, part));
@@ -141,14 +140,14 @@ function mergeScans<R extends Document>(stretches: readonly ScanResult<R>[], par
   return { documents: sortRows(part, documents), next };
 }
 
-/** Each row once, in the order of the part. */
+/** Sorts the rows in the order of the part and removes duplicates. */
 function sortRows<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
   return uniqueById(rows).sort((one, other) =>
     compareSortValues(sortValuesOf(one, part), sortValuesOf(other, part), part),
   );
 }
 
-/** A row that is written while ranges are looked at may be found in two, or again further on. */
+/** Removes duplicates. A row written during the read can appear in two ranges, or twice in one. */
 function uniqueById<R extends Document>(rows: readonly R[]): R[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
@@ -158,7 +157,7 @@ function sortValuesOf(row: Document, { sort }: ListPart): readonly Scalar[] {
   return sort.fields.map((field) => fields[field] ?? null);
 }
 
-/** Text of times and ids only: all of it is ASCII. */
+/** Compares sort values: times and ids, which are ASCII. */
 function compareSortValues(one: readonly Scalar[], other: readonly Scalar[], { sort }: ListPart): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   if (at < 0) return 0;

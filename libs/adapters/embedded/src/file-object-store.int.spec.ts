@@ -20,7 +20,7 @@ describe('objects in files', () => {
   });
   afterEach(() => folder.remove());
 
-  it('return nothing of another scope to read', async () => {
+  it('can be read only by their owner to read', async () => {
     const store = await FileObjectStore.open(objects);
     await store.put('obj_a', bytes('a'));
     const mode = async (path: string) => (await stat(path)).mode & 0o777;

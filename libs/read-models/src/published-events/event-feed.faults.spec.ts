@@ -11,13 +11,13 @@ import type { EventFeed, EventFeedOptions, FollowFilter } from './event-feed.ts'
 import type { FollowedEvents } from './followed-events.ts';
 import { PublishedEvents } from './published-events.ts';
 
-/** As much as is asked of a body here. Each is made as often as it is asked for. */
+/** Builds the smallest body that these tests need, and records how often each is built. */
 class Bodies {
   made: string[] = [];
   failures = 0;
-  /** Events of one answer. */
+  /** Maximum number of events per response. */
   most = Infinity;
-  /** More references than these fail, and not because an engine is away. */
+  /** Fails for more references than this, with all engines available. */
   bearable = Infinity;
 
   readonly make: MakeEvents = async (references) => {
@@ -41,7 +41,7 @@ class Bodies {
   };
 }
 
-/** Numbers of a generator of its own: a test that fails says from which seed. */
+/** Pseudorandom numbers from a seed, so that a failing test can report its seed. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -71,7 +71,7 @@ describe('following the events', () => {
     await world.close();
   });
 
-  /** As each process has its own. */
+  /** Each process has its own feed. */
   function feedOf(readModels = models, options: Partial<EventFeedOptions> = {}): EventFeed {
     const encode = ({ id }: EventEnvelope) => Buffer.from(id);
     const onFailure = () => void (failures += 1);
@@ -90,7 +90,7 @@ describe('following the events', () => {
     return followed;
   }
 
-  /** The next so many, in as many goes as it takes. */
+  /** Returns the next `count` events, in as many batches as needed. */
   async function next(followed: FollowedEvents, count: number): Promise<string[]> {
     const ids: string[] = [];
     while (ids.length < count) ids.push(...(await followed.next()).map(({ bytes }) => idOf(bytes)));
@@ -103,7 +103,7 @@ describe('following the events', () => {
     return page.items.map(({ id }) => id);
   }
 
-  /** So many milestones of a shipment in one append. */
+  /** Appends the given number of milestones of one shipment at once. */
   const milestones = (n: number, count: number) => {
     const ids = Array.from({ length: count }, () => randomUUID());
     const data = (id: string) => ({
@@ -114,7 +114,7 @@ describe('following the events', () => {
     return world.writer.append(n, ...ids.map((id) => ({ type: 'milestone.recorded.v1', data: data(id) })));
   };
 
-  it('tells what comes from now on, to all who follow, each once, and makes each body once', async () => {
+  it('delivers new events once to each follower, and builds each body once', async () => {
     await world.writer.create(1);
     await caughtUp(models);
     const [before] = await all();
@@ -127,7 +127,7 @@ describe('following the events', () => {
     expect(bodies.made).toEqual(expected);
   });
 
-  it('tells the scope’s and what was asked for only', async () => {
+  it('delivers only matching events of the scope', async () => {
     await caughtUp(models);
     const feed = feedOf();
     const ofType = await follow(feed, undefined, { type: ['milestone.recorded'] });
@@ -144,11 +144,11 @@ describe('following the events', () => {
     expect(await next(ofType, 2)).toEqual(await all({ type: ['milestone.recorded'] }));
     expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${token(2)}` }));
     expect(await next(ofTest, 2)).toEqual(await all({}, ACME_TEST));
-    // Of scopes that nobody follows none is made.
+    // Events of scopes without followers are not built.
     expect(bodies.made).toHaveLength(6);
   });
 
-  it('goes on after an event, from the beginning, and after none that there is not', async () => {
+  it('continues after an event or from the beginning, and refuses unknown events', async () => {
     for (let n = 1; n < 4; n += 1) await world.writer.create(n);
     await milestones(1, 100);
     await world.writer.create(9, {}, OTHER);
@@ -160,7 +160,7 @@ describe('following the events', () => {
     for (const id of [theirs, 'evt_none', '']) expect(await feed.follow(ACME, {}, { id })).toBeUndefined();
   });
 
-  it('knows after which event a follower whose events are few may go on', async () => {
+  it('reports an event to resume after, even if few events match', async () => {
     const feed = feedOf();
     const few = await follow(feed, undefined, { type: ['exception.opened'] });
     const ended = few.next();
@@ -173,7 +173,7 @@ describe('following the events', () => {
     expect(await ended).toEqual([]);
   });
 
-  it('is read on where an engine was away', async () => {
+  it('resumes reading after an engine failure', async () => {
     const feed = feedOf();
     const followed = await follow(feed);
     bodies.failures = 3;
@@ -183,11 +183,11 @@ describe('following the events', () => {
     expect(failures).toBe(3);
   });
 
-  /** The read models, but whether all of them show an event is for the test to say. */
+  /** Read models whose visibility the test controls. */
   const shownBy = (allReached: ReadModels['allReached']) =>
     ({ ...models, queries: models.queries, progress: models.progress, allReached }) as unknown as ReadModels;
 
-  it('tells no event before all read models show it', async () => {
+  it('delivers an event only after all read models contain it', async () => {
     const madeAtLook: number[] = [];
     const isShownAt = 4;
     const partly = shownBy(() => {
@@ -200,7 +200,7 @@ describe('following the events', () => {
     expect(madeAtLook).toEqual(Array.from({ length: isShownAt }, () => 0));
   });
 
-  it('goes on without read models that stand still', async () => {
+  it('continues without read models that do not advance', async () => {
     const partly = shownBy(async (_, timeoutMs) => {
       await takeTime(Math.min(timeoutMs, 5));
       return false;
@@ -213,7 +213,7 @@ describe('following the events', () => {
   it.each([
     { what: 'hold few of them', trouble: { most: 7 } },
     { what: 'fail on many', trouble: { bearable: 5 } },
-  ])('tells all events where answers $what, live, behind and in lists', async ({ trouble }) => {
+  ])('delivers all events live, in catch-up and in lists if responses $what', async ({ trouble }) => {
     const feed = feedOf();
     const live = await follow(feed);
     Object.assign(bodies, trouble);
@@ -237,7 +237,7 @@ describe('following the events', () => {
     expect((await events.log.make(rows)).map(({ id }) => id)).toEqual(expected);
   });
 
-  it('is read by nobody while nobody follows, and from there on afterwards', async () => {
+  it('does not read without followers, and resumes reading for the next one', async () => {
     const feed = feedOf();
     const first = await follow(feed);
     first.leave();
@@ -250,7 +250,7 @@ describe('following the events', () => {
     expect(bodies.made).toHaveLength(1);
   });
 
-  it('goes on through a rebuild, a restart and in another process', async () => {
+  it('continues through a rebuild, after a restart and in another process', async () => {
     const feed = feedOf();
     const followed = await follow(feed);
     await world.writer.create(1);
@@ -273,7 +273,7 @@ describe('following the events', () => {
     expect(told).toEqual(await all());
   });
 
-  it.each([1, 2, 3])('leaves out and repeats none, whoever comes and goes when (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('neither skips nor repeats events while followers come and go (seed %i)', async (seed) => {
     const chance = random(seed);
     const upTo = (most: number) => Math.floor(chance() * most);
     const processes = [feedOf(models, { maxBytes: 400 }), feedOf(await world.start({ project: false }))];
@@ -282,7 +282,7 @@ describe('following the events', () => {
     await caughtUp(models);
     let complete: readonly number[] | undefined = undefined;
 
-    /** Follows, breaks and goes on elsewhere until all is written and told; answers what it was told. */
+    /** Follows, disconnects and resumes until all events are delivered; returns them. */
     const follower = async (n: number) => {
       const told: string[] = [];
       let last = 'beginning';

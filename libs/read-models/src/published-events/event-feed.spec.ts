@@ -4,7 +4,7 @@ import { EventFeed, type EventLog } from './event-feed.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 const LATE = '0020.0000000000000001.0000000001';
-/** As much as a follower is given at once. */
+/** Size of one batch to a follower. */
 const LARGE = Buffer.alloc(65_536);
 
 function row(id: string, position: string): PublishedEventRow {

@@ -7,64 +7,64 @@ import type { LogRange } from './event-queries.ts';
 import { FollowedEvents, RecentEvents, type ScopeEvents, type FollowedEvent } from './followed-events.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
-/** Which events somebody follows. */
+/** Filter of the events that a follower receives. */
 export interface FollowFilter {
-  /** Any of these; all of them where absent. */
+  /** Event types to include; all types if absent. */
   readonly type?: readonly EventType[] | undefined;
   readonly shipment_id?: string | undefined;
 }
 
-/** The log of public events, as far as this process can tell. Its functions throw Unavailable and Busy. */
+/** Reads the log of public events, as far as this process knows it. All functions can throw Unavailable and Busy. */
 export interface EventLog {
-  /** Everything up to here is there to be read; undefined before the first event. */
+  /** Returns the position up to which the log can be read; undefined before the first event. */
   handledPosition(): Promise<HandledPosition | undefined>;
-  /** Returns true if there is anything beyond the place, now or within the time. */
+  /** Returns true if the log has an event after the position, now or within the timeout. */
   hasEventsAfter(place: HandledPosition, timeoutMs: number): Promise<boolean>;
-  /** Returns true if all read models hold everything up to the place, now or within the time. */
+  /** Returns true if all read models contain everything up to the position, now or within the timeout. */
   areReadModelsAt(place: HandledPosition, timeoutMs: number): Promise<boolean>;
   positionOfEvent(scope: Scope, id: string): Promise<HandledPosition | undefined>;
   newestEvent(scope: Scope, upTo: HandledPosition): Promise<{ readonly id: string } | undefined>;
   readRange(scope: Scope, filter: FollowFilter, stretch: LogRange): Promise<readonly PublishedEventRow[]>;
   readRangeOfAllScopes(stretch: LogRange): Promise<readonly PublishedEventRow[]>;
-  /** Envelopes of the rows, as many from the first on as fit into one answer. */
+  /** Returns the envelopes of as many leading rows as fit into one response. */
   envelopes(rows: readonly PublishedEventRow[]): Promise<MadeEvents>;
 }
 
 export interface EventFeedOptions {
-  /** How followers write an event. Called once for all who follow at the time. */
+  /** Encodes an event for followers. Called once for all current followers. */
   readonly encode: (envelope: EventEnvelope) => Uint8Array;
-  /** Told of every try to read on that failed; it is tried until it succeeds. */
+  /** Notified of each failed read of the log. The read is retried until it succeeds. */
   readonly onFailure: (error: unknown) => void;
-  /** Most bytes of events kept for those who are a little behind; 16 MiB by default. */
+  /** Maximum size in bytes of the events kept for followers that are slightly behind. Defaults to 16 MiB. */
   readonly maxBytes?: number;
-  /** For how long read models that stand still are waited for before events are told all the same; 30 s by default. */
+  /** Milliseconds to wait for read models that do not advance, before events are delivered anyway. Defaults to 30 s. */
   readonly visibilityTimeoutMs?: number;
 }
 
 const ROWS_PER_READ = 200;
-/** Of a follower that is behind: about as much as is written at once. */
+/** Rows per read for a follower that is behind, about as many as one write to its connection. */
 const CATCH_UP_ROWS_PER_READ = 32;
 const MAX_CONCURRENT_CATCH_UPS = 4;
-/** How long one wait for news lasts; then it is looked whether anybody follows still. */
+/** Milliseconds of one wait for new events. After it, the feed checks that it still has followers. */
 const POLL_TIMEOUT_MS = 1_000;
 const MIB = 1_048_576;
 
 /**
- * Tells of public events as they come to be shown, to any number of followers, each exactly once, in the order of the log.
- * One reading for the whole process, while anybody follows; followers that are further behind than what is kept in
- * memory read the log for themselves, a few at a time, until they have caught up.
+ * Delivers public events to any number of followers, each event once per follower, in log order, when the read models
+ * contain it. While it has followers, one reader serves the whole process. Followers that are further behind than the
+ * events in memory read the log themselves, a few at a time, until they have caught up.
  */
 export class EventFeed {
   private readonly recent: RecentEvents;
   private readonly encoded: LRUCache<string, FollowedEvent>;
   private readonly turns = new ConcurrencyLimiter(MAX_CONCURRENT_CATCH_UPS);
   private readonly closing = new AbortController();
-  /** While somebody follows. */
+  /** Start of the shared reader; set while the feed has followers. */
   private started: Promise<void> | undefined;
   private joining = 0;
-  /** Everything up to here was told to those who follow. */
+  /** Position up to which all events are delivered to followers. */
   private deliveredUpTo: HandledPosition = '';
-  /** Everything up to here is told, or being read. Never less than `told`. */
+  /** Position up to which events are delivered or being read. Never less than `deliveredUpTo`. */
   private readingUpTo: HandledPosition = '';
   private visibilityDeadline: number | undefined;
 
@@ -78,8 +78,8 @@ export class EventFeed {
   }
 
   /**
-   * What comes after a place: that of an event, the beginning of the log, or by default the end of what is shown now.
-   * @returns undefined where the scope has no such event, or none any more
+   * Follows events after an event, from the beginning of the log, or by default after the last visible event.
+   * @returns undefined if the scope does not have the event, or no longer has it
    * @throws Unavailable
    */
   async follow(
@@ -102,7 +102,7 @@ export class EventFeed {
     return after === undefined ? this.withStartingEvent(scope, followed, from) : followed;
   }
 
-  /** All followers are told that nothing more comes. */
+  /** Ends all followers. */
   close(): void {
     this.closing.abort();
     this.recent.wakeAllFollowers();
@@ -139,7 +139,7 @@ export class EventFeed {
     if (events.followers === 0) this.recent.close(events);
   }
 
-  /** Begins to read where nobody has followed so far. */
+  /** Starts the shared reader, if it is not running. */
   private start(): Promise<void> {
     this.started ??= this.startReading().catch((error: unknown) => {
       this.started = undefined;
@@ -152,7 +152,7 @@ export class EventFeed {
     const position = (await this.log.handledPosition()) ?? '';
     this.deliveredUpTo = laterPosition(this.deliveredUpTo, position);
     this.readingUpTo = laterPosition(this.readingUpTo, position);
-    // Rejects when this is closed: nobody follows any more.
+    // Rejects when the feed is closed and has no followers left.
     this.readWhileFollowed().catch(() => undefined);
   }
 
@@ -162,7 +162,7 @@ export class EventFeed {
     while (!signal.aborted && this.joining + this.recent.size > 0) {
       await retry(() => this.readBatch(), { signal, onFailure });
     }
-    // At once: whoever joins now begins it anew.
+    // Reset in the same turn, so that the next follower starts the reader again.
     this.started = undefined;
   }
 
@@ -171,7 +171,7 @@ export class EventFeed {
     const upTo = await this.log.handledPosition();
     if (upTo === undefined || upTo <= this.deliveredUpTo) return;
     await this.waitUntilVisible(upTo);
-    // From here on whoever comes follows from there.
+    // Followers that join from here on start at this position.
     this.readingUpTo = laterPosition(upTo, this.readingUpTo);
     const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: ROWS_PER_READ });
     const followed = rows.flatMap((row) => {
@@ -187,7 +187,10 @@ export class EventFeed {
     for (const events of new Set(followed.map((one) => one.events))) events.wake();
   }
 
-  /** Whoever is told of an event can read it, from any read model; those that stand still are not waited for without end. */
+  /**
+   * Waits until every read model contains the events, so that followers can read what events refer to. Ends after a
+   * timeout if a read model does not advance.
+   */
   private async waitUntilVisible(position: HandledPosition): Promise<void> {
     const { visibilityTimeoutMs = 30_000 } = this.options;
     const left = () => (this.visibilityDeadline ?? 0) - monotonicMs();
@@ -198,7 +201,7 @@ export class EventFeed {
     this.visibilityDeadline = undefined;
   }
 
-  /** What a follower has missed, and up to where that is all. */
+  /** Returns events that a follower missed, and the position up to which they are complete. */
   private readMissed(scope: Scope, filter: FollowFilter, stretch: LogRange) {
     return this.turns.run(async () => {
       const rows = await this.log.readRange(scope, filter, stretch);
@@ -208,13 +211,13 @@ export class EventFeed {
     });
   }
 
-  /** Events of the rows, in their order, as far as they were made; undefined for one that cannot be made. */
+  /** Returns events of the leading rows that could be built, in order; undefined for an event that cannot be built. */
   private async toFollowedEvents(rows: readonly PublishedEventRow[]): Promise<readonly (FollowedEvent | undefined)[]> {
     const made = new Map<string, FollowedEvent>();
     const missing: PublishedEventRow[] = [];
     for (const row of rows) {
       const known = this.encoded.get(row.id);
-      // In another generation an event may stand elsewhere, if its stream was parked.
+      // An event of a formerly parked stream can have another position in another generation.
       if (known?.position === row.position) made.set(row.id, known);
       else missing.push(row);
     }
@@ -235,8 +238,8 @@ export class EventFeed {
 }
 
 /**
- * Returns the place up to which every event of a stretch was made.
- * @param left the first row whose event was not
+ * Returns the position up to which every event of a range was built.
+ * @param left first row whose event was not built
  */
 function lastCompletePosition(
   rows: readonly PublishedEventRow[],
@@ -257,7 +260,7 @@ function laterPosition(a: HandledPosition, b: HandledPosition): HandledPosition 
   return a > b ? a : b;
 }
 
-/** Lets a few pieces of work run at once; the others wait for their turn, the first first. */
+/** Limits the number of concurrent operations. Waiting operations start in order. */
 class ConcurrencyLimiter {
   private readonly waiting: (() => void)[] = [];
 
@@ -270,7 +273,7 @@ class ConcurrencyLimiter {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // A turn is handed on, so that nobody who comes now is first.
+      // The slot is passed to the first waiting operation, so that a new one cannot overtake it.
       if (next === undefined) this.free += 1;
       else next();
     }

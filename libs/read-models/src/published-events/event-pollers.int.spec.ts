@@ -15,7 +15,7 @@ import { PublishedEvents } from './published-events.ts';
 
 type Chance = () => number;
 
-/** Every query of published events takes its own time, so that those of one page see different states. */
+/** Delays each query of published events by its own time, so that the queries of one page see different states. */
 function unevenly(store: DocumentStore, chance: Chance): DocumentStore {
   const collection = async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> => {
     const inner = await store.collection<T>(spec);
@@ -29,7 +29,7 @@ function unevenly(store: DocumentStore, chance: Chance): DocumentStore {
   return Object.assign(Object.create(store) as DocumentStore, { collection });
 }
 
-/** Events that no read model can handle for now: by stream, from this revision on. */
+/** Fails the events of some streams from a revision on, in all read models. */
 class Faults {
   readonly from = new Map<string, number>();
 
@@ -55,7 +55,7 @@ const FILTERS: readonly FollowFilter[] = [
   { shipment_id, type: ['shipment.created', 'milestone.recorded', 'shipment.updated'] },
 ];
 
-describe('whoever reads the events on', () => {
+describe('readers of the event log', () => {
   let world: World;
   beforeEach(async () => (world = await World.open()));
   afterEach(() => world.close());
@@ -73,7 +73,7 @@ describe('whoever reads the events on', () => {
       })),
     });
 
-  /** The public events of the log that match, in its order. */
+  /** Public events of the log that match, in log order. */
   async function logged({ type, shipment_id }: FollowFilter): Promise<string[]> {
     const events: StoredEvent[] = [];
     for (let n = 0; n < SHIPMENTS; n += 1) events.push(...(await world.engine.eventStore.read(world.writer.stream(n))));
@@ -89,7 +89,7 @@ describe('whoever reads the events on', () => {
   }
 
   it.each(Array.from({ length: rounds(10, 2) }, (_, round) => round + 1))(
-    'sees each event of the log once, whatever is written and parked meanwhile (seed %i)',
+    'receive each event once during concurrent writes and parking (seed %i)',
     async (seed) => {
       const chance = randomFrom(seed);
       const upTo = (most: number) => Math.floor(chance() * most);
@@ -101,7 +101,7 @@ describe('whoever reads the events on', () => {
       await Promise.all([projecting.ready, querying.ready]);
       let isOver = false;
 
-      /** Continues after the last event that it has seen. */
+      /** Continues after the last event received. */
       const poller = async (models: ReadModels, filter: FollowFilter, limit: number) => {
         const seen: string[] = [];
         for (;;) {
@@ -114,7 +114,7 @@ describe('whoever reads the events on', () => {
           await setImmediate();
         }
       };
-      /** Continues at the cursor of the last page that had one. */
+      /** Continues at the last cursor received. */
       const pager = async (models: ReadModels, filter: FollowFilter, limit: number) => {
         const seen = new Set<string>();
         for (let after: SortValues | undefined; ;) {
@@ -164,7 +164,7 @@ describe('whoever reads the events on', () => {
         }
       };
       const isParked = () => eventually(async () => expect(await projecting.parked()).not.toEqual([]));
-      /** An operator has what is parked tried again, once the fault is gone. */
+      /** An operator retries parked streams after the fault is fixed. */
       const heal = async () => {
         faults.from.clear();
         await Promise.all((await projecting.parked()).map(({ id }) => projecting.retryParked(id)));
@@ -180,7 +180,7 @@ describe('whoever reads the events on', () => {
       isWriting = false;
       await writing;
       await heal();
-      // Nothing is written after it: what is taken up now is seen all the same.
+      // Nothing is written afterwards. Events handled now are still received.
       await caughtUp(projecting);
       faults.from.set(world.writer.stream(2), 1);
       for (const n of [2, 3]) await world.writer.append(n, change);

@@ -10,10 +10,10 @@ import { type EventListQuery, EventQueries } from './event-queries.ts';
 import { type PublishedEventRow, publishedEventsModel } from './published-event-rows.ts';
 
 const day = (n: number) => new Date(Date.UTC(2026, 2, n));
-/** A place that a generation gave behind its position, to an event of a parked stream. */
+/** Late position of an event of a parked stream, after its log position. */
 const lateAt = (position: string) => `${position}.0000000000000001.0000000001`;
 
-describe('queries of events, given one that was handled long after it was stored', () => {
+describe('event queries with an event that was handled long after it was stored', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
   let rows: Collection<PublishedEventRow>;
@@ -45,7 +45,7 @@ describe('queries of events, given one that was handled long after it was stored
       await rows.insert(row);
     }
   }
-  /** By a generation that has reached the place. */
+  /** A generation that has reached the late position. */
   const queries = (place: string) => {
     const progress = { place: () => place, currentPlace: () => Promise.resolve(place) };
     const active = { rows: () => Promise.resolve(rows), keptSince: () => undefined, progress };
@@ -56,13 +56,13 @@ describe('queries of events, given one that was handled long after it was stored
     return items.map(({ id }) => names.get(id));
   };
 
-  it('finds it, and those around its place, by their times', async () => {
+  it('find the event and its neighbors by their times', async () => {
     expect(await listed({})).toEqual(['day 10', 'day 20', 'day 1, late']);
     expect(await listed({ since: day(9).toISOString() })).toEqual(['day 10', 'day 20']);
     expect(await listed({ until: day(2).toISOString() })).toEqual(['day 1, late']);
   });
 
-  it('reads a stretch up to its place in the next generation, where it stands at its position', async () => {
+  it('read a range up to the late position in the next generation, where the event has its log position', async () => {
     const stretch = { after: '', upTo: lateAt('0020'), limit: 10 };
     expect(await queries('0020').readRangeOfAllScopes(stretch)).toHaveLength(3);
     await expect(queries('0019').readRangeOfAllScopes(stretch)).rejects.toThrow(Unavailable);

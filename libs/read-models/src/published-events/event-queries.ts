@@ -8,50 +8,50 @@ import type { PublishedEventRow } from './published-event-rows.ts';
 
 export interface EventListQuery {
   readonly filter: {
-    /** Any of these; all of them where absent. */
+    /** Event types to include; all types if absent. */
     readonly type?: readonly EventType[] | undefined;
     readonly shipment_id?: string | undefined;
-    /** Bounds of `created_at`, inclusive. */
+    /** Inclusive bounds of `created_at`. */
     readonly since?: Timestamp | undefined;
     readonly until?: Timestamp | undefined;
-    /** Id of an event: only those that come after it. None come after one that there is not. */
+    /** Id of an event after which the list starts. The list is empty if the event does not exist. */
     readonly after?: string | undefined;
-    /** Only those that were stored up to this position of the event store, included. */
+    /** Event store position up to which events are included, inclusive. */
     readonly upTo?: Position | undefined;
   };
-  /** At least 1. */
+  /** Maximum number of events, at least 1. */
   readonly limit: number;
-  /** `next` of the page before, under the same filter and in the same order. */
+  /** `next` of the previous page with the same filter and order. */
   readonly after?: SortValues | undefined;
-  /** Oldest first unless true. */
+  /** True for newest first. Defaults to oldest first. */
   readonly newestFirst?: boolean;
 }
 
 type PositionRange = { readonly gt: HandledPosition; readonly lt?: HandledPosition; readonly lte?: HandledPosition };
 
 /**
- * An event is stored this long after its `created_at` at most, unless its row is `imported`: a command keeps its time for as
- * long as a client may repeat it under its `Idempotency-Key` (24 h), and the clocks of replicas differ a little.
+ * Maximum milliseconds between an event's `created_at` and its storage, except for `imported` rows. A command keeps its
+ * time while clients can repeat it under its `Idempotency-Key` (24 h), and clocks of replicas differ slightly.
  */
 const MAX_STORE_DELAY_MS = 25 * 3_600_000;
 
-/** A stretch of the log, oldest first. */
+/** A range of the log, oldest first. */
 export interface LogRange {
-  /** Everything later than this; all of it where it is empty. */
+  /** Exclusive lower bound; empty for the beginning of the log. */
   readonly after: HandledPosition;
-  /** This included. */
+  /** Inclusive upper bound. */
   readonly upTo: HandledPosition;
-  /** At least 1. */
+  /** Maximum number of events, at least 1. */
   readonly limit: number;
 }
 
-/** Which public events there are, and where they are made again from. What is over its retention is none any more. */
+/** Queries of public events and the references to build them from. Expired events are not returned. */
 export class EventQueries {
   constructor(private readonly active: ActiveRows<PublishedEventRow>) {}
 
   /**
-   * Lists events in the order of publication, which is nearly that of `created_at`, or in the reverse order. A page ends
-   * at the place that the rows have reached when it is read, so a reader that continues after the last event it has seen
+   * Lists events in the order of publication, which is close to the order of `created_at`, or in reverse order. A page
+   * ends at the position that the rows have reached when it is read, so a reader that continues after its last event
    * misses none.
    * @throws Unavailable, also if `upTo` is not reached yet
    * @throws Busy
@@ -68,7 +68,7 @@ export class EventQueries {
       const bounded = { ...filter, since, reached };
       const range = await this.positionRange(rows, scope, bounded, newestFirst ? undefined : after);
       if (range === undefined) return { items: [], next: undefined };
-      // Everything before the previous page is below the ceiling too.
+      // Everything before the previous page is also below the ceiling.
       const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
       const found = await readPage(rows, scope, { ...filter, since, position, limit: limit + 1, newestFirst });
       const items = found.slice(0, limit);
@@ -85,13 +85,13 @@ export class EventQueries {
     return this.find(await this.active.rows(), scope, id);
   }
 
-  /** Those of the ids that the scope has. @throws Unavailable */
+  /** Returns the events of these ids that the scope has. @throws Unavailable */
   async getMany(scope: Scope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
     const found = await (await this.active.rows()).getMany(ids);
     return found.filter((row) => isInScope(row, scope) && this.isRetained(row));
   }
 
-  /** The last event of the scope up to the place. @throws Unavailable, Busy */
+  /** Returns the last event of the scope up to the position. @throws Unavailable, Busy */
   async newestEvent(scope: Scope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
     const rows = await this.active.rows();
     const filter = { ...scopeFilter(scope), position: { lte: upTo } };
@@ -99,7 +99,7 @@ export class EventQueries {
     return last && this.isRetained(last) ? last : undefined;
   }
 
-  /** Events of the scope that match. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
+  /** Returns matching events of the scope. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
   readRange(
     scope: Scope,
     filter: Pick<EventListQuery['filter'], 'type' | 'shipment_id'>,
@@ -111,7 +111,7 @@ export class EventQueries {
     });
   }
 
-  /** Events of all scopes. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
+  /** Returns events of all scopes. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
   readRangeOfAllScopes({ after, upTo, limit }: LogRange): Promise<readonly PublishedEventRow[]> {
     return this.readUpTo(upTo, (rows) => {
       const filter = { position: { gt: after, lte: upTo }, ...createdAtFilter(this.active.keptSince(), undefined) };
@@ -124,14 +124,16 @@ export class EventQueries {
     read: (rows: Collection<PublishedEventRow>) => Promise<T>,
   ): Promise<T> {
     const found = await this.readFromOneGeneration(read);
-    // A process that heard late of a new generation may have gone over to one that is not as far. Events that the
-    // former one placed late stand at their positions there.
+    // A process with an outdated pointer may have switched to a generation that is less advanced. Events that the
+    // previous generation handled late have their log positions in that generation.
     const reached = this.active.progress.handledPosition();
     if (reached === undefined || reached < logPositionOf(positionOfEvent)) throw notReachedError();
     return found;
   }
 
-  /** Reads again where the generation was replaced meanwhile: it may have been dropped under the reading. */
+  /**
+   * Repeats the read if the generation was replaced meanwhile, because its rows may have been dropped during the read.
+   */
   private async readFromOneGeneration<T>(read: (rows: Collection<PublishedEventRow>) => Promise<T>): Promise<T> {
     for (;;) {
       const rows = await this.active.rows();
@@ -149,7 +151,7 @@ export class EventQueries {
     return created_at >= (this.active.keptSince() ?? '');
   }
 
-  /** The positions to look at; undefined for none. */
+  /** Returns the range of positions to read; undefined if it is empty. */
   private async positionRange(
     rows: Collection<PublishedEventRow>,
     scope: Scope,
@@ -159,7 +161,7 @@ export class EventQueries {
     const [named, { floor, ceiling }] = await Promise.all([
       filter.after === undefined ? '' : this.find(rows, scope, filter.after).then((row) => row?.position),
       positionBounds(rows, scope, {
-        // The page before has passed it already.
+        // The previous page is after this bound already.
         since: after === undefined ? filter.since : undefined,
         until: filter.until,
       }),
@@ -173,10 +175,10 @@ export class EventQueries {
 }
 
 function notReachedError(): Unavailable {
-  return new Unavailable('read models', 'events may be lacking');
+  return new Unavailable('read models', 'events up to the requested position are not available yet; retry later');
 }
 
-/** In the order of positions, or the other way round. */
+/** Reads one page in the order of positions, or in reverse order. */
 async function readPage(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
@@ -198,10 +200,10 @@ async function readPage(
     .slice(0, limit);
 }
 
-/** The filters of which each is one range of an index in the list's order, so that a page costs what it holds. */
+/** Splits the filter so that each part is one index range in list order and a page costs only the rows it contains. */
 function indexFilters(scope: Scope, { type, shipment_id }: EventListQuery['filter']): readonly Filter[] {
   const types = type && [...new Set(type)];
-  // A shipment is of one scope; named here, it would lure the engine to the range of the whole scope.
+  // A shipment belongs to one scope. A scope condition would let the engine choose the index of the whole scope.
   if (shipment_id !== undefined) {
     return [{ stream: streamOf(shipment_id), ...(types && { type: { in: types } }) }];
   }
@@ -214,10 +216,10 @@ interface TimeBounds {
 }
 
 /**
- * Between which positions events of these times are: none that was created at `since` or later is at `floor` or before it,
- * none that was created at `until` or before is beyond `ceiling`. Lists are in the order of positions: without them the
- * first page would look through everything that was ever published before, the last one through everything after. Of
- * rows that are `imported`, and of what stands before them, the time of one says nothing of the others'.
+ * Returns positions between which events of these times are stored: no event created at or after `since` is at or
+ * before `floor`, and none created at or before `until` is after `ceiling`. Without these bounds, the first page would
+ * scan all earlier events, and the last page all later ones. The time of an `imported` row implies nothing about the
+ * rows before it.
  */
 async function positionBounds(
   rows: Collection<PublishedEventRow>,
@@ -233,7 +235,7 @@ async function positionBounds(
   return { floor, ceiling: beyond !== undefined && beyond < imported ? imported : beyond };
 }
 
-/** Where the last event is that was created so long before that none later is before it. */
+/** Returns the position of the last event created so early that no event since `since` is stored before it. */
 async function lastPositionBefore(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
@@ -245,14 +247,14 @@ async function lastPositionBefore(
   return last?.position ?? '';
 }
 
-/** Where the first event is that was created so long after that none earlier is beyond it. */
+/** Returns the position of the first event created so late that no event until `until` is stored after it. */
 async function firstPositionAfter(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
   until: Timestamp,
 ): Promise<Position | undefined> {
   const beyond = addMs(until, MAX_STORE_DELAY_MS);
-  // Past the year 9999 the text of a time is no measure any more.
+  // After the year 9999, timestamps no longer sort as text.
   if (beyond < until) return undefined;
   const created_at = { gt: beyond };
   const sort = { fields: ['created_at', 'position'] };
@@ -260,7 +262,7 @@ async function firstPositionAfter(
   return first?.position;
 }
 
-/** Where the last imported event is; whatever follows it was stored within {@link MAX_STORE_DELAY_MS}. */
+/** Returns the position of the last imported event. All later events were stored within {@link MAX_STORE_DELAY_MS}. */
 async function lastImportedPosition(rows: Collection<PublishedEventRow>, scope: Scope): Promise<Position> {
   const filter = { ...scopeFilter(scope), imported: true };
   const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });

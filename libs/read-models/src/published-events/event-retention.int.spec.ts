@@ -18,7 +18,7 @@ describe('the retention of published events', () => {
   });
   afterEach(() => world.close());
 
-  /** Sweeps at its start only, unless told. */
+  /** Sweeps only at its start unless the test triggers it. */
   async function start(options: Partial<ReadModelsOptions> = {}): Promise<void> {
     const clock = () => new Date(Date.now() + offsetMs);
     const retention = { eventRetentionMs: 30 * DAY_MS, sweepEveryMs: NEVER_MS, graceMs: 100 };
@@ -26,12 +26,12 @@ describe('the retention of published events', () => {
     await models.ready;
   }
 
-  /** Of all scopes, as they are stored. */
+  /** Ids of the stored rows of all scopes. */
   const stored = async () => (await models.digest('published_events')).rows;
   const ids = async (filter = {}, scope = ACME) =>
     (await models.queries.published_events.list(scope, { filter, limit: 100 })).items.map(({ id }) => id);
 
-  it('answers none that is over it, whether or not it is still there', async () => {
+  it('returns no expired event, whether or not its row is deleted', async () => {
     await start();
     await world.writer.create(1);
     await world.writer.change(1, { house_bill: 'HB' });
@@ -70,7 +70,7 @@ describe('the retention of published events', () => {
     expect(await stored()).toBe(2);
   });
 
-  it('is the end of them, in every workspace and environment; younger ones stay', async () => {
+  it('deletes expired events of every workspace and environment, and keeps younger ones', async () => {
     await start({ sweepEveryMs: 5 });
     await world.writer.create(1);
     await world.writer.create(2, {}, ACME_TEST);
@@ -90,7 +90,7 @@ describe('the retention of published events', () => {
     expect(await ids()).toHaveLength(1);
   });
 
-  it('holds for a rebuild, which makes none that is over it', async () => {
+  it('applies to a rebuild, which stores no expired event', async () => {
     await start();
     await world.writer.create(1);
     await caughtUp(models);
@@ -103,7 +103,7 @@ describe('the retention of published events', () => {
     expect(await stored()).toBe(1);
   });
 
-  it('is swept by those who project, and answered by the others', async () => {
+  it('is swept by processes that project, and observed by the others', async () => {
     await start();
     await world.writer.create(1);
     await caughtUp(models);

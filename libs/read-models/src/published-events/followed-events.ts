@@ -5,7 +5,10 @@ interface FollowedEventsOptions {
   readonly events: ScopeEvents;
   readonly from: HandledPosition;
   readonly matches: (event: FollowedEvent) => boolean;
-  /** The first of those that match between two places, and up to where these are all. @throws Unavailable, Busy */
+  /**
+   * Reads the first matching events between two positions, and the position up to which they are complete. @throws
+   * Unavailable, Busy
+   */
   readonly readMissed: (
     after: HandledPosition,
     upTo: HandledPosition,
@@ -13,12 +16,12 @@ interface FollowedEventsOptions {
   readonly onLeave: () => void;
 }
 
-/** Told at once to one follower: this many bytes, and what is left of the last event. */
+/** Size in bytes at which a batch to one follower ends. The last event can exceed it. */
 const BATCH_BYTES = 65_536;
 
-/** One follower's way through the log. It keeps nothing but its place: whoever reads slowly holds nothing up. */
+/** One follower of the log. It stores only its position, so a slow follower does not delay others. */
 export class FollowedEvents {
-  /** The event after which this follower began, or `beginning`; undefined where it named one itself. */
+  /** Id of the event after which this follower started, or `beginning`; undefined if the follower named the event. */
   startedAfter: string | undefined;
   private place: HandledPosition;
   private hasLeft = false;
@@ -29,9 +32,9 @@ export class FollowedEvents {
   }
 
   /**
-   * The next events, oldest first, as soon as there are some. Call it again when they are dealt with.
-   * @returns none when the follower has left
-   * @throws Unavailable, Busy; what was not answered is answered next time
+   * Waits for the next events and returns them, oldest first. Call it again after processing them.
+   * @returns an empty list when the follower has left
+   * @throws Unavailable, Busy; the next call returns the same events
    */
   async next(): Promise<readonly FollowedEvent[]> {
     const { events, matches, readMissed } = this.parts;
@@ -58,17 +61,17 @@ export class FollowedEvents {
   }
 
   /**
-   * The last event of the scope, whether or not it matches, where nothing that came up to it is still to be answered:
-   * whoever goes on after it misses nothing. Undefined where that is not known.
+   * Id of the last event of the scope up to which all matching events were returned. A follower that resumes after it
+   * misses nothing. Undefined if the event is not known.
    */
   get resumeAfter(): string | undefined {
     const { newest } = this.parts.events;
-    // Whoever began at a place that another process told may be further than this one.
+    // A follower that resumes at a position of another process can be ahead of this process.
     const isPast = newest !== undefined && newest.position >= this.parts.from && newest.position <= this.place;
     return isPast ? newest.id : undefined;
   }
 
-  /** The process holds nothing more for it; may be called again. */
+  /** Releases the follower's resources. Idempotent. */
   leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
@@ -86,24 +89,24 @@ export class FollowedEvents {
   }
 }
 
-/** A public event as whoever follows gets it, and its place. */
+/** An encoded public event with its position. */
 export interface FollowedEvent {
   /** `evt_…` */
   readonly id: string;
   readonly type: EventType;
   readonly stream: string;
   readonly position: HandledPosition;
-  /** As the follower's protocol writes it. Made once, and the same object for all. */
+  /** The event in the encoding of the follower's protocol, one object shared by all followers. */
   readonly bytes: Uint8Array;
 }
 
-/** What was told of one scope lately: all of it that came after `start`. */
+/** Recently delivered events of one scope: all after `start`. */
 export class ScopeEvents {
   readonly events: FollowedEvent[] = [];
-  /** The last event that came, also of those that are forgotten. */
+  /** The newest event delivered, even if it was evicted. */
   newest: Pick<FollowedEvent, 'id' | 'position'> | undefined;
   followers = 0;
-  /** Wake those who wait for the next one. */
+  /** Callbacks that wake followers waiting for the next event. */
   readonly sleeping = new Set<() => void>();
 
   constructor(
@@ -111,7 +114,7 @@ export class ScopeEvents {
     public start: HandledPosition,
   ) {}
 
-  /** Of those after the position; undefined where some of these are forgotten, or came before anybody followed. */
+  /** Events after the position; undefined if some were evicted or precede the first follower. */
   eventsAfter(position: HandledPosition): readonly FollowedEvent[] | undefined {
     if (position < this.start) return undefined;
     let from = this.events.length;
@@ -136,10 +139,10 @@ export class ScopeEvents {
   }
 }
 
-/** The events that came last, of the scopes that somebody follows, up to so many bytes of all scopes together. */
+/** The most recent events of all scopes with followers, limited by their total size in bytes. */
 export class RecentEvents {
   private readonly scopes = new Map<string, ScopeEvents>();
-  /** Oldest first: whose event it was, and its size. */
+  /** Scope and size of each event, oldest first. */
   private readonly order: { readonly scope: ScopeEvents; readonly bytes: number }[] = [];
   private bytes = 0;
 
@@ -153,7 +156,7 @@ export class RecentEvents {
     return this.scopes.get(keyOf(scope));
   }
 
-  /** @param start what comes after it is going to be added */
+  /** Opens the scope for events. @param start position after which events are added */
   open(scope: Scope, start: HandledPosition): ScopeEvents {
     const key = keyOf(scope);
     const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
@@ -165,7 +168,7 @@ export class RecentEvents {
     if (this.scopes.get(scope.key) === scope) this.scopes.delete(scope.key);
   }
 
-  /** Where somebody follows its scope, and has since before the event. */
+  /** Adds an event if its scope has followers that started before it. */
   add(scope: ScopeEvents, event: FollowedEvent): void {
     if (this.scopes.get(scope.key) !== scope || event.position <= scope.start) return;
     scope.add(event);

@@ -48,7 +48,7 @@ function event(type: string, data: object): ProjectedEvent {
 const rowsOf = (given: ProjectedEvent) => publishedEventsModel.apply(given, () => undefined);
 
 describe('rows of published events', () => {
-  it.each(ANNOUNCED)('given %s, then the row of what it announces', (type, data, announced) => {
+  it.each(ANNOUNCED)('%s produces the row of its announced event', (type, data, announced) => {
     const given = event(type, data);
     expect(rowsOf(given)).toEqual(
       announced === undefined
@@ -67,11 +67,11 @@ describe('rows of published events', () => {
     );
   });
 
-  it('every stored event was looked at', () => {
+  it('the list of stored events is complete', () => {
     expect(new Set(ANNOUNCED.map(([type]) => type))).toEqual(new Set(storedEventTypes));
   });
 
-  it('given an event of nobody, then it refuses', () => {
+  it('an event of a stream without a scope is refused', () => {
     expect(() => rowsOf({ ...event('shipment.changed.v1', { changes: {} }), scope: undefined })).toThrow(
       'does not begin with a shipment',
     );

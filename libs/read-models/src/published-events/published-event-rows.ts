@@ -14,34 +14,28 @@ import type { HandledPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
 
-/** One public event: what it takes to find it, and to make it again. Never changes. */
+/** Row of one public event, with the fields to find it and to build it. Rows never change. */
 export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
   readonly type: EventType;
   readonly created_at: Timestamp;
-  /**
-   * The order in which events are listed: the position of the stored event, or a place further on if it could not be
-   * handled when its turn came.
-   */
+  /** List order of the event: the position of the stored event, or a later position if it was handled late. */
   readonly position: HandledPosition;
-  /**
-   * Set for an event that may stand long after events of later times: it came from another store, or could not be handled
-   * when its turn came.
-   */
+  /** True for an event that may follow events of later times: it was imported, or handled late. */
   readonly imported?: true;
 }
 
-/** Every event that is published, one row each. */
+/** All published events, one row each. */
 export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_events'> = {
   name: 'published_events',
   version: 2,
   indexes: [
-    // With what a list may be narrowed by: events that it leaves out are passed over without a look at their rows.
+    // Includes the filter fields, so that a scan skips non-matching events without reading their rows.
     { name: 'by_position', fields: [...SCOPE_FIELDS, 'position', 'created_at'] },
     { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'position', 'created_at'] },
     { name: 'by_stream', fields: ['stream', 'position'] },
     { name: 'by_time', fields: [...SCOPE_FIELDS, 'created_at', 'position'] },
     { name: 'imported', fields: [...SCOPE_FIELDS, 'imported', 'position'], only: 'imported' },
-    // Of all scopes: for whoever follows the log.
+    // Index over all scopes, for followers of the log.
     { name: 'in_order', fields: ['position'] },
   ],
   scoped: true,
@@ -67,7 +61,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
 };
 
 const DELETE_BATCH_SIZE = 200;
-/** For each millisecond of work it rests so many: what is old is never in the way of what is new. */
+/** Milliseconds of pause per millisecond of work, so that deletions do not delay new events. */
 const PAUSE_FACTOR = 4;
 const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
 
@@ -79,14 +73,17 @@ interface EventSweeperOptions {
   readonly metrics: Metrics;
 }
 
-/** Deletes the rows of published events that are over their retention, from the generation that is queried. */
+/** Deletes rows of expired published events from the queried generation. */
 export class EventSweeper {
   readonly job: LeaderElectedJob;
   private readonly deleted: Counter;
 
   constructor(private readonly parts: EventSweeperOptions) {
     const { leases, logger, metrics, sweepEveryMs = DEFAULT_SWEEP_INTERVAL_MS } = parts;
-    this.deleted = metrics.counter('published_events_deleted_total', 'Published events at the end of their retention');
+    this.deleted = metrics.counter(
+      'published_events_deleted_total',
+      'Published events deleted at the end of their retention',
+    );
     this.job = new LeaderElectedJob({
       leases,
       lease: 'published-events-sweeper',
@@ -120,7 +117,7 @@ export class EventSweeper {
   }
 }
 
-/** Found by skipping from one to the next along the index. */
+/** Finds workspaces by skipping along the index from one to the next. */
 async function* findWorkspaces(rows: Collection<PublishedEventRow>): AsyncIterable<string> {
   const sort = { fields: ['workspace_id', 'environment', 'created_at', 'position'] };
   for (let last = ''; ;) {

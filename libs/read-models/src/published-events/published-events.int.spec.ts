@@ -32,7 +32,7 @@ describe('published events', () => {
   });
   afterAll(() => world.close());
 
-  /** As the publisher makes them. */
+  /** Bodies in the form that the publisher builds. */
   async function bodies(references: readonly EventReference[]): Promise<MadeEvents> {
     const made: PublishedEvent[] = [];
     for (const { stream, revision } of references) {
@@ -51,7 +51,7 @@ describe('published events', () => {
   const ids = new Map<string, string>();
   const scopes = new Map<string, Scope>();
 
-  /** Appends one event, recorded at that hour; what it is called here is its id in the tests. */
+  /** Appends one event, recorded at that hour. Its name is its id in the tests. */
   async function append(name: string, n: number, revision: number, hour: number, type: string, data: object) {
     const event = newEvent({ type, data });
     const stored = { ...event, id: randomUUID(), metadata: { ...event.metadata, recorded_at: at(hour) } };
@@ -71,7 +71,7 @@ describe('published events', () => {
     return append(name, n, revision, hour, 'milestone.recorded.v1', data);
   }
 
-  /** In the order of the store; `late` was repeated a day after it was first sent. */
+  /** Listed in store order. `late` was repeated one day after it was first sent. */
   async function given(): Promise<void> {
     await create('a1', 1, 0);
     await create('test', 3, 0, ACME_TEST);
@@ -102,14 +102,14 @@ describe('published events', () => {
   }
   const idOf = (name: string) => [...ids].find(([, each]) => each === name)?.[0] ?? '';
 
-  it('come in the order of their publication, page by page', async () => {
+  it('are listed in the order of publication, page by page', async () => {
     expect(await list()).toEqual([ALL]);
     expect(await list({}, 3)).toEqual([['a1', 'a2', 'b1'], ['a3', 'late', 'a4'], ['c1']]);
     expect(await list({}, 1)).toEqual(ALL.map((name) => [name]));
     expect(await list({}, 7)).toEqual([ALL]);
   });
 
-  it('are envelopes as they are delivered', async () => {
+  it('equal the envelopes that webhooks deliver', async () => {
     const created = await events.get(ACME, idOf('a1'));
     expect(Object.entries(created ?? {}).map(([name]) => name)).toEqual([
       ...['id', 'type', 'created_at', 'api_version', 'environment', 'workspace_id', 'data'],
@@ -151,7 +151,7 @@ describe('published events', () => {
     ['a time when there was nothing', { since: at(50), until: at(60) }, []],
     ['times beyond all measure', { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }, ALL],
     ['a shipment and a time', { shipment_id: `shp_${token(1)}`, since: at(41) }, ['a3', 'a4']],
-  ])('are narrowed by %s, page by page', async (_, filter, expected) => {
+  ])('can be filtered by %s, page by page', async (_, filter, expected) => {
     expect((await list(filter)).flat()).toEqual(expected);
     expect((await list(filter, 1)).flat()).toEqual(expected);
     expect((await list(filter, 2)).flat()).toEqual(expected);
@@ -165,13 +165,13 @@ describe('published events', () => {
     ['everything', {}, ['late', 'a4', 'c1']],
     ['a type', { type: ['milestone.recorded' satisfies EventType] }, ['late']],
     ['a time', { since: at(42) }, ['a4', 'c1']],
-  ])('go on after one that was seen last, of %s', async (_, filter, expected) => {
+  ])('continue after the last event seen, of %s', async (_, filter, expected) => {
     for (const limit of [1, 2, 9]) {
       expect((await list({ ...filter, after: idOf('a3') }, limit)).flat()).toEqual(expected);
     }
   });
 
-  it('that were imported are found by their times, wherever they stand', async () => {
+  it('that were imported are found by time at any position', async () => {
     const scope = { workspace_id: 'wsp_moved', environment: 'live' } as const;
     const put = async (n: number, revision: number, day: number, imported = true) => {
       const stream = world.writer.stream(n);
@@ -187,7 +187,7 @@ describe('published events', () => {
       ids.set(`evt_${stored.id}`, `day ${day}`);
       return world.engine.eventStore.append(stream, revision === 0 ? 'no_stream' : revision - 1, [stored]);
     };
-    // Stream by stream, as an import stores them; then what is written here.
+    // Imported stream by stream, followed by events written here.
     for (const [n, revision, day] of [
       [10, 0, 1],
       [10, 1, 20],
@@ -211,17 +211,17 @@ describe('published events', () => {
     }
   });
 
-  it('go on after nothing that there is not', async () => {
+  it('after an unknown event are empty', async () => {
     expect(await list({ after: 'evt_unknown' })).toEqual([[]]);
     expect(await list({ after: idOf('c1') })).toEqual([[]]);
   });
 
-  it('tell how far they are', async () => {
+  it('report their progress', async () => {
     expect(await events.reached((await world.engine.eventStore.head()) ?? '', 0)).toBe(true);
     expect(await events.reached('f'.repeat(16), 0)).toBe(false);
   });
 
-  it('leave out what cannot be made', async () => {
+  it('omit events that cannot be built', async () => {
     const none = new PublishedEvents(models, ({ length }) => Promise.resolve({ events: [], covered: length }));
     expect(await none.get(ACME, idOf('a1'))).toBeUndefined();
     expect((await none.list(ACME, { filter: {}, limit: 2 })).items).toEqual([]);

@@ -9,23 +9,23 @@ import { EventFeed, type EventFeedOptions } from './event-feed.ts';
 import type { EventListQuery } from './event-queries.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
-/** Size of the events of one answer, as JSON. Pages that would be larger hold fewer events. */
+/** Maximum size in bytes of the events of one response, as JSON. Larger pages are shortened. */
 const MAX_RESPONSE_BYTES = 8 * 1_048_576;
-/** How long a page of the log waits for the read model to have come so far. */
+/** Milliseconds that a page of the log waits for the read model to reach its position. */
 const REACHED_TIMEOUT_MS = 2_000;
 
 interface LogPage {
   readonly types: readonly string[];
   readonly since: Timestamp | null;
   readonly until: Timestamp | null;
-  /** In the event store. */
+  /** Position in the event store. */
   readonly upTo: Position;
-  /** Position of the last event of the page before. */
+  /** Position of the last event of the previous page. */
   readonly after: string | null;
   readonly limit: number;
 }
 
-/** The public events of a scope as they are delivered, whether or not an endpoint wanted them. */
+/** Public events of a scope in their delivered form, including events that no endpoint subscribed to. */
 export class PublishedEvents {
   constructor(
     private readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>,
@@ -33,8 +33,8 @@ export class PublishedEvents {
   ) {}
 
   /**
-   * Lists events in the newest version of the payload, the oldest first by default. A page of large events
-   * holds fewer than `limit`.
+   * Lists events in the newest payload version, oldest first by default. A page of large events has fewer than `limit`
+   * items.
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
@@ -50,7 +50,7 @@ export class PublishedEvents {
     return found && (await this.make([found])).events[0];
   }
 
-  /** What webhooks replay from: an `EventLog` of theirs. */
+  /** Returns the `EventLog` that webhook replays read from. */
   get log() {
     const { published_events: rows } = this.readModels.queries;
     return {
@@ -58,7 +58,10 @@ export class PublishedEvents {
         const type = EVENT_TYPES.filter((each) => types.includes(each));
         if (type.length === 0 || upTo === '') return { events: [], next: null };
         if (!(await this.reached(upTo, REACHED_TIMEOUT_MS)))
-          throw new Unavailable('read models', 'events may be lacking');
+          throw new Unavailable(
+            'read models',
+            'events up to the requested position are not available yet; retry later',
+          );
         const filter = { type, upTo, ...(since !== null && { since }), ...(until !== null && { until }) };
         const resume = after === null ? {} : { after: [after] };
         const { items, next } = await rows.list(scope, { filter, limit, ...resume });
@@ -69,14 +72,14 @@ export class PublishedEvents {
     };
   }
 
-  /** Tells of events as they come; one for the process. */
+  /** Creates the feed that delivers events live. Create one per process. */
   feed(options: EventFeedOptions): EventFeed {
     const { queries, progress } = this.readModels;
     const { published_events: rows } = queries;
     const log = {
       handledPosition: () => progress.place('published_events'),
       hasEventsAfter: (place: HandledPosition, timeoutMs: number) => this.reached(positionAfter(place), timeoutMs),
-      // Late places are each read model's own.
+      // Late positions differ between read models.
       areReadModelsAt: (place: HandledPosition, timeoutMs: number) =>
         this.readModels.allReached(logPositionOf(place), timeoutMs),
       positionOfEvent: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
@@ -88,7 +91,7 @@ export class PublishedEvents {
     return new EventFeed(log, options);
   }
 
-  /** As many of the events, from the first on, as one answer holds; fewer if the service fails on so many. */
+  /** Builds as many leading events as one response can contain, and fewer if the service fails for that many. */
   private async make(references: readonly EventReference[]): Promise<MadeEvents> {
     if (references.length === 0) return { events: [], covered: 0 };
     for (let count = references.length; ; count = Math.ceil(count / 2)) {
@@ -110,13 +113,13 @@ export class PublishedEvents {
     return all;
   }
 
-  /** Whether the events of everything stored up to the position are there, now or within the time. @throws Busy */
+  /** Returns true if the events stored up to the position are available, now or within the timeout. @throws Busy */
   reached(position: Position, timeoutMs: number): Promise<boolean> {
     return this.readModels.progress.reached('published_events', position, timeoutMs);
   }
 }
 
-/** The least text that is greater: a place is beyond the one exactly where it is not less than this. */
+/** The smallest text greater than the position: a position is later exactly if it is not less than this text. */
 function positionAfter(place: HandledPosition): string {
   return `${place}\0`;
 }

@@ -6,12 +6,12 @@ import { PAGE_BYTES } from '../walked-ranges.ts';
 import type { ShipmentListQuery } from './list-conditions.ts';
 
 const many = <T>(one: (n: number) => T): readonly T[] => Array.from({ length: 50 }, (_, n) => one(n));
-/** Some 600 kB. */
+/** Field value of about 600 kB. */
 const LARGE = {
   metadata: Object.fromEntries(many((n) => [`${'貨'.repeat(990)}${n}`, '船'.repeat(1_000)])),
   references: many(() => ({ type: '港'.repeat(1_000), value: '海'.repeat(1_000) })),
 };
-/** More than one page takes. */
+/** More shipments than fit into one page. */
 const IDS = Array.from({ length: 15 }, (_, n) => `shp_${token(n)}`);
 
 describe('pages of large shipments', () => {
@@ -35,7 +35,7 @@ describe('pages of large shipments', () => {
     ['those of some statuses', { filter: { status: ['booked', 'pending'] } }],
     ['those that are named', { filter: { ids: IDS }, order: { field: 'created_at', descending: false } }],
     ['those of one house bill', { filter: { house_bill: 'HB-1' }, order: { field: 'eta', descending: true } }],
-  ])('end by their size, and go on with the next: %s', async (_title, query) => {
+  ])('end at their maximum size and continue on the next page: %s', async (_title, query) => {
     const seen: string[] = [];
     let pages = 0;
     for (let after: SortValues | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {

@@ -12,7 +12,7 @@ import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
 import { endOfPrefix, INACTIVE_STATUSES, TERM_FILTERS, term, termsOf, wordTerm } from './shipment-terms.ts';
 
-/** What a list can be sorted by, each with a sort index of the rows. */
+/** Sort fields of shipment lists, each with its own index. */
 export const SHIPMENT_SORT_FIELDS = ['created_at', 'updated_at', 'eta'] as const;
 export type ShipmentSortField = (typeof SHIPMENT_SORT_FIELDS)[number];
 
@@ -21,7 +21,7 @@ export interface ShipmentOrder {
   readonly descending: boolean;
 }
 
-/** The value of a filter of each kind, normalised as it is stored. */
+/** Value of each kind of filter, normalized like the stored value. */
 type ValueOfKind = {
   readonly [Kind in ShipmentFilterKind]: Kind extends 'statuses'
     ? readonly ShipmentStatus[]
@@ -32,41 +32,41 @@ type ValueOfKind = {
         : string;
 };
 
-/** The filters of a list; a shipment fulfils all of them. */
+/** Filters of a shipment list. A shipment must match all of them. */
 export type ShipmentListFilter = {
   readonly [Name in Exclude<ShipmentFilterName, 'id' | 'q'>]?:
     ValueOfKind[(typeof SHIPMENT_FILTERS)[Name]['kind']] | undefined;
 } & {
-  /** Any of these. Each is read for every page: give few. */
+  /** Shipments with any of these ids. Every page reads all of them, so pass only a few. */
   readonly ids?: readonly string[] | undefined;
-  /** Each is the beginning of one of the shipment's words; in the form of `wordsOf`. */
+  /** Prefixes that must each begin one of the shipment's words, in the form of `wordsOf`. */
   readonly words?: readonly string[] | undefined;
 };
 
 export interface ShipmentListQuery {
   readonly filter: ShipmentListFilter;
-  /** Newest first where it is absent. */
+  /** Order of the list; newest first if absent. */
   readonly order?: ShipmentOrder | undefined;
-  /** At least 1. */
+  /** Maximum number of items in the page, at least 1. */
   readonly limit: number;
-  /** `next` of the page before, under the same filter and order. */
+  /** `next` of the previous page with the same filter and order. */
   readonly after?: SortValues | undefined;
 }
 
-/** A list filter in the words of the rows. */
+/** A list filter translated to conditions on rows. */
 export interface Conditions {
-  /** A row has all of them. */
+  /** Terms that a row must all have. */
   readonly terms: readonly string[];
-  /** A row has one of them; any where it is absent. */
+  /** Statuses of which a row must have one; any if absent. */
   readonly statuses: readonly ShipmentStatus[] | undefined;
-  /** A row has a term within each. */
+  /** Term ranges, in each of which a row must have a term. */
   readonly words: readonly Bounds[];
   readonly ranges: { readonly [Field in ShipmentSortField]?: Bounds };
-  /** What most rows have: no index leads to them. */
+  /** Conditions that most rows meet, so that no index is useful for them. */
   readonly common: { readonly has_open_exceptions?: false };
 }
 
-/** A part of the conditions by which an index leads to rows: all that match are in it, and others. */
+/** A condition that an index can look up. The index range contains all matching rows, and others. */
 export type LeadingCondition =
   | { readonly by: 'term'; readonly term: string }
   /** No row has two of them. */
@@ -93,7 +93,7 @@ export function toConditions(filter: ShipmentListFilter): Conditions {
   };
 }
 
-/** Every lead that there is, those first that mostly lead to the fewest. */
+/** Returns all possible leading conditions, usually the most selective first. */
 export function leadingConditions({ terms, statuses, words, ranges }: Conditions): readonly LeadingCondition[] {
   return [
     ...terms.map((one) => ({ by: 'term', term: one }) as const),
@@ -103,7 +103,7 @@ export function leadingConditions({ terms, statuses, words, ranges }: Conditions
   ];
 }
 
-/** What a lead alone asks for: a filter for each range of its index. */
+/** Returns filters of a leading condition alone, one for each range of its index. */
 export function leadingFilters(scope: Filter, { ranges }: Conditions, lead: LeadingCondition): readonly Filter[] {
   switch (lead.by) {
     case 'term':
@@ -117,7 +117,9 @@ export function leadingFilters(scope: Filter, { ranges }: Conditions, lead: Lead
   }
 }
 
-/** All conditions, a filter for each range of the lead's index; without a lead those of a sort index. */
+/**
+ * Returns filters of all conditions, one for each range of the leading condition's index; without one, of a sort index.
+ */
 export function rangeFilters(scope: Filter, conditions: Conditions, lead?: LeadingCondition): readonly Filter[] {
   const { terms, statuses, words, ranges, common } = conditions;
   const every = { ...scope, ...ranges, ...common };
@@ -129,13 +131,13 @@ export function rangeFilters(scope: Filter, conditions: Conditions, lead?: Leadi
   }
   const first = lead.by === 'term' ? lead.term : lead.word;
   const inTerms = statuses === undefined ? [] : statusTerms(statuses);
-  // Which of several a row has stands in the row alone.
+  // With several statuses, the index cannot tell which one a row has, so its `status` field is compared.
   const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
   const others = [...terms, ...asTerm, ...words].filter((one) => one !== first);
   return [{ ...every, ...termsCondition([first, ...others]), ...statusCondition(asField) }];
 }
 
-/** Whether a list of what fulfils the conditions has the shipment: as an index tells, by its record alone. */
+/** Returns true if the shipment meets the conditions, with the same result as the index but from its record alone. */
 export function matchesConditions(
   record: ShipmentRecord,
   { terms, statuses, words, ranges, common }: Conditions,
@@ -143,7 +145,8 @@ export function matchesConditions(
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
   if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
   const own = termsOf(record);
-  // Of a range of words only its beginning is asked: stores compare UTF-8, text here is compared by units of UTF-16.
+  // Only the lower bound of a word range is compared, because stores compare UTF-8 and JavaScript compares UTF-16
+  // units.
   const hasWord = ({ gte }: Bounds) => own.some((one) => one.startsWith(String(gte)));
   const inRange = SHIPMENT_SORT_FIELDS.every((field) => isWithin(record[field], ranges[field]));
   return inRange && terms.every((one) => own.includes(one)) && words.every(hasWord);
@@ -156,14 +159,14 @@ function requestedStatuses({ status, active }: ShipmentListFilter): readonly Shi
   return statuses.length === SHIPMENT_STATUSES.length ? undefined : statuses;
 }
 
-/** The fewest terms of which each row of one of the statuses has just one. */
+/** Returns the fewest terms such that each row of one of the statuses has exactly one of them. */
 function statusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
   const underWay = SHIPMENT_STATUSES.every((one) => INACTIVE_STATUSES.includes(one) || statuses.includes(one));
   const others = statuses.filter((one) => !underWay || INACTIVE_STATUSES.includes(one));
   return [...(underWay ? [term('active', true)] : []), ...others.map((one) => term('status', one))];
 }
 
-/** Without those that are the beginning of another: whatever that one begins, they begin too. */
+/** Drops words that are prefixes of other words, because the longer words imply them. */
 function dropPrefixes(words: readonly string[]): readonly string[] {
   const different = [...new Set(words)];
   const longest = different.filter((one) => !different.some((other) => other !== one && other.startsWith(one)));

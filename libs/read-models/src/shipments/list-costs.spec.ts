@@ -6,7 +6,10 @@ import { ShipmentQueries } from './shipment-queries.ts';
 import { shipmentsModel } from './shipment-rows.ts';
 
 const random = numbersFrom(5);
-/** Half of them ocean and MAEU, the others air and MSCU; one of ten has an ETA; each word of a name is that of thousands. */
+/**
+ * Half of the shipments are ocean and MAEU, half air and MSCU. One in ten has an ETA, and thousands share each word of
+ * a name.
+ */
 const ROWS = Array.from({ length: 20_000 }, (_, n) => {
   const isEven = n % 2 === 0;
   return rowOf({
@@ -23,11 +26,11 @@ const ROWS = Array.from({ length: 20_000 }, (_, n) => {
   });
 });
 
-describe('what a page of twenty thousand costs', () => {
+describe('rows visited per page of a list of 20,000 shipments', () => {
   const rows = new CountedRows(ROWS, shipmentsModel.indexes);
   const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never), version: shipmentsModel.version });
 
-  // With 50 a page, 51 are looked for.
+  // A page of 50 reads 51 entries.
   it.each<[string, ShipmentListFilter, ShipmentSortField, number, number]>([
     ['nothing', {}, 'created_at', 51, 50],
     ['nothing', {}, 'updated_at', 51, 50],

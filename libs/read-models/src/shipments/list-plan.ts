@@ -19,28 +19,28 @@ import {
 } from './list-conditions.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
-/** How the rows of a list are reached. */
+/** Plan for reading the rows of a list. */
 interface ListPlan {
   readonly index: string;
-  /** The whole filter, once for each range of the index; no row is in two. */
+  /** The complete filter for each range of the index. No row is in two ranges. */
   readonly filters: readonly Filter[];
-  /** The ranges hold so few rows that all are looked at and sorted; else they are walked, in the order of the list. */
+  /** True if the ranges contain so few rows that all are read and sorted; false if they are scanned in list order. */
   readonly few: boolean;
-  /** Most entries that one stretch of a walk looks at. */
+  /** Maximum number of index entries that one scan visits. */
   readonly visit: number;
 }
 
-/** What a page may cost. */
+/** Limits of the work for one page. */
 export interface ListBounds {
-  /** Fewer rows than these are all looked at and sorted, for each page. */
+  /** Number of rows below which all rows are read and sorted for each page. */
   readonly few: number;
-  /** As far as those ranges are counted of which the smallest is looked for. */
+  /** Maximum count when ranges are compared to find the smallest. */
   readonly compared: number;
-  /** Most entries of an index that one stretch of a walk looks at. */
+  /** Maximum number of index entries that one scan visits. */
   readonly stretch: number;
-  /** Most stretches that are walked for a page, of each part of the list. */
+  /** Maximum number of scans per page for each part of the list. */
   readonly stretches: number;
-  /** About how many bytes of JSON the rows of a page may have. */
+  /** Approximate maximum size of the rows of a page, in bytes of JSON. */
   readonly bytes: number;
 }
 
@@ -53,13 +53,13 @@ export const LIST_BOUNDS: ListBounds = {
 };
 
 /**
- * A term is one look into its index, the beginning of a word is looked for among all terms of a row: so many times fewer
- * rows are sorted, and entries walked, for each word that is left to look for.
+ * A term needs one lookup in its index, but a word prefix is compared with all terms of a row. Each remaining word
+ * reduces the number of sorted rows or scanned entries by this factor.
  */
 const SORT_COST_PER_WORD = 3;
 const WALK_COST_PER_WORD = 5;
 
-/** The rows of a scope, and what a page of them may cost. */
+/** Rows of a scope and the limits of a page. */
 export interface ListSource {
   readonly rows: Pick<Collection<ShipmentRow>, 'findWithin' | 'count' | 'scan'>;
   readonly scope: Filter;
@@ -67,8 +67,9 @@ export interface ListSource {
 }
 
 /**
- * The cheapest way to the rows: what leads to few does. Else an index is walked in the list's order, that of the rarest
- * term where the list is sorted by creation, else the sort's own. Nothing is counted where one way needs no other filter.
+ * Chooses the cheapest way to read the list. A condition that selects few rows is used first. Otherwise an index is
+ * scanned in list order: the index of the rarest term if the list is sorted by creation, else the sort index. Counts
+ * nothing if one index needs no further filter.
  */
 export async function planList(
   listed: ListSource,
@@ -93,7 +94,7 @@ export async function planList(
   return { ...planWith(rarest), few: false };
 }
 
-/** Whether the lead's range has the rows in the list's order: the entries of a term are in that of creation. */
+/** Returns true if the index range is in list order: entries of a term are in order of creation. */
 function isInListOrder(field: ShipmentSortField, { by }: LeadingCondition): boolean {
   return field === 'created_at' && (by === 'term' || by === 'statuses');
 }
@@ -131,7 +132,7 @@ function sortIndexName(field: ShipmentSortField): string {
   return `by_${field}`;
 }
 
-/** One page of a list. */
+/** Reads one page of a list. */
 export function readListPage(
   { rows, bounds }: ListSource,
   plan: ListPlan,
@@ -149,7 +150,7 @@ export function readListPage(
   );
 }
 
-/** Those without an ETA come last, whichever way the list is sorted. */
+/** Splits the list so that rows without an ETA are last in both directions. */
 function toListParts(
   { index, filters }: ListPlan,
   { field, descending }: ShipmentOrder,

@@ -5,7 +5,7 @@ import { toConditions } from './list-conditions.ts';
 import { readNamedPage } from './named-page.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
-/** The second one is larger than a page, so that it and whatever follows it comes later. */
+/** The second shipment is larger than a page, so it and all later ones are on later pages. */
 const RECORDS = Array.from({ length: 25 }, (_, n) =>
   shipmentRecord(n, { metadata: n === 1 ? { note: 'x'.repeat(50_000) } : null }),
 );
@@ -14,7 +14,7 @@ const rows: Pick<Collection<ShipmentRow>, 'getMany'> = {
   getMany: async (ids) => ids.flatMap((id) => ROWS.get(id) ?? []),
 };
 
-it.each([3, 200])('pages of named shipments hold each of them once, at most %i on a page', async (limit) => {
+it.each([3, 200])('pages of shipments by id contain each of them once, at most %i per page', async (limit) => {
   const ids = RECORDS.map(({ id }) => id);
   const seen: string[] = [];
   for (let after: SortValues | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {

@@ -8,11 +8,11 @@ import type { ShipmentRow } from './shipment-rows.ts';
 interface NamedPageSource {
   readonly rows: Pick<Collection<ShipmentRow>, 'getMany'>;
   readonly scope: Scope;
-  /** Most bytes of JSON of the page. */
+  /** Maximum size of the page, in bytes of JSON. */
   readonly bytes: number;
 }
 
-/** Rows read at a time: bounds what is in memory beside the page. */
+/** Rows per read. It limits the memory used in addition to the page. */
 const ROWS_PER_READ = 10;
 
 interface KeptRecord {
@@ -20,7 +20,7 @@ interface KeptRecord {
   readonly bytes: number;
 }
 
-/** A page of shipments that are named by their ids: all of these are read for it, whatever else is stored. */
+/** Reads a page of shipments by their ids. Every page reads all of the ids. */
 export async function readNamedPage(
   { rows, scope, bytes: maxBytes }: NamedPageSource,
   ids: readonly string[],
@@ -31,7 +31,7 @@ export async function readNamedPage(
   const placeOf = (record: ShipmentRecord) => [record[field], record.id] as const;
   const wanted = [...new Set(ids)];
   let kept: readonly KeptRecord[] = [];
-  // The first one that did not fit. It and everything behind it are for later pages.
+  // The first record that did not fit. It and all later ones belong to later pages.
   let beyond: ShipmentRecord | undefined;
   for (let from = 0; from < wanted.length; from += ROWS_PER_READ) {
     const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ));
@@ -51,14 +51,14 @@ export async function readNamedPage(
   return { items: kept.map(({ record }) => record), next: beyond && last ? placeOf(last) : undefined };
 }
 
-/** How many of the first ones fit; one at least. */
+/** Returns the number of leading records that fit, at least one. */
 function countWithin(all: readonly KeptRecord[], maxBytes: number): number {
   let left = maxBytes;
   const beyond = all.findIndex(({ bytes }, index) => (left -= bytes) < 0 && index > 0);
   return beyond === -1 ? all.length : beyond;
 }
 
-/** What has no value comes last, whichever way the list is sorted; ids go the way of the list. */
+/** Compares sort values. Null sorts last in both directions; ids follow the list's direction. */
 function compareSortValues(one: readonly Scalar[], other: readonly Scalar[], descending: boolean): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   const [a, b] = [one[at], other[at]];

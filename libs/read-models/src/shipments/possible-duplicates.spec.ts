@@ -16,7 +16,7 @@ const freight = (count: number) => ({
   container_numbers: containers.slice(0, count),
 });
 
-/** What looking for them costs; of all that have a reference the oldest come first, as an engine may have them. */
+/** Counts the visited rows. Rows of a reference are returned oldest first, as an engine may do. */
 async function look(rows: readonly ShipmentRow[], count: number) {
   const counted = new CountedRows<ShipmentRow>(rows, shipmentsModel.indexes);
   let scans = 0;
@@ -29,7 +29,7 @@ async function look(rows: readonly ShipmentRow[], count: number) {
   return { ids: found.map(({ id }) => id), scans, visits: counted.visits };
 }
 
-describe('looking for possible duplicates of containers that have a past', () => {
+describe('finding possible duplicates of containers used before', () => {
   const past = (length: number, count: number) =>
     Array.from({ length }, (_, n) => shipment(n, 'delivered', containers.slice(0, count)));
 
@@ -38,14 +38,14 @@ describe('looking for possible duplicates of containers that have a past', () =>
     [5, 300, 5 * 200],
     [199, 10, 19 * 10],
     [199, 300, 19 * 100],
-  ])('of %d containers that %d shipments had before looks at %d rows at most', async (count, before, most) => {
+  ])('of %d containers that %d earlier shipments had visits at most %d rows', async (count, before, most) => {
     const { ids, scans, visits } = await look(past(before, count), count);
     expect(ids).toEqual([]);
     expect(scans).toBeLessThanOrEqual(20);
     expect(visits).toBe(most);
   });
 
-  it('finds what is on its way behind all of these', async () => {
+  it('finds active shipments behind the earlier ones', async () => {
     const now = shipment(500, 'in_transit', containers.slice(10));
     expect((await look([...past(300, 200), now], 200)).ids).toEqual([now.id]);
   });

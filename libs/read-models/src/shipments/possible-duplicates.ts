@@ -5,35 +5,35 @@ import { scopeFilter } from '../read-model.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 import { INACTIVE_STATUSES, term } from './shipment-terms.ts';
 
-/** What tells that two shipments may be the same freight. */
+/** Fields that identify the freight of a shipment. */
 export type Freight = Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>;
 
-/** Another shipment that seems to be the same freight. */
+/** Another shipment that may be the same freight. */
 export interface PossibleDuplicate {
   readonly id: string;
-  /** Whether the house bill is the same. */
+  /** True if both have the same house bill. */
   readonly house_bill: boolean;
-  /** Those that both have. */
+  /** Container numbers that both shipments have. */
   readonly container_numbers: readonly string[];
 }
 
 const MAX_DUPLICATES = 5;
-/** No more rows than these are looked at, whatever has become of them, where there are no more: nearly always. */
+/** Rows of the first read, in any status. They are nearly always all rows with the references. */
 const FIRST_READ_ROWS = 10;
-/** Else the newest of each reference, so many at most, and so many of all together. */
+/** Limits of visited rows if there are more: the newest rows of each reference, and the total of all references. */
 const MAX_VISITED_PER_TERM = 200;
 const MAX_VISITED = 2_000;
-/** References that are asked for then, one after another. Freight that is the same shares nearly all of them. */
+/** Maximum number of references queried then, one after another. Duplicates share nearly all references. */
 const MAX_TERMS = 20;
 const ACTIVE_STATUSES = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
 
-/** Rows that have any of the terms. */
+/** Returns a filter for rows with any of the terms. */
 export function termsFilter(scope: Scope, terms: readonly string[]): Filter {
   const [only] = terms;
   return { ...scopeFilter(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
 }
 
-/** Others that are still on their way, with the same house bill or a container; at most a few. */
+/** Finds a few other active shipments with the same house bill or one of the containers. */
 export async function findPossibleDuplicates(
   rows: Pick<Collection<ShipmentRow>, 'find' | 'scan'>,
   scope: Scope,
@@ -50,7 +50,7 @@ export async function findPossibleDuplicates(
   const add = (some: readonly ShipmentRow[]) => {
     for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);
   };
-  // A container comes back for years, a test may give all its shipments the same one.
+  // Containers are reused for years, and tests may use one container for all shipments.
   if (found.length >= FIRST_READ_ROWS) {
     const asked = terms.slice(0, MAX_TERMS);
     const visit = Math.min(MAX_VISITED_PER_TERM, Math.floor(MAX_VISITED / asked.length));
@@ -70,7 +70,7 @@ async function newestActive(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: 
     index: 'by_term',
     filter: { ...scopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },
     sort: { fields: ['created_at', 'id'], descending: true },
-    // One more, for it may be among them itself.
+    // One more row, because the shipment itself may be among them.
     limit: MAX_DUPLICATES + 1,
     visit,
   });

@@ -18,14 +18,14 @@ describe('words', () => {
     expect(wordsOf(text)).toEqual(words.map((word) => word.normalize('NFKC')));
   });
 
-  it('are words of their own: what is made of them is them', () => {
+  it('splitting a word returns the word itself', () => {
     for (const text of ['Straße', 'ΐ ŉ ǰ', 'İI', 'Ω K', 'ﬀ', 'ß'.repeat(1_000)]) {
       const words = wordsOf(text);
       expect(wordsOf(words.join(' '))).toEqual(words);
     }
   });
 
-  it('lie before what is behind all that they begin', () => {
+  it('sort before the end of their prefixes', () => {
     for (const [beginning, word] of [
       ['a', 'a'],
       ['a', 'az'],

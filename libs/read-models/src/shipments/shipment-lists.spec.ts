@@ -12,7 +12,7 @@ const ROWS = listedRows(100);
 const RECORDS = ROWS.filter(
   (row) => row.workspace_id === ACME.workspace_id && row.environment === ACME.environment,
 ).map(({ record }) => record);
-/** By which all is read that there is, and by which everything is walked, a little at a time. */
+/** Bounds that read and sort all rows, and bounds that scan a few rows at a time. */
 const BOUNDS: readonly [string, ListBounds][] = [
   ['few rows', { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 }],
   ['many rows', { few: 5, compared: 100, stretch: 20, stretches: 2, bytes: 25_000 }],
@@ -21,10 +21,10 @@ const alone = FILTERS.map((filter) => [titleOf(filter), filter] as const);
 const PAIRS = FILTERS.flatMap((one, at) =>
   FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
-/** Each pair is asked in every order by CI, else in two of them, by turns. */
+/** CI runs each pair in every order; local runs use two orders alternately. */
 const EVERY = ORDERS.length / rounds(ORDERS.length);
 
-describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
+describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
   const rows = new CountedRows(ROWS, shipmentsModel.indexes);
 
   async function expectRight(filter: ShipmentListFilter, limit: number, orders = ORDERS): Promise<void> {
@@ -32,7 +32,7 @@ describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
     for (const order of orders) {
       rows.visits = 0;
       const ids = await readThrough(rows, { filter, order, limit }, bounds, () => {
-        // Each of the counts, and each part of the list.
+        // Applies to each count and each part of the list.
         const words = filter.words?.length ?? 0;
         const most =
           (Object.keys(filter).length + words + 11) * (bounds.few + bounds.compared) +
@@ -73,13 +73,13 @@ describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
   });
 });
 
-describe('lists of rows that an earlier version of the read model made', () => {
+describe('lists of rows that an earlier version of the read model built', () => {
   const rows = new CountedRows(ROWS, shipmentsModel.indexes);
   const { version } = shipmentsModel;
   const active = { rows: () => Promise.resolve(rows as never), version: version - 1 };
   const queries = new ShipmentQueries(active, LIST_BOUNDS, { mode: version });
 
-  it('refuse a filter that those rows do not know, and answer all others', async () => {
+  it('refuse filters that these rows lack, and allow all others', async () => {
     await expect(queries.list(ACME, { filter: { mode: 'ocean' }, limit: 100 })).rejects.toThrow(Unavailable);
     const { items } = await queries.list(ACME, { filter: { house_bill: 'HBL 1' }, limit: 100 });
     expect(items.map(({ house_bill }) => house_bill)).toEqual(items.map(() => 'HBL 1'));

@@ -15,10 +15,10 @@ const FILTERS: readonly ShipmentListFilter[] = [
   { eta_from: day(105) },
 ];
 
-/** Shipments as they are written, so that what a list has to hold is known without one. */
+/** Writes shipments and records them, so that the expected lists are known. */
 class Shipments {
   readonly records = new Map<number, ShipmentRecord>();
-  /** Those written since somebody began to look. */
+  /** Shipments written since the read began. */
   readonly touched = new Set<string>();
   private minute = 0;
 
@@ -32,7 +32,7 @@ class Shipments {
     const record = { ...listedRecord(n, this.random), version: 1 };
     this.records.set(n, record);
     this.touched.add(record.id);
-    // What lists go by is the time of the event.
+    // Lists sort by the time of the event.
     await this.world.writer.create(n, record);
   }
 
@@ -47,7 +47,7 @@ class Shipments {
   }
 }
 
-describe('pages of lists, while shipments are written', () => {
+describe('pages of lists during concurrent writes', () => {
   let world: World;
   let models: ReadModels;
   let shipments: Shipments;
@@ -67,7 +67,7 @@ describe('pages of lists, while shipments are written', () => {
     return all.flatMap((found) => (found === undefined ? [] : [found.record]));
   }
 
-  it('neither skip nor repeat one that does not change, whatever becomes of the others', async () => {
+  it('neither skip nor repeat an unchanged shipment', async () => {
     for (let n = 0; n < 60; n += 1) await shipments.create();
     for (const filter of FILTERS) {
       for (const order of ORDERS) await readWhileWritten(filter, order);
@@ -85,7 +85,7 @@ describe('pages of lists, while shipments are written', () => {
       seen.push(...items.map(({ id }) => id));
       if (next === undefined) break;
       after = next;
-      // Not for ever: an ascending list of the last changed goes on while something changes.
+      // Limited, because an ascending list by last change continues while shipments change.
       for (let write = 0; write < 2 && shipments.touched.size < 25; write += 1) {
         await (shipments.random() < 0.2 ? shipments.create() : shipments.change());
       }
@@ -99,7 +99,7 @@ describe('pages of lists, while shipments are written', () => {
     expect(untouched(seen)).toEqual(untouched(asked.map(({ id }) => id)));
   }
 
-  it('go on after a rebuild, and on another replica', async () => {
+  it('continue after a rebuild and on another replica', async () => {
     for (let n = 0; n < 40; n += 1) await shipments.create();
     const other = await world.start({ project: false, graceMs: 100 });
     await caughtUp(models);
@@ -119,7 +119,7 @@ describe('pages of lists, while shipments are written', () => {
     }
   });
 
-  it('are right all the while a rebuild runs beside writes', async () => {
+  it('are correct while a rebuild runs beside writes', async () => {
     for (let n = 0; n < 150; n += 1) await shipments.create();
     await caughtUp(models);
     const steady = (await stored()).filter(({ id }) => Number(id.at(-1)?.charCodeAt(0)) % 2 === 0);

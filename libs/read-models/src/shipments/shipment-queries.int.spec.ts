@@ -17,7 +17,7 @@ describe('queries of shipments', () => {
   });
   afterAll(() => world.close());
 
-  /** Every test has a workspace of its own. */
+  /** Each test has its own workspace. */
   let workspaces = 0;
   let scope: Scope;
   let numbers = 0;
@@ -41,7 +41,7 @@ describe('queries of shipments', () => {
     }
   }
 
-  it('list newest first, pages of the asked size, ties by id', async () => {
+  it('list newest first, with pages of the requested size and ties ordered by id', async () => {
     const created_at = '2026-05-01T00:00:00.000Z';
     const tied = [await create({ created_at }), await create({ created_at }), await create({ created_at })];
     const newer = await create({ created_at: '2026-05-01T00:00:00.001Z' });
@@ -53,7 +53,7 @@ describe('queries of shipments', () => {
     expect(await pages({}, 1)).toEqual(expected.map((id) => [id]));
   });
 
-  it('list any of several statuses in one order', async () => {
+  it('list several statuses in one order', async () => {
     const ids = new Map<ShipmentStatus, string[]>();
     const newestFirst: [string, ShipmentStatus][] = [];
     for (let n = 0; n < 44; n += 1) {
@@ -78,7 +78,7 @@ describe('queries of shipments', () => {
     expect(await pages({ status: [] }, 10)).toEqual([[]]);
   });
 
-  it('page without gaps or repetitions while others are created', async () => {
+  it('page without gaps or repetitions while shipments are created', async () => {
     const before = await Promise.all(Array.from({ length: 30 }, () => create()));
     await caughtUp(models);
     const seen: string[] = [];
@@ -95,7 +95,7 @@ describe('queries of shipments', () => {
     expect(seen).toHaveLength(before.length);
   });
 
-  it('find by external id, with a status or without', async () => {
+  it('find by external id, with or without a status', async () => {
     const id = await create({ external_id: 'PO-1', status: 'booked' });
     await create({ external_id: 'PO-2' });
     await caughtUp(models);
@@ -105,7 +105,7 @@ describe('queries of shipments', () => {
     expect(await pages({ external_id: 'po-1' }, 10)).toEqual([[]]);
   });
 
-  it('show nothing of another workspace or environment', async () => {
+  it('return nothing of another workspace or environment', async () => {
     const fields = { external_id: 'X', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
     const mine = await create(fields, ACME);
     const others = [await create(fields, ACME_TEST), await create(fields, OTHER)];
@@ -120,7 +120,7 @@ describe('queries of shipments', () => {
     expect((await models.queries.shipments.possibleDuplicates(ACME, record)).map(({ id }) => id)).toEqual([mine]);
   });
 
-  it('find ids by reference, of each value so many at most', async () => {
+  it('find ids by reference, with a maximum per value', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 130; n += 1) ids.push(await create({ booking_number: `B${n % 120}`, master_bill: 'M' }));
     const container = await create({ container_numbers: ['MSKU1', 'MSKU2'], status: 'completed' });
@@ -148,7 +148,7 @@ describe('queries of shipments', () => {
   describe('possible duplicates', () => {
     const shipment = (fields: object) => ({ id: 'shp_new', house_bill: null, container_numbers: [], ...fields });
 
-    it('are others on their way with the same house bill or container', async () => {
+    it('are other active shipments with the same house bill or container', async () => {
       const both = await create({ house_bill: 'HB', container_numbers: ['C1', 'C2', 'C3'] });
       const bill = await create({ house_bill: 'HB' });
       const container = await create({ house_bill: 'OTHER', container_numbers: ['C9', 'C2'] });
@@ -167,7 +167,7 @@ describe('queries of shipments', () => {
       expect(await models.queries.shipments.possibleDuplicates(scope, shipment({}))).toEqual([]);
     });
 
-    it('are not those that are delivered or beyond, or cancelled', async () => {
+    it('exclude delivered, completed, returned and cancelled shipments', async () => {
       for (const status of SHIPMENT_STATUSES) await create({ status, house_bill: 'HB', container_numbers: [status] });
       await caughtUp(models);
       const all = shipment({ container_numbers: SHIPMENT_STATUSES });
@@ -177,7 +177,7 @@ describe('queries of shipments', () => {
       for (const ended of ['delivered', 'completed', 'returned', 'cancelled']) expect(statuses).not.toContain(ended);
     });
 
-    it('are a few, however many have the container now or had it over the years', async () => {
+    it('are limited, however many shipments have or had the container', async () => {
       for (let n = 0; n < 60; n += 1) await create({ container_numbers: ['C1'], status: 'completed' });
       for (let n = 0; n < 30; n += 1) await create({ container_numbers: ['C1'] });
       await caughtUp(models);
@@ -185,7 +185,7 @@ describe('queries of shipments', () => {
       expect(new Set(found.map(({ id }) => id)).size).toBe(5);
     });
 
-    it('are found behind many that are over, by each reference', async () => {
+    it('are found behind many ended shipments, by each reference', async () => {
       const bill = await create({ house_bill: 'HB' });
       const container = await create({ container_numbers: ['C1'] });
       for (let n = 0; n < 30; n += 1) {
@@ -202,7 +202,7 @@ describe('queries of shipments', () => {
       expect(itself.map(({ id }) => id)).toEqual([container]);
     });
 
-    it('are found under what a shipment has now, not what it had', async () => {
+    it('use the current references of a shipment, not former ones', async () => {
       const id = await create({ house_bill: 'OLD', container_numbers: ['OLD'] });
       await world.writer.change(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
       await caughtUp(models);

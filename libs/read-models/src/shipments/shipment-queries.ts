@@ -21,11 +21,11 @@ export interface ShipmentReferences {
   readonly values: readonly string[];
 }
 
-/** Values that are looked for with one question. */
+/** Maximum number of values per query. */
 const REFERENCES_PER_READ = 50;
 const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 
-/** Shipments as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
+/** Queries of shipments. For read-your-writes, wait with `ReadModelProgress`. */
 export class ShipmentQueries {
   constructor(
     private readonly active: Pick<ActiveRows<ShipmentRow>, 'rows' | 'version'>,
@@ -34,7 +34,8 @@ export class ShipmentQueries {
   ) {}
 
   /**
-   * @returns the shipment and the position of its last event that the record reflects
+   * Returns a shipment.
+   * @returns the record and the position of the last event that it reflects
    * @throws Unavailable
    */
   async get(scope: Scope, id: string): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
@@ -44,9 +45,9 @@ export class ShipmentQueries {
   }
 
   /**
-   * In the order asked for, by id where that leaves a choice; those without an ETA come last. No page costs more than a
-   * fixed number of entries of an index: it may hold fewer than `limit`, even none, while more follow. Whatever is written
-   * while someone pages, a shipment that does not change is on one page, once.
+   * Lists shipments in the requested order, then by id. Shipments without an ETA are last. A page visits a bounded
+   * number of index entries, so it can have fewer items than `limit`, even none, although more follow. During
+   * concurrent writes, each unchanged shipment appears on exactly one page.
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
@@ -65,8 +66,8 @@ export class ShipmentQueries {
   }
 
   /**
-   * Other shipments that are still on their way, with the same house bill or a container of this one; at most a few.
-   * Of which shipments a write warns: docs/reference/shipments.md#warnings.
+   * Finds a few other active shipments with the same house bill or a container of this one. Writes warn of some of
+   * them: docs/reference/shipments.md#warnings.
    * @throws Unavailable, Busy
    */
   async possibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
@@ -74,10 +75,10 @@ export class ShipmentQueries {
   }
 
   /**
-   * The shipments that have these values in a reference, whatever has become of them.
-   * @param values normalised
-   * @param atMost of each value
-   * @returns their ids by value, in no particular order; values of none are not in it
+   * Returns the ids of shipments with these reference values, in any status.
+   * @param values normalized values
+   * @param atMost maximum number of ids per value
+   * @returns ids by value, in no particular order; values without a shipment are omitted
    * @throws Unavailable, Busy
    */
   async idsByReference(
@@ -101,18 +102,24 @@ export class ShipmentQueries {
     };
     for (const some of splitIntoBatches([...new Set(values)], REFERENCES_PER_READ)) {
       const { documents, isCut } = await find(some, some.length * atMost);
-      // Where one value may have taken the places of others, each is asked for alone.
+      // If results of one value may have displaced those of others, each value is queried alone.
       if (!isCut && documents.length < some.length * atMost) found(some, documents);
       else for (const value of some) found([value], (await find([value], atMost)).documents);
     }
     return ids;
   }
 
-  /** @throws Unavailable if the rows are of an earlier version of the read model, which did not know a filter */
+  /**
+   * Checks that the queried rows support the filters. @throws Unavailable if an earlier version of the read model built
+   * the rows and does not have a filter
+   */
   private requireKnownFilters(filter: ShipmentListFilter): void {
     const isUnknown = (name: TermFilter) => (this.filtersSince[name] ?? 1) > this.active.version;
     if (!TERM_FILTERS.some((name) => filter[name] !== undefined && isUnknown(name))) return;
-    throw new Unavailable('read models', 'the list of shipments is being made anew after an update');
+    throw new Unavailable(
+      'read models',
+      'the shipment list is being rebuilt after an update; retry later or remove new filters',
+    );
   }
 }
 

@@ -16,7 +16,7 @@ const delivered = event(1, 'shipment.changed.v1', { changes: { status: { from: '
 const apply = (each: typeof created, before?: ShipmentRow) => shipmentsModel.apply(each, () => before);
 
 describe('rows of shipments', () => {
-  it('given a creation, then a row of its scope with what lists need', () => {
+  it('a created shipment has a row of its scope with the list fields', () => {
     expect(shipmentsModel.reads?.(created)).toEqual([]);
     expect(apply(created)).toEqual([
       expect.objectContaining({
@@ -32,7 +32,7 @@ describe('rows of shipments', () => {
     ]);
   });
 
-  it('given a row, when its status ends, then it is no longer active', () => {
+  it('a shipment that ends is no longer active', () => {
     const [before] = apply(created);
     expect(shipmentsModel.reads?.(delivered)).toEqual([`shp_${token(1)}`]);
     const [after] = apply(delivered, before);
@@ -42,12 +42,12 @@ describe('rows of shipments', () => {
     expect(after?.record).toMatchObject({ status: 'delivered', version: 2, house_bill: 'HB' });
   });
 
-  it('given a row, when an event comes that it reflects, then nothing', () => {
+  it('an event that the row already reflects writes nothing', () => {
     const [before] = apply(created);
     expect(apply(created, before)).toEqual([]);
   });
 
-  it('takes room in the cache by what clients put into it', () => {
+  it("the cache weight follows the size of the client's data", () => {
     const weightOf = (fields: Parameters<typeof shipmentRecord>[1]) => {
       const [row] = apply(event(0, 'shipment.created.v1', { ...ACME, shipment: shipmentRecord(1, fields), sent }));
       return row && shipmentsModel.weight?.(row);
@@ -57,7 +57,7 @@ describe('rows of shipments', () => {
     expect(weightOf({ metadata: Object.fromEntries(names) })).toBeGreaterThan(50);
   });
 
-  it('given a row, when an event is missing between, then it refuses', () => {
+  it('a missing event is refused', () => {
     const [before] = apply(created);
     expect(() => apply(event(2, delivered.event.type, delivered.event.data), before)).toThrow('revision 2 where 1');
     expect(() => apply(delivered)).toThrow('revision 1 where 0');

@@ -4,10 +4,10 @@ import { evolveRecord, shipmentIdOf, weightOfRecord } from '@tracking/shipments-
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
 import { termsOf } from './shipment-terms.ts';
 
-/** One shipment; what lists filter and sort by stands beside the record. */
+/** Row of one shipment, with separate fields for filters and sorting. */
 export interface ShipmentRow extends ReadModelRow, Scope {
   readonly record: ShipmentRecord;
-  /** Of the last event that the row reflects. */
+  /** Position of the last event that the row reflects. */
   readonly position: Position;
   readonly created_at: string;
   readonly updated_at: string;
@@ -17,11 +17,11 @@ export interface ShipmentRow extends ReadModelRow, Scope {
   readonly terms: readonly string[];
 }
 
-/** Shipments as they are answered, one row each. */
+/** Shipments in the form of the API, one row each. */
 export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   name: 'shipments',
   version: 4,
-  // Behind the id: what is filtered while such an index is walked, so that rows that are left out are not looked at.
+  // Fields after the id are filter fields, so that a scan skips non-matching rows without reading them.
   indexes: [
     { name: 'by_term', fields: [...SCOPE_FIELDS, 'terms', 'created_at', 'id'], arrayField: 'terms' },
     { name: 'by_created_at', fields: [...SCOPE_FIELDS, 'created_at', 'id', 'eta'] },
@@ -30,17 +30,17 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   ],
   scoped: false,
 
-  // A stream begins with nothing: where its beginning comes again, so does all that made the row after it.
+  // The first event needs no earlier row. If it is repeated, all later events are repeated too.
   reads: ({ stream, event }) => (event.revision === 0 ? [] : [shipmentIdOf(stream)]),
 
   apply({ stream, position, event }, row) {
     const before = row(shipmentIdOf(stream));
     if (before && before.revision >= event.revision) return [];
     const expected = (before?.revision ?? -1) + 1;
-    // Never without the event between: the row would look whole and not be.
+    // A missing event is refused, because the row would look complete without it.
     if (event.revision !== expected) throw new Error(`revision ${event.revision} where ${expected} comes next`);
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
-    if (!scope) throw new Error(`${event.type} of no shipment`);
+    if (!scope) throw new Error(`event ${event.type} has no shipment`);
     const record = evolveRecord(before?.record, event);
     return [
       {

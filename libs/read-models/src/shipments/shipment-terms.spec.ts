@@ -14,7 +14,7 @@ const golden = readdirSync(GOLDEN)
   .flatMap((name) => JSON.parse(readFileSync(new URL(name, GOLDEN), 'utf8')) as StoredBody[])
   .sort((one, other) => one.revision - other.revision);
 
-/** The rows after each of the events, each made of the one before. */
+/** Rows after each event, each built from the previous row. */
 function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readonly ShipmentRow[] {
   const rows: ShipmentRow[] = [];
   for (const body of bodies) {
@@ -28,14 +28,14 @@ function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readon
 }
 
 describe('terms of shipments', () => {
-  it('are what the record alone makes, after each event that was ever stored, from memory and from a store', () => {
+  it('equal those built from the record alone, after every event version, from memory and from a store', () => {
     const rows = rowsAfter(golden, false);
     expect(rows).toHaveLength(golden.length);
     for (const { record, terms } of rows) expect(terms).toEqual(termsOf(record));
     expect(rowsAfter(golden, true).map(({ terms }) => terms)).toEqual(rows.map(({ terms }) => terms));
   });
 
-  it('are what the record alone makes, whatever changed of the one before', () => {
+  it('equal those built from the record alone, whatever changed since the previous row', () => {
     const random = numbersFrom(3);
     const created = { ...ACME, shipment: shipmentRecord(1), sent: { etd: null, eta: null, legs: [] } };
     const bodies: StoredBody[] = [{ revision: 0, type: 'shipment.created.v1', data: created as unknown as JsonObject }];
@@ -52,7 +52,7 @@ describe('terms of shipments', () => {
     expect(new Set(rows.map(({ terms }) => terms.length)).size).toBeGreaterThan(10);
   });
 
-  it('are each there once, and as they are stored otherwise', () => {
+  it('are unique and match the stored form', () => {
     const record = shipmentRecord(1, {
       external_id: 'A b:c',
       house_bill: 'word:x',
@@ -75,7 +75,7 @@ describe('terms of shipments', () => {
     expect(terms.filter((one) => /^word:(x|same)/.test(one)).sort()).toEqual(['word:same reference:same', 'word:x']);
   });
 
-  it('are bounded, whatever a client sends; those of references and containers come first', () => {
+  it('are limited; words of references and containers come first', () => {
     const many = (count: number, text: (n: number) => string) => Array.from({ length: count }, (_, n) => text(n));
     const sentence = (n: number) =>
       many(160, (word) => `w${n}x${word}`)
@@ -94,7 +94,7 @@ describe('terms of shipments', () => {
     expect(terms).not.toContain('word:unseen');
   });
 
-  it('of two hundred containers and fifty references are all found', () => {
+  it('cover two hundred containers and fifty references', () => {
     const numbers = Array.from({ length: 200 }, (_, n) => `MSKU${String(n).padStart(7, '0')}`);
     const references = Array.from({ length: 50 }, (_, n) => ({ type: 'po', value: `PO-${n} part ${n}` }));
     const terms = new Set(termsOf(shipmentRecord(1, { container_numbers: numbers, references })));

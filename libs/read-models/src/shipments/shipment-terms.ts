@@ -8,10 +8,10 @@ import {
   shipmentFiltersOfKinds,
 } from '@tracking/contracts';
 
-/** Statuses of shipments that the filter `active` leaves out: delivered or beyond, or cancelled. */
+/** Statuses that the `active` filter excludes: delivered or later, or cancelled. */
 export const INACTIVE_STATUSES: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
-/** Kinds of filters that find a shipment by one exact value, those first that fewer shipments share a value of. */
+/** Kinds of filters that match one exact value, the most selective first. */
 const TERM_KINDS = {
   reference: true,
   container: true,
@@ -22,18 +22,18 @@ const TERM_KINDS = {
   mode: true,
 } satisfies Record<Exclude<ShipmentFilterKind, 'ids' | 'statuses' | 'flag' | 'time' | 'words'>, true>;
 
-/** Filters of these kinds, in their order. */
+/** Filters of these kinds, in the same order. */
 export const TERM_FILTERS = shipmentFiltersOfKinds(...(Object.keys(TERM_KINDS) as (keyof typeof TERM_KINDS)[]));
 export type TermFilter = (typeof TERM_FILTERS)[number];
-/** Filters whose values are found by their words too. */
+/** Filters whose values are also searchable by word. */
 type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
 
-/** What a shipment is found by exactly: the value of a filter, or a term that only some shipments have. */
+/** Kind of an exact search term: a filter, or a property that only some shipments have. */
 export type TermKind = TermFilter | 'status' | 'active' | 'has_open_exceptions';
 
 const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(shipmentFiltersOfKinds('reference', 'container'));
 
-/** Filters whose value is the field of their name. */
+/** Filters that match the record field of the same name. */
 type FieldFilter = {
   [Name in TermFilter]: Name extends keyof ShipmentRecord
     ? ShipmentRecord[Name] extends string | null
@@ -43,14 +43,14 @@ type FieldFilter = {
 }[TermFilter];
 
 /**
- * The version of the read model from which on rows have the terms of a filter; 1 where it is absent. A filter that is new
- * gets the new version of `shipmentsModel`: until rows are rebuilt after an update, lists refuse it instead of finding nothing.
+ * Version of the read model that added the terms of a filter; 1 if absent. Add a new filter with the new version of
+ * `shipmentsModel`. Until the rows are rebuilt after an update, lists refuse the filter instead of returning nothing.
  */
 export const FILTERS_SINCE: Readonly<Partial<Record<TermFilter, number>>> = { incoterm: 4 };
 
 type Values = readonly (string | null | undefined)[];
 
-/** Values of the other filters. In the order in which their words count where a shipment has too many. */
+/** Values of filters that are not fields, in the order in which their words are kept if a shipment has too many. */
 const VALUE_READERS: { readonly [Name in Exclude<TermFilter, FieldFilter>]: (record: ShipmentRecord) => Values } = {
   shipper: ({ shipper }) => [shipper?.external_id],
   consignee: ({ consignee }) => [consignee?.external_id],
@@ -62,7 +62,7 @@ function isFieldFilter(filter: TermFilter): filter is FieldFilter {
   return !(filter in VALUE_READERS);
 }
 
-/** In the order in which rows hold their terms: fields in the order of the filters, then the others. */
+/** Order of terms in a row: field filters first, then the others. */
 const ROW_TERM_ORDER: readonly TermFilter[] = [
   ...(Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[]).filter(isTermFilter).filter(isFieldFilter),
   ...(Object.keys(VALUE_READERS) as (keyof typeof VALUE_READERS)[]),
@@ -74,39 +74,39 @@ function isTermFilter(filter: ShipmentFilterName): filter is TermFilter {
   return SHIPMENT_FILTERS[filter].kind in TERM_KINDS;
 }
 
-/** The values by which a filter finds a shipment. */
+/** Returns the values of a record that a filter matches. */
 function filterValues(record: ShipmentRecord, filter: TermFilter): Values {
   return isFieldFilter(filter) ? [record[filter]] : VALUE_READERS[filter](record);
 }
 
-/** One entry of a row in the index that finds shipments. */
+/** Returns the index entry of a term. */
 export function term(kind: TermKind, value: string | true): string {
   if (value !== true && REFERENCE_KINDS.has(kind)) return referenceTerm(kind, value, longestWord(wordsOf(value)));
   return `${kind}:${value}`;
 }
 
-/** The beginning of such a term is that of a word. */
+/** Returns the index entry of a word; entries of longer words with this prefix start with it. */
 export function wordTerm(word: string): string {
   return `word:${word}`;
 }
 
 /**
- * One entry for a reference and the longest of its words: whoever looks for the word finds it, since no word goes on with a
- * space. Nearly each is on a page of the index of its own, and that is what an entry costs.
+ * Combines a reference and its longest word in one index entry. A search for the word finds the entry, because no word
+ * contains a space. Fewer entries matter because nearly each one writes its own index page.
  */
 function referenceTerm(kind: TermKind, value: string, word: string): string {
   return `${wordTerm(word)} ${kind}:${value}`;
 }
 
-/** The first of them where there are several. */
+/** Returns the longest word, the first of several. */
 function longestWord(words: readonly string[]): string {
   return words.reduce((one, other) => (other.length > one.length ? other : one), '');
 }
 
-/** Most different words of one shipment that are found; those of its references come first. */
+/** Maximum number of distinct searchable words per shipment. Words of references are kept first. */
 export const MAX_WORDS = 1_000;
 
-/** Fields that the terms are made of and that seldom change. */
+/** Record fields with terms that rarely change. */
 const STABLE_FIELDS: readonly (keyof ShipmentRecord)[] = [
   ...TERM_FILTERS.filter(isFieldFilter),
   'container_numbers',
@@ -118,8 +118,8 @@ const STABLE_FIELDS: readonly (keyof ShipmentRecord)[] = [
 const VOLATILE_FIELDS: readonly (keyof ShipmentRecord)[] = ['status', 'open_exceptions_count'];
 
 /**
- * Everything that a shipment can be found by, each once. Made of the record alone; where little changed of the one
- * before, most is taken from there.
+ * Returns all unique search terms of a shipment. They depend on the record alone; terms of unchanged fields are reused
+ * from the previous row.
  */
 export function termsOf(
   record: ShipmentRecord,
@@ -165,7 +165,9 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
   for (const word of words) if (!found.has(word)) terms.add(wordTerm(word));
 }
 
-/** In the order in which their words count where there are too many; the words of names come after them. */
+/**
+ * Yields reference values in the order in which their words are kept if there are too many. Words of names follow them.
+ */
 function* referenceValues(record: ShipmentRecord): Iterable<readonly [ReferenceFilter, string]> {
   for (const filter of REFERENCE_FILTERS) {
     for (const value of filterValues(record, filter)) if (value != null) yield [filter, value];
@@ -180,25 +182,25 @@ function* partyAndVesselNames(record: ShipmentRecord): Iterable<string | null | 
 
 const WORD_PATTERN = /[\p{L}\p{M}\p{N}]+/gu;
 const NON_ASCII_PATTERN = /[^\0-\x7f]/;
-/** Behind every word that a word can begin: of no letter, and the last of all code points. */
+/** The last code point, which is not a letter, so that it sorts after every word with the prefix. */
 const LAST_CODE_POINT = '\u{10FFFF}';
 
 /**
- * The words of a text, in the form in which they are compared: runs of letters and digits, compatibility forms made one
- * (NFKC), whatever the case. Accents count; text that is written without spaces is one word.
+ * Splits a text into normalized words: runs of letters and digits, in NFKC, case-folded. Accents are kept. Text without
+ * spaces is one word.
  */
 export function wordsOf(text: string): readonly string[] {
   return foldCase(text).match(WORD_PATTERN) ?? [];
 }
 
-/** The least text that comes behind all words which begin with this one. */
+/** Returns the smallest text that sorts after all words with the prefix. */
 export function endOfPrefix(beginning: string): string {
   return beginning + LAST_CODE_POINT;
 }
 
 /**
- * By way of capitals, so that what has several small forms has one: `ß` is `ss`, `ς` is `σ`. The Turkish dotted capital
- * leaves its dot behind.
+ * Folds case through upper case, so that variants become equal: `ß` becomes `ss`, `ς` becomes `σ`. The dot of the
+ * Turkish dotted capital is removed.
  */
 function foldCase(text: string): string {
   if (!NON_ASCII_PATTERN.test(text)) return text.toLowerCase();

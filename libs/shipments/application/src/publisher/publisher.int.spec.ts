@@ -156,7 +156,7 @@ describe('the publisher', () => {
     expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(0);
   });
 
-  it('goes on without read models that stand still for too long, until they are back', async () => {
+  it('continues without read models that do not advance for too long, until they are back', async () => {
     let isStill = true;
     const asked: number[] = [];
     const readModelsReached = (_: Position, timeoutMs: number) => {
