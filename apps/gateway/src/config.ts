@@ -19,29 +19,29 @@ import {
 export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   readonly host: string;
   readonly port: number;
-  /** Where clients reach the API. */
+  /** Public base URL of the API. */
   readonly baseUrl: string;
-  /** Where people reach the web application. */
+  /** Public URL of the web application. */
   readonly appUrl: string;
   readonly mongo: { readonly url: string };
-  /** Where the replicas of each service are. */
+  /** Addresses of the replicas of each service. */
   readonly services: { readonly shipments: string; readonly webhooks: string };
   readonly token: string;
   readonly tls?: GrpcTls;
-  /** Lets operators in on the management port. */
+  /** Token for operators on the management port. */
   readonly administrationToken: string;
   readonly rateLimitPerMinute: number;
-  /** How long published events are answered, in milliseconds; the projections' own. */
+  /** Milliseconds for which published events are returned; the same as in the projections service. */
   readonly eventRetentionMs: number;
   readonly trustedProxies: readonly string[];
   readonly placesFile: string | undefined;
-  /** Timeout of one attempt at an endpoint, in milliseconds; the same as in the webhooks service. */
+  /** Milliseconds of one attempt at an endpoint; the same as in the webhooks service. */
   readonly webhookTimeoutMs: number;
-  /** Undefined: the command line makes them. */
+  /** First admin to create; if undefined, create admins on the command line. */
   readonly firstAdmin: FirstAdminConfig | undefined;
 }
 
-/** @throws ConfigError naming the variable that is wrong */
+/** Reads the settings from the environment. @throws ConfigError naming the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): GatewayConfig {
   const read = new ConfigReader(env);
   const host = read.get('HOST');

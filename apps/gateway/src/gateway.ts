@@ -18,41 +18,43 @@ import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
 
-/** The features of the public API, in the order of its description. */
+/** Features of the public API, in the order of its description. */
 const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const OPERATION_DEADLINE_MS = 10_000;
-/** Longer than a request of a live gateway mostly takes: a claim that is older is taken for one of a gateway that died. */
+/** Milliseconds after which a claim counts as abandoned by a crashed gateway; longer than most requests take. */
 const CLAIM_TAKE_OVER_MS = 15_000;
-/** A write is answered when the read models show it, or after this time. */
+/** Milliseconds that a write waits for the read models to show it before it responds. */
 const ANSWER_WAIT_MS = 500;
 
-/** The public API and the operators' API: requests to commands and queries. Keeps nothing and imports no event store. */
+/**
+ * Starts the gateway, which maps requests of the public API and of operators to commands and queries. It stores no
+ * state of its own and does not use the event store.
+ */
 export async function startGateway(config: GatewayConfig): Promise<void> {
   const service = await Service.start('gateway', config);
   const { logger, metrics, clock, health, shutdown } = service;
   const places = await loadPlaces({ file: config.placesFile });
   const { baseUrl, appUrl, rateLimitPerMinute, trustedProxies } = config;
 
-  // Engines
   const { connection, documentStore, leases } = openMongo(service, config.mongo);
   const objects = new GridfsObjectStore(connection);
   const quota = new MongoQuota(documentStore, clock);
   shutdown.add('quota', () => quota.close());
 
-  // Features in other services
+  // Features that run in other services.
   const channel = new GrpcServiceChannel({ ...config, origin: currentRequest, logger, metrics });
   shutdown.add('command channel', () => channel.close());
   const { shipments, events } = channel.client<ShipmentOperations>(SHIPMENTS, OPERATION_DEADLINE_MS);
   const webhooks = channel.client<WebhookOperations>(WEBHOOKS, config.webhookTimeoutMs + OPERATION_DEADLINE_MS);
   service.watch('shipments', () => events.head());
 
-  // It opens no secret, but would seal with the same key.
+  // The gateway decrypts no secret, but encrypts with the same key.
   await openSealingKey(config, (key, lost) =>
     service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost)),
   );
 
-  // Features here
+  // Features that run in the gateway.
   const claims = {
     secret: deriveKey(config.secretsKey, 'idempotency'),
     responseCipher: (key: Uint8Array) => new SecretBox(key),
@@ -97,7 +99,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   shutdown.add('deleted documents', () => deletedDocuments.job.stop());
   const publishedEvents = new PublishedEvents(readModels, remoteEventMaker(events));
 
-  // Edges
+  // HTTP servers.
   const administration = await createAdministrationApi({
     identity,
     appUrl,
@@ -148,7 +150,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   service.markReady({ url: baseUrl, docs: `${baseUrl}/docs` });
 }
 
-/** Makes the first admin of the settings, or says how one is made. @throws ConfigError, Unavailable */
+/** Creates the first admin from the settings, or logs how to create one. @throws ConfigError, Unavailable */
 async function seeToFirstAdmin(
   { firstAdmin }: Pick<Identity, 'firstAdmin'>,
   { firstAdmin: given }: Pick<GatewayConfig, 'firstAdmin'>,
@@ -157,6 +159,6 @@ async function seeToFirstAdmin(
   if (given) await createFirstAdmin(given, (admin) => firstAdmin.ensure(admin));
   else if (await firstAdmin.isMissing()) {
     const make_one_with = 'users create --role admin --email';
-    logger.info({ make_one_with }, 'the workspace default has no admin: the command line makes one');
+    logger.info({ make_one_with }, 'the default workspace has no admin; create one with the command in make_one_with');
   }
 }

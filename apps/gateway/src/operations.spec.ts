@@ -17,11 +17,11 @@ beforeAll(() => {
   };
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, fileURLToPath(root));
   const files = INTERFACES.map(([, file]) => pathOf(file));
-  // What the interfaces have themselves is asked for, not what the language or Node have.
+  // Checks only members of the interfaces themselves, not those inherited from the language or Node.
   program = ts.createProgram(files, { ...options, lib: ['lib.es5.d.ts'], types: [] });
 });
 
-/** The members of each part of an interface, as the compiler sees them. */
+/** Lists the members of each part of an interface, as the compiler sees them. */
 function declared(type: string, file: string): Readonly<Record<string, readonly string[]>> {
   const checker = program.getTypeChecker();
   const source = checker.getSymbolAtLocation(program.getSourceFile(pathOf(file))!)!;

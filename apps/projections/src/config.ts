@@ -11,11 +11,11 @@ import {
 export interface ProjectionsConfig extends ServiceSettings {
   readonly eventStoreDb: EventStoreDbOptions;
   readonly mongo: { readonly url: string };
-  /** How long published events are kept, in milliseconds. */
+  /** Milliseconds for which published events are kept. */
   readonly eventRetentionMs: number;
 }
 
-/** @throws ConfigError naming the variable that is wrong */
+/** Reads the settings from the environment. @throws ConfigError naming the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): ProjectionsConfig {
   const read = new ConfigReader(env);
   return {

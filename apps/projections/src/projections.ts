@@ -2,7 +2,10 @@ import { ReadModels } from '@tracking/read-models';
 import { Service, openEventStoreDb, openMongo } from '@tracking/service';
 import type { ProjectionsConfig } from './config.ts';
 
-/** Projects events of EventStoreDB into the read models in MongoDB; the replica that holds the leases does it. */
+/**
+ * Starts the projections service: the replicas that hold the leases project events of EventStoreDB into the read models
+ * in MongoDB.
+ */
 export async function startProjections(config: ProjectionsConfig): Promise<void> {
   const service = await Service.start('projections', config);
   const { logger, metrics, clock, shutdown } = service;

@@ -17,7 +17,7 @@ interface PlanStage {
   readonly inputStages?: readonly PlanStage[];
 }
 
-/** What is asked of MongoDB over a connection from now on, and how it goes about that. One question of each kind. */
+/** Records the queries of a MongoDB connection, one of each kind, and explains their plans. */
 export class AskedOfMongo {
   private readonly kinds = new Map<string, Question>();
   private readonly run: MongoConnection['run'];
@@ -31,7 +31,7 @@ export class AskedOfMongo {
     return this.kinds.size;
   }
 
-  /** Questions that go by another way than the one index that each of them names: by ids where it names none. */
+  /** Returns queries that do not use exactly the index they name, or the id index if they name none. */
   async astray(): Promise<readonly string[]> {
     const astray: string[] = [];
     for (const [kind, { collection, filter, options }] of this.kinds) {
@@ -72,7 +72,7 @@ export class AskedOfMongo {
   }
 }
 
-/** The same, but for some of its methods. */
+/** Returns a proxy of an object with some of its methods replaced. */
 function instead<T extends object>(of: T, methods: Readonly<Record<string, unknown>>): T {
   return new Proxy(of, {
     get: (target, name) => {
@@ -83,14 +83,14 @@ function instead<T extends object>(of: T, methods: Readonly<Record<string, unkno
   });
 }
 
-/** A filter without its values: of a list its first stands for all. */
+/** Describes a filter without its values. The first element of a list stands for all. */
 function kindOf(filter: unknown): unknown {
   if (Array.isArray(filter)) return filter.slice(0, 1).map(kindOf);
   if (filter === null || typeof filter !== 'object') return typeof filter;
   return Object.fromEntries(Object.entries(filter).map(([name, condition]) => [name, kindOf(condition)]));
 }
 
-/** All stages of a plan. */
+/** All stages of a query plan. */
 function stagesOf(stage: PlanStage): readonly PlanStage[] {
   return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(stagesOf)];
 }

@@ -16,7 +16,7 @@ whereMongo('lists of milestones in MongoDB', () => {
 
     milestoneListsSuite(() => new MongoDocumentStore(connection));
 
-    // After those above: what they asked.
+    // Runs after the suite above, on the queries that it ran.
     it('go by the index that they name', async () => {
       expect(asked.count).toBeGreaterThan(10);
       expect(await asked.astray()).toEqual([]);

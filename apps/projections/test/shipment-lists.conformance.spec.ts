@@ -16,7 +16,7 @@ whereMongo('lists of shipments in MongoDB', () => {
 
     shipmentListsSuite(() => new MongoDocumentStore(connection));
 
-    // After those above: what they asked.
+    // Runs after the suite above, on the queries that it ran.
     it('go by the indexes that they name', async () => {
       expect(asked.count).toBeGreaterThan(50);
       expect(await asked.astray()).toEqual([]);

@@ -14,7 +14,7 @@ import {
 
 /** Settings of the shipments service; docs/reference/settings.md lists them. */
 export interface ShipmentsConfig extends ServiceSettings {
-  /** `host:port` where commands are taken. */
+  /** Address on which the service accepts commands, `host:port`. */
   readonly address: string;
   readonly token: string;
   readonly tls?: GrpcServerTls;
@@ -25,7 +25,7 @@ export interface ShipmentsConfig extends ServiceSettings {
   readonly placesFile: string | undefined;
 }
 
-/** @throws ConfigError naming the variable that is wrong */
+/** Reads the settings from the environment. @throws ConfigError naming the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): ShipmentsConfig {
   const read = new ConfigReader(env);
   return {

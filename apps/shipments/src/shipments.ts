@@ -15,21 +15,22 @@ import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/servi
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
-/** All replicas are of the new release this long after the first one starts. */
+/** Milliseconds after the first replica's update within which all replicas run the new release. */
 const UPGRADE_MS = 600_000;
 
-/** Commands to EventStoreDB; what was appended to Kafka, and what is due checked, by whichever replica holds the lease. */
+/**
+ * Starts the shipments service. Every replica applies commands to EventStoreDB. The replica that holds the lease
+ * publishes appended events to Kafka and checks due shipments.
+ */
 export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const service = await Service.start('shipments', config);
   const { logger, metrics, clock, shutdown } = service;
   const places = await loadPlaces({ file: config.placesFile });
 
-  // Engines
   const eventStore = openEventStoreDb(service, config.eventStoreDb);
   const { documentStore, leases } = openMongo(service, config.mongo);
   const broker = openKafka(service, config.kafka);
 
-  // Features
   const settings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
   const readModels = await ReadModels.start({
     eventStore,
@@ -76,7 +77,6 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   });
   shutdown.add('publisher', () => publisher.stop());
 
-  // Edge
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS, logger, metrics });
   server.serve<ShipmentOperations>({
     shipments,

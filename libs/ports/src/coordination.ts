@@ -1,49 +1,49 @@
 /**
- * The right to do something alone, until it is lost. `epoch` is greater than that of every earlier holder of the same
- * name: writes that must not be done by a former holder carry it and are refused when a newer one was seen.
+ * An exclusive right of this process, until it is lost. `epoch` is greater than that of every earlier holder of the
+ * same name. Writes that a former holder must not make carry the epoch and are refused if a newer one was seen.
  */
 export interface Lease {
   readonly name: string;
   readonly epoch: number;
-  /** Aborts when the lease can no longer be relied on, also by its release: stop at once. */
+  /** Aborts when the lease is lost or released: stop immediately. */
   readonly lost: AbortSignal;
   /**
-   * Whether it can be relied on at this very moment; where not, `lost` has aborted. For what must never be done beside the
-   * next holder: a process that stood still for long may come to other work before the timer that tells of the loss.
+   * True if the lease is valid right now; if false, `lost` has aborted. Check it before work that must never run beside
+   * the next holder, because after a pause of the process such work may run before the timer that reports the loss.
    */
   isHeld(): boolean;
-  /** Hands it over now rather than after the time to live. Idempotent. */
+  /** Releases the lease without waiting for its time to live. Idempotent. */
   release(): Promise<void>;
 }
 
 export interface Leases {
   /**
-   * Waits until the named lease is this process's. Renews itself until released or lost.
-   * At most one holder at a time that has not been told that it lost it; never compares two machines' clocks.
-   * @throws the signal's reason when it aborts first
+   * Waits until this process holds the named lease. The lease renews itself until it is released or lost. At most one
+   * holder exists that has not been notified of a loss. Clocks of different machines are never compared.
+   * @throws the signal's reason if it aborts first
    */
   acquire(name: string, signal: AbortSignal): Promise<Lease>;
-  /** Releases all that this process holds. */
+  /** Releases all leases of this process. */
   close(): Promise<void>;
 }
 
 export interface QuotaDecision {
   readonly admitted: boolean;
   readonly limit: number;
-  /** How many more would be admitted now. */
+  /** Number of further requests that would be admitted now. */
   readonly remaining: number;
-  /** Epoch seconds at which the whole limit is free again if nothing more is taken. */
+  /** Epoch seconds at which the full limit is available again if no further request is admitted. */
   readonly resetAt: number;
-  /** Whole seconds after which one more will be admitted; 0 when admitted. */
+  /** Whole seconds until the next request would be admitted; 0 if this one was admitted. */
   readonly retryAfter: number;
 }
 
 /**
- * Requests per sliding minute, counted in 60 buckets of a second, exact over all processes that share the store: never
- * more than the limit, and at most 1 % less per process. When the store cannot be reached each process counts alone.
+ * Request quotas per sliding minute, counted in 60 buckets of one second over all processes that share the store. Never
+ * admits more than the limit, and at most 1 % less per process. If the store is unreachable, each process counts alone.
  */
 export interface Quota {
-  /** Takes one of `limit` per minute under `key`. A refused request takes nothing. */
+  /** Requests one of `limit` requests per minute under `key`. A refused request does not count. */
   take(key: string, limit: number): Promise<QuotaDecision>;
   close(): Promise<void>;
 }

@@ -8,36 +8,40 @@ export interface Document {
 
 export interface IndexSpec {
   readonly name: string;
-  /** Top-level fields. A field that holds an array is indexed by each of its elements; at most one such in an index. */
+  /** Indexed top-level fields. An array field is indexed by each of its elements; an index can have one array field. */
   readonly fields: readonly string[];
-  /** Set on the one array field of the index, if any. */
+  /** The array field of the index, if it has one. */
   readonly arrayField?: string;
-  /** No two documents with equal keys; documents that lack one of the fields (absent, not null) are not in the index. */
+  /**
+   * True if no two documents may have equal keys. Documents without one of the fields (absent, not null) are not
+   * indexed.
+   */
   readonly unique?: boolean;
   /**
-   * One of its fields: documents that lack it are not in the index, and cost next to nothing there. Only a filter that
-   * compares this field with a value or bounds, or asks that it exists, is answered by it. Not of an array, nor unique.
+   * One of the index fields: documents without it are not indexed and cost almost nothing. The index is used only by
+   * filters that compare this field with a value or bounds, or require that it exists. Not allowed for array fields and
+   * unique indexes.
    */
   readonly only?: string;
 }
 
 /**
- * How a resolved write survives a crash or a power cut:
- * - `durable`: the write. For what somebody was told is done.
- * - `ordered`: the write, if anything is left that was written after it, through whatever port. For what is made again
- *   unless something written later says that it was made, as the record of a message is until its offset is committed.
- * - `derived`: the write, if anything is left that was written after it to this store. For what can be made again from
- *   the events: read models and their checkpoints.
+ * Guarantee that a resolved write survives a crash or a power failure:
+ * - `durable`: The write survives. Use it for data that was acknowledged.
+ * - `ordered`: The write survives if any later write through any port does. Use it for data that is rebuilt unless
+ * a later write says that it was done, such as the record of a message until its offset is committed.
+ * - `derived`: The write survives if any later write to this store does. Use it for data that can be rebuilt from
+ * events: read models and their checkpoints.
  */
 export type Durability = 'durable' | 'ordered' | 'derived';
 
 export interface CollectionSpec {
-  /** `[a-z0-9_.-]+` */
+  /** Name of the collection, `[a-z0-9_.-]+`. */
   readonly name: string;
   readonly indexes: readonly IndexSpec[];
   /**
-   * Of the writes through this {@link Collection}; `durable` by default. The same documents may be opened in several
-   * ways, each for the writes that need it.
+   * Durability of writes through this {@link Collection}; `durable` by default. The same documents can be opened
+   * several times, each with the durability that its writes need.
    */
   readonly durability?: Durability;
 }
@@ -50,11 +54,11 @@ export interface Bounds {
 }
 
 /**
- * A value (equal; for an array field: contains), or bounds. Conditions of one filter are and-ed. Top-level fields only.
- * Values of different types are never equal, nor within each other's bounds; text is ordered by code points. `null` is a
- * value: it is not equal to an absent field. `ne` also matches where the field is absent; for an array field: contains
- * none such. `all`: for each of them an element that equals it or lies within the bounds. An index of the field leads to
- * the documents by the first of them, so that comes first of which there are the fewest.
+ * Condition on a top-level field: a value (equal, or contained in an array field) or bounds. All conditions of a filter
+ * must match. Values of different types are never equal and never within each other's bounds. Text is ordered by code
+ * points. `null` is a value and not equal to an absent field. `ne` also matches an absent field, and an array field
+ * without the value. `all` requires, for each condition, an element that equals it or lies within the bounds; an index
+ * is searched by the first one, so put the most selective first.
  */
 export type FilterCondition =
   | Scalar
@@ -66,8 +70,8 @@ export type FilterCondition =
 export type Filter = Readonly<Record<string, FilterCondition>>;
 
 /**
- * Whether no value can meet one of its conditions, as one that asks for a time which ends before it begins. An engine
- * may look through an index to find so: an adapter answers none without a question.
+ * Returns true if no value can meet one of the conditions, such as a time range that ends before it begins. Adapters
+ * then return nothing without a query, because an engine might scan an index to find that out.
  */
 export function matchesNothing(filter: Filter): boolean {
   return Object.values(filter).some((condition) => {
@@ -84,7 +88,7 @@ function isEmptyRange({ gt, gte, lt, lte }: Bounds): boolean {
   });
 }
 
-/** Text by code points. */
+/** Compares text by code points. */
 function isGreater(one: Scalar, other: Scalar): boolean {
   if (typeof one === 'string' && typeof other === 'string')
     return Buffer.compare(Buffer.from(one), Buffer.from(other)) > 0;
@@ -92,134 +96,140 @@ function isGreater(one: Scalar, other: Scalar): boolean {
 }
 
 /**
- * Cheap where one index begins with the fields that the filter compares with one value, and goes on with the sort's:
- * engines without statistics choose among several by rules of thumb, so ask for a sort only where order matters.
+ * Sort order of the result. Cheap if an index begins with the fields that the filter compares with one value and
+ * continues with the sort fields. Engines without statistics choose indexes by rules of thumb, so request a sort only
+ * if the order matters.
  */
 export interface Query {
   readonly filter: Filter;
-  /** Fields that are present and not null in every document (stored sort keys), all in one direction. */
+  /** Sort fields, all in one direction. They must be present and not null in every document. */
   readonly sort?: { readonly fields: readonly string[]; readonly descending?: boolean };
-  /** Only documents after these values of the sort fields, in the sort's direction. */
+  /** Values of the sort fields after which the result starts, in the sort's direction. */
   readonly after?: readonly Scalar[];
   readonly limit: number;
-  /** Name of the index to go by; the engine chooses without it. */
+  /** Name of the index to use; by default the engine chooses. */
   readonly index?: string;
 }
 
 /**
- * A look at a stretch of an index. The filter compares the fields that the index begins with, up to the first field of the
- * sort, with one value each (of an array field: one element, or the first of `all`); the sort's fields follow them in the
- * index. Bounds of the first sort field are those of the range; all else in the filter is looked at entry by entry, and
- * costs least where it is of the index's own fields or elements.
+ * A scan of a range of an index. The filter compares the leading index fields before the first sort field with one
+ * value each (of an array field, one element or the first of `all`); the sort fields follow them in the index. Bounds
+ * of the first sort field are the bounds of the range. All other conditions are checked entry by entry, which costs
+ * least for fields of the index.
  */
 export interface Scan extends Query {
   readonly index: string;
   readonly sort: NonNullable<Query['sort']>;
-  /** Most entries that are looked at. */
+  /** Maximum number of visited entries. */
   readonly visit: number;
-  /** Most bytes of JSON of all documents together. The first document is returned whatever its size. */
+  /** Maximum total size of the documents, in bytes of JSON. The first document is returned whatever its size. */
   readonly maxBytes?: number;
 }
 
-/** The first documents of a query. */
+/** First documents of a query, limited by their size. */
 export interface BoundedResult<T extends Document> {
-  /** In the sort's order. */
+  /** Documents in sort order. */
   readonly documents: readonly T[];
-  /** Whether it ended before the limit because the next document would have been too much. */
+  /** True if the result ended before the limit because the next document exceeded the size. */
   readonly isCut: boolean;
 }
 
 export interface ScanResult<T extends Document> {
-  /** In the sort's order. */
+  /** Documents in sort order. */
   readonly documents: readonly T[];
-  /** The `after` of the next scan; undefined at the end of the index range. */
+  /** Sort values for the `after` of the next scan; undefined at the end of the index range. */
   readonly next: readonly Scalar[] | undefined;
-  /** Whether it ended because the next document would have been more than `maxBytes`. */
+  /** True if the scan ended because the next document exceeded `maxBytes`. */
   readonly isCut?: boolean;
 }
 
 export interface CountOptions {
-  /** Where to stop counting. */
+  /** Count at which counting stops. */
   readonly atMost?: number;
-  /** As in {@link Query}. */
+  /** Name of the index to use, as in {@link Query}. */
   readonly index?: string;
 }
 
 export type CollectionWrite<T extends Document> =
-  /** Nothing happens where the id exists. */
+  /** Inserts the document, or does nothing if its id exists. */
   | { readonly kind: 'insert'; readonly document: T }
   | { readonly kind: 'upsert'; readonly document: T; readonly guard?: Filter }
   | { readonly kind: 'delete'; readonly id: string; readonly guard?: Filter };
 
-/** A unique index refused the write. Certain that nothing of that document was written. */
+/** A unique index refused the write. No part of that document was written. */
 export class DuplicateKey extends Error {
   override readonly name = 'DuplicateKey';
   constructor(
     readonly collection: string,
     readonly index: string,
   ) {
-    super(`${collection}: another document has this ${index}`);
+    super(`${collection}: another document already has this ${index}`);
   }
 }
 
 /**
- * Documents of one kind. Atomicity is one document; nothing spans two. Reads see every write that resolved before.
- * A guard is a filter on the stored document: where it does not match, nothing is written.
- * Every method throws `Unavailable` when the engine does not answer; the writes below may then have happened.
+ * Documents of one kind. Writes are atomic per document only. Reads see every write that resolved before. A guard is a
+ * filter on the stored document: if it does not match, nothing is written. Every method throws `Unavailable` if the
+ * engine does not respond; a write may then have taken effect.
  */
 export interface Collection<T extends Document> {
   get(id: string): Promise<T | undefined>;
-  /** Returns the documents that exist, in no particular order. */
+  /** Returns the existing documents of these ids, in no particular order. */
   getMany(ids: readonly string[]): Promise<readonly T[]>;
   find(query: Query): Promise<readonly T[]>;
   /**
-   * The same, but ends before the document with which the JSON of all is larger than `maxBytes`. The first document is
-   * returned whatever its size. Documents of an engine in another form count with about that many bytes.
+   * Runs a query, but stops before the document with which the total JSON size exceeds `maxBytes`. The first document
+   * is returned whatever its size. Engines that store other formats count about the same size.
    */
   findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>>;
   count(filter: Filter, options?: CountOptions): Promise<number>;
   /**
-   * At most `visit` entries of the index after `after`, in the sort's order: of them those documents that match the filter,
-   * at most `limit`. Whatever is stored, it looks at no more; so there may be fewer documents than `limit`, even none,
-   * while there is a `next`.
+   * Scans at most `visit` entries of the index after `after`, in sort order, and returns at most `limit` matching
+   * documents. It never visits more entries, so it can return fewer documents than `limit`, even none, together with a
+   * `next`.
    */
   scan(query: Scan): Promise<ScanResult<T>>;
 
   /**
-   * Stores the document unless its id exists; answers whether it did. The id is looked at before any unique index, so
-   * that the same document sent again is no duplicate.
+   * Stores the document unless its id exists. The id is checked before unique indexes, so that repeating an insert is
+   * not a duplicate.
+   * @returns true if it was stored
    * @throws DuplicateKey
    */
   insert(document: T): Promise<boolean>;
-  /** Replaces the stored document of the same id if it exists and matches the guard; answers whether it did. @throws DuplicateKey */
+  /**
+   * Replaces the stored document of the same id if it exists and matches the guard. @returns true if it was replaced
+   * @throws DuplicateKey
+   */
   replace(document: T, guard?: Filter): Promise<boolean>;
-  /** Inserts, or replaces where the guard matches; answers whether it wrote. @throws DuplicateKey */
+  /** Inserts the document, or replaces it if the guard matches. @returns true if it was written @throws DuplicateKey */
   upsert(document: T, guard?: Filter): Promise<boolean>;
-  /** Answers whether it deleted. */
+  /** Deletes the document. @returns true if it existed and matched the guard */
   delete(id: string, guard?: Filter): Promise<boolean>;
   /**
-   * Many writes, in order per id, not atomic together. Guards that do not match are silent: use the single forms to know.
-   * @throws DuplicateKey after the others were written
+   * Applies many writes, in order per id, without atomicity across documents. Guards that do not match are not
+   * reported: use the single methods for that.
+   * @throws DuplicateKey after the other writes were applied
    */
   writeMany(writes: readonly CollectionWrite<T>[]): Promise<void>;
   /**
-   * Sets fields on the first document that matches, in the query's order, and answers it as it is after; of any number
-   * of concurrent claims that would each end the match, exactly one gets a document.
+   * Sets fields on the first matching document in query order, and returns the new document. If several concurrent
+   * claims would each end the match, exactly one of them gets a document.
    */
   claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined>;
 }
 
 export interface DocumentStore {
-  /** The collection, made with its indexes if it is not there; cheap when it is, also with another durability. */
+  /** Opens the collection, and creates missing indexes. Cheap if it exists, also with another durability. */
   collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>>;
-  /** Names of the collections that begin with `prefix`. */
+  /** Returns the names of collections that start with `prefix`. */
   collectionNames(prefix: string): Promise<readonly string[]>;
   /**
-   * Drops the collection with everything in it; does nothing if there is none. Open collections of that name are void. A large
-   * one may take minutes, in pieces between which other writes are done.
-   * @param ending ends it early: a later call drops what is left
+   * Drops the collection with its documents; does nothing if it does not exist. Open collections of that name become
+   * invalid. A large collection can take minutes; other writes run in between.
+   * @param ending aborts the drop; a later call drops the rest
    */
   dropCollection(name: string, ending?: AbortSignal): Promise<void>;
-  /** Lets writes under way finish, then releases the engine. */
+  /** Waits for running writes, then releases the engine. */
   close(): Promise<void>;
 }

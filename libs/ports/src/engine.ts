@@ -1,15 +1,15 @@
 import { parseTraceparent } from '@tracking/contracts';
 
 /**
- * The engine behind a port did not answer. Whether the operation took effect is unknown unless the port says
- * otherwise; every operation of every port may be repeated.
+ * The engine behind a port did not respond. The operation may have taken effect unless the port says otherwise. Every
+ * operation of every port can be repeated.
  */
 export class Unavailable extends Error {
   override readonly name: string = 'Unavailable';
   constructor(
-    /** Which engine or service, as operators know it: `event store`, `document store`, `shipments`. */
+    /** Name of the engine or service for operators: `event store`, `document store`, `shipments`. */
     readonly engine: string,
-    /** The message without the engine. */
+    /** The error message without the engine's name. */
     readonly reason: string,
     options?: ErrorOptions,
   ) {
@@ -17,43 +17,46 @@ export class Unavailable extends Error {
   }
 }
 
-/** The engine takes no writes at present. Certain that nothing was done; trying again at once is in vain. */
+/** The engine refuses writes at present. The operation had no effect, and repeating it immediately will fail. */
 export class WritesRefused extends Unavailable {
   override readonly name = 'WritesRefused';
 }
 
-/** A bounded queue is full. Certain that nothing was done. */
+/** A bounded queue is full. The operation had no effect. */
 export class Busy extends Unavailable {
   override readonly name = 'Busy';
 }
 
-/** Returns true if the operation that threw the error certainly did nothing. Earlier steps or attempts may have. */
+/**
+ * Returns true if the operation that threw the error certainly had no effect. Earlier steps or attempts may have had
+ * one.
+ */
 export function isKnownUndone(error: unknown): error is Busy | WritesRefused {
   return error instanceof Busy || error instanceof WritesRefused;
 }
 
 /**
- * The error for a caller whose earlier step or attempt may have taken effect: an error that {@link isKnownUndone} becomes a
- * plain `Unavailable`. Any other error is returned as it is.
+ * Converts an error for callers whose earlier steps or attempts may have taken effect: errors of {@link isKnownUndone}
+ * become a plain `Unavailable`. Other errors are returned unchanged.
  */
 export function withUnknownOutcome(error: unknown): unknown {
   if (!isKnownUndone(error)) return error;
   return new Unavailable(error.engine, error.reason, { cause: error });
 }
 
-/** The request at the edge that something is done for. */
+/** Identity of the client request that caused an operation. */
 export interface RequestOrigin {
   readonly request_id: string;
-  /** W3C Trace Context. */
+  /** Header of W3C Trace Context. */
   readonly traceparent: string;
 }
 
-/** By these an operator finds every line about one request, in whatever service it stands. */
+/** Returns log fields that identify the request, so that operators find its log lines in every service. */
 export function originFields(origin: { readonly request_id?: unknown; readonly traceparent?: unknown } | undefined) {
   return { request_id: origin?.request_id, trace_id: parseTraceparent(origin?.traceparent)?.id };
 }
 
-/** Structured log lines. Never hand it secrets, keys, tokens or bodies. */
+/** Structured logger. Never log secrets, keys, tokens or bodies. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -69,28 +72,29 @@ export interface Gauge {
   set(value: number, labels?: Labels): void;
 }
 export interface Histogram {
-  /** @param value in the unit that the metric's name ends with */
+  /** Records a value. @param value in the unit at the end of the metric's name */
   observe(value: number, labels?: Labels): void;
 }
-/** Metrics of this process, as Prometheus shows them. Asking for the same name again answers the same metric. */
+/** Prometheus metrics of this process. Requesting the same name again returns the same metric. */
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
-  /** @param read where given, asked at each scrape instead of set */
+  /** Creates a gauge. @param read returns the value at each scrape, instead of `set` */
   gauge(name: string, help: string, labels?: readonly string[], read?: () => number): Gauge;
   histogram(name: string, help: string, labels?: readonly string[], buckets?: readonly number[]): Histogram;
 }
 
-/** Counts a try that failed of something that is tried until it succeeds. @param what is tried: one of a few texts */
+/** Counts a failed attempt that is retried. @param what name of the operation, one of a few fixed texts */
 export type CountRetry = (what: string) => void;
 
 /**
- * For every loop that goes on until it has succeeded: what never does shows in one metric, whoever tries it.
+ * Creates the counter for all loops that retry until they succeed, so that an operation that never succeeds shows in
+ * one metric.
  */
 export function retryCounter(metrics: Metrics): CountRetry {
-  const help = 'Tries that failed of what is tried until it succeeds, by what that is.';
+  const help = 'Failed attempts of operations that are retried until they succeed, by operation.';
   const counter = metrics.counter('retries_total', help, ['what']);
   return (what) => counter.add(1, { what });
 }
 
-/** Wall-clock time now. */
+/** Returns the current wall-clock time. */
 export type Clock = () => Date;

@@ -1,40 +1,45 @@
 import type { JsonObject } from '@tracking/contracts';
 
 /**
- * A place in the store's one total order. Opaque, but fixed in width: compared as strings (`<`), positions of one store
- * sort as their events do. Not comparable between stores.
+ * A position in the total order of a store. Opaque text of fixed width: positions of one store compare as strings (`<`)
+ * in the order of their events. Not comparable between stores.
  */
 export type Position = string;
 
-/** Handed over with the append: not to be changed afterwards, for live readers may get the very object. */
+/** Event data. Do not change it after the append, because live readers may receive the same object. */
 export interface NewEvent {
-  /** UUID. The same id with the same expected revision is the same event, however often it is sent. */
+  /** UUID. Repeated appends with the same id and the same expected revision store one event. */
   readonly id: string;
-  /** Wire name with version, as `milestone.recorded.v1`. */
+  /** Wire name with version, such as `milestone.recorded.v1`. */
   readonly type: string;
   readonly data: JsonObject;
   readonly metadata: JsonObject;
 }
 
-/** An event as stored. Never mutate one: adapters may hand the same object to several readers. */
+/** A stored event. Never mutate it, because adapters may return the same object to several readers. */
 export interface StoredEvent extends NewEvent {
   readonly stream: string;
-  /** 0 for a stream's first event, without holes. */
+  /** Revision within the stream: 0 for the first event, without gaps. */
   readonly revision: number;
   readonly position: Position;
 }
 
-/** The stream's last revision as the writer knows it, or that it does not exist. There is no "any". */
+/**
+ * The stream's last revision expected by the writer, or that the stream does not exist. Every append must state one.
+ */
 export type ExpectedRevision = number | 'no_stream';
 
 export interface AppendResult {
   /** Revision of the last event appended. */
   readonly revision: number;
-  /** At or after the last event appended; never after one that was appended later and acknowledged earlier. */
+  /**
+   * Position at or after the last appended event. It never exceeds that of an event appended later and acknowledged
+   * earlier.
+   */
   readonly position: Position;
 }
 
-/** The stream is not at the expected revision. Certain that nothing was written. */
+/** The stream is not at the expected revision. Nothing was written. */
 export class VersionConflict extends Error {
   override readonly name = 'VersionConflict';
   constructor(
@@ -46,59 +51,57 @@ export class VersionConflict extends Error {
   }
 }
 
-/** The text is no position of this store. */
+/** The text is not a position of this store. */
 export class InvalidPosition extends Error {
   override readonly name = 'InvalidPosition';
   constructor(readonly position: string) {
-    super(`not a position of this store: ${position}`);
+    super(`${position} is not a position of this event store`);
   }
 }
 
-/** Most bytes of data and metadata in one append, as JSON in UTF-8. EventStoreDB takes 1 MiB by default. */
+/** Maximum bytes of data and metadata in one append, as JSON in UTF-8. EventStoreDB allows 1 MiB by default. */
 export const MAX_APPEND_BYTES = 1_010_000;
 
-/** How much of {@link MAX_APPEND_BYTES} an event takes. */
+/** Returns the bytes of {@link MAX_APPEND_BYTES} that an event uses. */
 export function eventSizeBytes({ data, metadata }: Pick<NewEvent, 'data' | 'metadata'>): number {
   return Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
 }
 
-/** An append of more than {@link MAX_APPEND_BYTES}. Certain that nothing was written. */
+/** An append larger than {@link MAX_APPEND_BYTES}. Nothing was written. */
 export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge';
   constructor() {
-    super(`an append holds at most ${MAX_APPEND_BYTES} bytes`);
+    super(`the append exceeds the maximum of ${MAX_APPEND_BYTES} bytes; split it`);
   }
 }
 
 export interface CatchUpOptions {
-  /** Exclusive: the checkpoint a consumer stored; from the beginning without one. */
+  /** Exclusive start position, such as a stored checkpoint; by default the beginning of the log. */
   readonly after?: Position | undefined;
-  /** Only streams whose name begins with one of these. */
+  /** Name prefixes of the streams to read. */
   readonly streamPrefixes: readonly string[];
-  /** Most events in one batch; 500 by default. */
+  /** Maximum number of events in one batch; 500 by default. */
   readonly maxBatch?: number;
-  /** Ends the iteration, without an error. */
+  /** Ends the iteration without an error. */
   readonly signal: AbortSignal;
 }
 
 export interface EventBatch {
-  /** In the store's order; may be empty, when only other streams moved. */
+  /** Events in store order; can be empty if only other streams changed. */
   readonly events: readonly StoredEvent[];
-  /** Everything that matches up to here was handed out: a checkpoint to resume after. */
+  /** Position up to which all matching events were returned. Resume after it. */
   readonly position: Position;
-  /** Whether nothing later had been appended when this batch was read. */
+  /** True if no later event was stored when this batch was read. */
   readonly caughtUp: boolean;
 }
 
 /**
  * Streams of events in one total order.
- *
- * Ordering: events of one append are contiguous in their stream and in the total order. Positions grow with every
- * acknowledged append; a reader that saw a position never later sees a smaller one appear.
- * Idempotency: an append repeated with the same event ids at the same expected revision answers as the first did, also
- * after a crash and whatever was appended since.
- * Atomicity and durability: an append is stored whole or not at all, and is on disk when it resolves.
- * Unknown outcomes: `Unavailable` from `append` may mean stored; repeat it with the same ids at the same revision.
+ * ¶ Ordering: Events of one append are contiguous in their stream and in the total order. Positions grow with every
+ * acknowledged append; after a reader has seen a position, no smaller one appears. Idempotency: Repeating an append
+ * with the same event ids and expected revision returns the first result, also after a crash and after later appends.
+ * Atomicity and durability: An append is stored completely or not at all, and is on disk when it resolves. Unknown
+ * outcomes: If `append` throws `Unavailable`, the events may be stored; repeat it with the same ids and revision.
  */
 export interface EventStore {
   /**
@@ -108,29 +111,30 @@ export interface EventStore {
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
 
   /**
-   * The stream's events from revision `from` (0 by default) up to and including `to` (its end by default), in order;
-   * empty if there is no such stream. Sees every append acknowledged before the call.
+   * Reads the stream's events from revision `from` (default 0) to `to` (inclusive, default the end), in order; none if
+   * the stream does not exist. Includes every append acknowledged before the call.
    * @throws InvalidPosition, Unavailable
    */
   read(stream: string, range?: { readonly from?: number; readonly to?: number }): Promise<readonly StoredEvent[]>;
 
   /**
-   * The revision of the stream's last event; undefined if there is no such stream. Sees every append acknowledged before
-   * the call, and costs the same however long the stream is.
+   * Returns the revision of the stream's last event; undefined if the stream does not exist. Includes every append
+   * acknowledged before the call. The cost does not depend on the stream's length.
    * @throws Unavailable
    */
   lastRevision(stream: string): Promise<number | undefined>;
 
   /**
-   * All events of the matching streams in total order, first those stored, then those to come, each once per iteration,
-   * until `signal` aborts. The first batch comes at once, empty where there is nothing to hand out. A slow consumer delays only itself: at most a bounded buffer is held for it. Survives the
-   * loss of the engine: it goes on from where it was, for as long as the process lives.
+   * Iterates over all events of the matching streams in total order, stored ones first, then new ones, each once, until
+   * `signal` aborts. The first batch is returned immediately and can be empty. A slow consumer delays only itself,
+   * because its buffer is bounded. After a loss of the engine, the iteration continues where it stopped while the
+   * process runs.
    */
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch>;
 
-  /** The position of the last event stored; undefined in an empty store. */
+  /** Returns the position of the last stored event; undefined for an empty store. */
   head(): Promise<Position | undefined>;
 
-  /** Ends every catch-up, lets appends under way finish, then releases the engine. */
+  /** Ends every catch-up, waits for running appends, then releases the engine. */
   close(): Promise<void>;
 }

@@ -2,31 +2,33 @@ export interface OutboundRequest {
   /** Absolute URL of the receiver. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as these bytes. */
+  /** Exact bytes of the request body. */
   readonly body: string | Uint8Array;
-  /** One deadline from name resolution to the last body byte, in milliseconds. */
+  /** Milliseconds from name resolution to the last byte of the response body. */
   readonly timeoutMs: number;
-  /** Ends it with `aborted`, whatever it is at. */
+  /** Aborts the request in any phase, with the outcome `aborted`. */
   readonly signal?: AbortSignal;
   /**
-   * Asked right before the bytes are written, also when they go out once more on a new connection. Where it answers false
-   * none is written, and the outcome is `aborted`.
+   * Called immediately before the bytes are written, also before they are resent on a new connection. If it returns
+   * false, nothing is written and the outcome is `aborted`.
    */
   readonly mayBeSent?: () => boolean;
 }
 
 interface Sent {
   readonly durationMs: number;
-  /** The bytes went out once more, on a new connection; absent where they did not. */
+  /** Set if the bytes were resent on a new connection. */
   readonly resent?: true;
 }
 
 export interface OutboundResponse extends Sent {
   readonly kind: 'response';
   readonly statusCode: number;
-  /** Names in lower case; bounded in number and size. */
+  /** Response headers with lower-case names, limited in number and size. */
   readonly headers: Readonly<Record<string, string>>;
-  /** At most 16 KiB after decompression, as UTF-8 with replacement characters; reading stops at the cap. */
+  /**
+   * Response body as UTF-8 with replacement characters, at most 16 KiB after decompression. Reading stops at the limit.
+   */
   readonly body: string;
 }
 
@@ -45,22 +47,23 @@ export type OutboundErrorCode =
 export interface OutboundFailure extends Sent {
   readonly kind: 'failure';
   readonly code: OutboundErrorCode;
-  /** One line for people; never the request's headers, body or secrets. */
+  /** One line for users. Never contains the request's headers, body or secrets. */
   readonly message: string;
 }
 
 export type OutboundOutcome = OutboundResponse | OutboundFailure;
 
 /**
- * POSTs to addresses that clients chose. Never follows a redirect, never uses a proxy from the environment, connects
- * only to an address that was itself checked (https and public, unless the operator allowed more), reuses connections
- * per origin. Never throws: every outcome is a value. A request that a reused connection dropped before any answer is sent
- * once more on a new one, within the same deadline, and the outcome says so: the receiver may see one attempt twice. An answer that did not end
- * within 64 KiB, whatever they consist of, is `invalid_response`, unless more than is kept of its body was among them.
+ * POSTs to addresses that clients chose. Never follows redirects, never uses a proxy from the environment, and connects
+ * only to an address that was itself checked (https and public unless the operator allows more). Reuses connections per
+ * origin. Never throws: every outcome is a value. If a reused connection drops a request before any response, the
+ * request is resent once on a new connection within the same deadline, and the outcome says so; the receiver may see
+ * one attempt twice. A response that does not end within 64 KiB is `invalid_response`, unless these contain more of its
+ * body than is kept.
  */
 export interface OutboundHttp {
   post(request: OutboundRequest): Promise<OutboundOutcome>;
-  /** Why this URL would be refused before any name is resolved; undefined when it would not. */
+  /** Returns the reason why this URL would be refused before name resolution; undefined if it is allowed. */
   refusalReason(url: string): string | undefined;
   close(): Promise<void>;
 }

@@ -130,7 +130,7 @@ describe('rows of deadlines', () => {
     expect(writes(...events, updated(3, TUESDAY)).at(-1)).toBeUndefined();
   });
 
-  it('given an event of the stream does not begin with a shipment event, then it refuses', () => {
-    expect(() => deadlinesModel.apply(updated(1, MONDAY), () => undefined)).toThrow('of no shipment');
-  });
   it('an event of a stream that does not begin with a shipment is refused', () => {
+    expect(() => deadlinesModel.apply(updated(1, MONDAY), () => undefined)).toThrow('has no shipment');
+  });
+});

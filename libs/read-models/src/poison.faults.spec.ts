@@ -102,7 +102,7 @@ describe('an event that cannot be applied', () => {
           request_id: expect.stringMatching(/^req_/),
           trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
         }),
-        message: 'a stream was parked: its later events wait',
+        message: 'a stream was parked after an event failed; fix the cause and retry the stream',
       },
     ]);
   });

@@ -227,7 +227,7 @@ export class ReadModels {
     const { metrics, logger } = this.options;
     const countRetry = retryCounter(metrics);
     const onFailure = (error: unknown) => {
-      countRetry('finding the active generations of read models');
+      countRetry('finding read models');
       logger.warn(
         { error: describeError(error) },
         'read models wait for the document store; retrying until it is available',

@@ -9,7 +9,7 @@ import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import { day, inOrder, isAskedFor, listedRecord, rowOf } from './listed-shipments.ts';
 import { ACME } from './shipment-events.ts';
 
-/** Most that is written while one list is read: one of what changed last goes on while something changes. */
+/** Maximum number of writes while one list is read, because a list by last change continues while rows change. */
 const MOST_WRITES = 200;
 const MOST_PAGES = 1_000;
 
@@ -20,19 +20,19 @@ interface ChangingList {
 }
 
 /**
- * Rows that are changed, made and deleted while lists of them are read: after every look at the store, that is between two
- * pages, between two stretches of one, and between the ranges of a stretch. Looks come one after another, on whatever store,
- * so that the same numbers make the same writes.
+ * Changes, creates and deletes rows while lists are read: after every read of the store, that is between pages, between
+ * scans of a page and between ranges of a scan. Reads are sequential on every store, so that a seed always produces the
+ * same writes.
  */
 export class ChangingRows {
   private readonly records = new Map<string, ShipmentRecord>();
-  /** Those that something was written of while the list was read. */
+  /** Ids of rows changed while the list was read. */
   private readonly touched = new Set<string>();
-  /** Those of which nothing is. */
+  /** Ids of rows that never change. */
   private steady: ReadonlySet<string> = new Set();
   private made = 0;
   private written = 0;
-  /** Of all that is written, where the writing of one list ends. */
+  /** Number of writes after which writing stops for one list. */
   private enough = 0;
   private last: Promise<unknown> = Promise.resolve();
 
@@ -47,7 +47,10 @@ export class ChangingRows {
     for (const record of records) this.records.set(record.id, record);
   }
 
-  /** Reads a list to its end; fails where it skips or repeats one. Answers how many did not change, and how often others did. */
+  /**
+   * Reads a list to its end, and fails if it skips or repeats a row. Returns the numbers of unchanged rows and of
+   * changes.
+   */
   async expectWhole({ filter, order, bounds }: ChangingList): Promise<{ steady: number; changes: number }> {
     const before = [...this.records.values()].filter((record) => isAskedFor(record, filter));
     this.steady = new Set([...this.records.keys()].filter(() => this.random() < 0.5));
@@ -78,7 +81,7 @@ export class ChangingRows {
       expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
       seen.push(...items);
       if (next === undefined) return seen;
-      // As an edge hands it on.
+      // Query in the form that the HTTP edge passes.
       after = JSON.parse(JSON.stringify(next)) as SortValues;
     }
     throw new Error('the list does not end');
@@ -116,8 +119,8 @@ export class ChangingRows {
   }
 
   /**
-   * Changes some into the list and out of it, to and fro in it; makes some and deletes some.
-   * @param found what was looked at just now: of these many, as they may be found again a little further on
+   * Moves rows into, out of and within the list; creates and deletes some.
+   * @param found rows read just now; many of the changes affect these, because they may be read again
    */
   private async write(found: readonly ShipmentRow[]): Promise<void> {
     if (this.written >= this.enough) return;
@@ -157,7 +160,7 @@ export class ChangingRows {
     return seldomBoth(listedRecord(this.made, this.random), this.random);
   }
 
-  /** Changed just now: its status, its ETA by a day or two, or all of it. */
+  /** Updates the row now: its status, its ETA by a day or two, or all of it. */
   private changed(record: ShipmentRecord): ShipmentRecord {
     const { random } = this;
     const { id, external_id, created_at, eta } = record;
@@ -174,7 +177,7 @@ function after(time: string, days: number): string {
   return new Date(Date.parse(time) + days * 86_400_000).toISOString();
 }
 
-/** Two terms that many have, and few both. */
+/** Two references that many rows have, but few rows together. */
 export const SELDOM_BOTH = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
 
 function seldomBoth(record: ShipmentRecord, random: () => number): ShipmentRecord {

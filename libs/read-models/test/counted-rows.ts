@@ -11,7 +11,7 @@ import type {
 } from '@tracking/ports';
 import { holds, type StoredField } from '@tracking/testing';
 
-/** Rows in memory with the indexes of their read model, each an order of its entries; counts what is looked at. */
+/** In-memory rows with the indexes of their read model. Counts visited entries. */
 export class CountedRows<R extends Document> implements Pick<
   Collection<R>,
   'getMany' | 'find' | 'findWithin' | 'count' | 'scan'
@@ -85,7 +85,7 @@ export class CountedRows<R extends Document> implements Pick<
     });
   }
 
-  /** The entries of the index within its range: what it compares with one value, and bounds of the next field. */
+  /** Index entries within the range given by equal values and by bounds of the next field. */
   private entries({ filter, index, sort }: Query): readonly R[] {
     if (index === undefined) throw new Error('a query of a list names its index');
     this.used.add(index);
@@ -102,7 +102,7 @@ export class CountedRows<R extends Document> implements Pick<
     return known;
   }
 
-  /** Narrowed field by field: what begins the same is looked through once. */
+  /** Narrowed field by field, so that entries with the same beginning are searched once. */
   private rowsIn(range: Filter): readonly R[] {
     const conditions = Object.entries(range);
     const last = conditions.pop();
@@ -126,7 +126,7 @@ function matching(filter: Filter): (row: Document) => boolean {
   return (row) => conditions.every(([field, condition]) => fulfils(valueOf(row, field), condition));
 }
 
-/** As `holds`, but quickly: of one value, and among many elements. */
+/** Fast version of `holds` for one value and for many elements. */
 function fulfils(value: StoredField | undefined, condition: FilterCondition): boolean {
   const isValue = typeof condition !== 'object' || condition === null;
   if (!isList(value)) return isValue ? value === condition : holds(value, condition);
@@ -141,7 +141,7 @@ function isList(value: StoredField | undefined): value is readonly Scalar[] {
   return Array.isArray(value);
 }
 
-/** By the first of several elements an index leads. */
+/** The first of several elements selects the index range. */
 function leading(condition: FilterCondition | undefined): FilterCondition | undefined {
   return typeof condition === 'object' && condition !== null && 'all' in condition ? condition.all[0] : condition;
 }
@@ -181,7 +181,7 @@ function compare(one: readonly Scalar[], other: readonly Scalar[]): number {
   return String(one[at]) < String(other[at]) ? -1 : 1;
 }
 
-/** The first rows whose JSON has no more bytes; one at least. */
+/** Returns the first rows within the size in bytes of JSON, at least one. */
 function firstOf<R>(rows: readonly R[], maxBytes: number): readonly R[] {
   if (maxBytes === Infinity) return rows;
   let left = maxBytes;

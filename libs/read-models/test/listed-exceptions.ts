@@ -16,7 +16,7 @@ import { ACME, ACME_TEST, OTHER, exception, token } from './shipment-events.ts';
 const ASSIGNEES = [null, null, 'ann@example.com', 'team customs'];
 const TYPES = EXCEPTION_TYPES.slice(0, 5);
 
-/** Exceptions of which every two filters have some in common; several opened at the same time. */
+/** Exceptions such that every two filters match some in common; several have the same opening time. */
 export function listedException(n: number, random: () => number): ShipmentException {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   return exception(Math.floor(n / 4), `-${n % 4}`, {
@@ -34,7 +34,7 @@ export function exceptionRow(of: ShipmentException, scope: Scope = ACME): Except
   return { ...scope, id, exception: of, revision: 1, shipment_id, status, type, severity, assignee, opened_at };
 }
 
-/** Those of one scope, and others that are in none of its lists. A shipment is of one scope. */
+/** Exceptions of one scope, and others that its lists must not contain. A shipment belongs to one scope. */
 export function exceptionRows(count: number, seed = 1): readonly ExceptionRow[] {
   const random = numbersFrom(seed);
   return Array.from({ length: count }, (_, n) => {
@@ -44,7 +44,7 @@ export function exceptionRows(count: number, seed = 1): readonly ExceptionRow[] 
   });
 }
 
-/** Each filter, with values that some have, and some that none has. */
+/** Each filter, with values that some rows have and values that none has. */
 export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { status: ['open'] },
   { status: ['open', 'acknowledged'] },
@@ -52,12 +52,12 @@ export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { type: ['eta_slip'] },
   { type: ['lost'] },
   { type: TYPES.slice(1, 4) },
-  // More than are read side by side.
+  // More types than the maximum number of ranges.
   { type: EXCEPTION_TYPES },
   { severity: ['critical'] },
   { severity: ['low', 'high'] },
   { shipment_id: `shp_${token(7)}` },
-  // Of another scope.
+  // A shipment of another scope.
   { shipment_id: `shp_${token(10)}` },
   { assignee: 'ann@example.com' },
   { assignee: 'Ann@example.com' },
@@ -80,7 +80,7 @@ const SAYS: {
   opened_to: ({ opened_at }, value: string) => opened_at <= value,
 };
 
-/** What the reference says of each filter and sort, as plainly as it can be written. */
+/** Reference implementation of each filter and sort. */
 export function askedFor(
   all: readonly ShipmentException[],
   filter: ExceptionListFilter,
@@ -101,10 +101,10 @@ interface WholeList {
   readonly limit: number;
 }
 
-/** More than there are in any of these lists. */
+/** Page size larger than any of these lists. */
 const MOST = 1_000;
 
-/** A list read to its end, page by page: the ids. */
+/** Reads a list to its end, page by page, and returns the ids. */
 export async function readExceptions(
   rows: Pick<Collection<ExceptionRow>, 'scan'>,
   query: WholeList,
@@ -116,12 +116,12 @@ export async function readExceptions(
   for (let after: SortValues | undefined; ;) {
     const { items, next } = await queries.list(ACME, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
-    // One that comes round again would never end.
+    // Stops a list whose pages repeat.
     expect(ids.length).toBeLessThan(MOST);
     ids.push(...items.map(({ id }) => id));
     onPage();
     if (next === undefined) return ids;
-    // As an edge hands it on.
+    // Query in the form that the HTTP edge passes.
     after = JSON.parse(JSON.stringify(next)) as SortValues;
   }
 }

@@ -9,7 +9,7 @@ import { termsOf } from '../src/shipments/shipment-terms.ts';
 import type { SortValues } from '../src/read-model.ts';
 import { ACME, ACME_TEST, OTHER, shipmentRecord, token } from './shipment-events.ts';
 
-/** Numbers from 0 to below 1, the same in every run. */
+/** Returns a generator of numbers from 0 to below 1, the same in every run. */
 export function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -25,7 +25,7 @@ export function day(n: number): string {
   return new Date(FIRST + n * DAY).toISOString();
 }
 
-/** Shipments of which every two filters have some in common; several have the same times. */
+/** Shipments such that every two filters match some in common; several have the same times. */
 export function listedRecord(n: number, random: () => number): ShipmentRecord {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const some = <T>(of: readonly T[], share: number): readonly T[] => of.filter(() => random() < share);
@@ -36,7 +36,7 @@ export function listedRecord(n: number, random: () => number): ShipmentRecord {
     house_bill: one([null, 'HBL 1', 'HBL-2']),
     master_bill: one([null, 'MAEU1', 'MAEU12']),
     booking_number: one([null, 'B/1', 'B/2']),
-    // Not of `random`, so that the other fields stay as they are for each seed.
+    // Independent of `random`, so that the other fields stay the same for each seed.
     incoterm: ([null, 'FOB', 'DAP'] as const)[n % 3] ?? null,
     container_numbers: some(['MSKU1234565', 'TEMU0000004', 'CSQU3054383'], 0.4),
     carrier_scac: one([null, 'MAEU', 'MSCU']),
@@ -82,7 +82,7 @@ export function rowOf(record: ShipmentRecord, scope: Scope = ACME): ShipmentRow 
   };
 }
 
-/** Those of one scope, and others that are in none of its lists. */
+/** Shipments of one scope, and others that its lists must not contain. */
 export function listedRows(count: number, seed = 1): readonly ShipmentRow[] {
   const random = numbersFrom(seed);
   return Array.from({ length: count }, (_, n) =>
@@ -90,7 +90,7 @@ export function listedRows(count: number, seed = 1): readonly ShipmentRow[] {
   );
 }
 
-/** Each filter, with values that some have, and some that none has. */
+/** Each filter, with values that some rows have and values that none has. */
 export const FILTERS: readonly ShipmentListFilter[] = [
   { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${token(n)}`) },
   { status: ['in_transit'] },
@@ -137,7 +137,7 @@ export function titleOf(filter: object): string {
 
 const WORDS = new WeakMap<ShipmentRecord, readonly string[]>();
 
-/** What the reference says of each filter, as plainly as it can be written: by the record alone. */
+/** Reference implementation of each filter, on the record alone. */
 const SAYS: { readonly [Name in keyof ShipmentListFilter]-?: (record: ShipmentRecord, value: never) => boolean } = {
   ids: ({ id }, those: readonly string[]) => those.includes(id),
   status: ({ status }, those: readonly string[]) => those.includes(status),
@@ -197,7 +197,7 @@ export function inOrder(records: readonly ShipmentRecord[], { field, descending 
   });
 }
 
-/** A list read to its end, page by page; each page with what it cost. */
+/** Reads a list to its end, page by page, with the cost of each page. */
 export async function readThrough(
   rows: ListSource['rows'],
   query: { readonly filter: ShipmentListFilter; readonly order: ShipmentOrder; readonly limit: number },
@@ -215,7 +215,7 @@ export async function readThrough(
     ids.push(...items.map(({ id }) => id));
     onPage();
     if (next === undefined) return ids;
-    // As an edge hands it on.
+    // Query in the form that the HTTP edge passes.
     after = JSON.parse(JSON.stringify(next)) as SortValues;
   }
 }

@@ -14,7 +14,7 @@ const SHIPMENT = 'shp_ours';
 const CLASSIFIERS: readonly Classifier[] = ['actual', 'estimated', 'planned'];
 const CONTAINERS = [null, 'CSQU3054383', 'MSKU1234565'] as const;
 
-/** Of two shipments, and of one of another scope; several at a time each, in no order. */
+/** Milestones of two shipments and of one in another scope, several with equal times, unsorted. */
 const ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
   const isOurs = n % 4 !== 0;
   const id = `mst_${String((n * 37) % 240).padStart(3, '0')}`;
@@ -52,7 +52,7 @@ const QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].flatMap((cla
   ),
 );
 
-/** The tests that lists of milestones answer, on a store, what the filters say plainly. @param open once it is asked for */
+/** Tests that milestone lists of a store match the reference filters. @param open returns the rows; called once */
 export function milestoneListsSuite(open: () => DocumentStore): void {
   let rows: Collection<MilestoneRow>;
   beforeAll(async () => {

@@ -19,7 +19,7 @@ export const OTHER: Scope = { workspace_id: 'wsp_other', environment: 'live' };
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const NOON = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** The token of the n-th shipment: as long as real ones, the first character uniform. */
+/** Returns the token of the n-th shipment: as long as real tokens, with a uniformly distributed first character. */
 export function token(n: number): string {
   return `${BASE32[n % 32] ?? 'a'}${'a'.repeat(17)}${String(n)
     .padStart(8, '0')
@@ -156,7 +156,7 @@ export function newEvent(body: Body, next_check_at: Timestamp | null = null, at 
   };
 }
 
-/** Writes events of numbered shipments as the command handlers would, each after the one before. */
+/** Writes events of numbered shipments in the form of the command handlers, in order. */
 export class Writer {
   private readonly revisions = new Map<number, number>();
 
@@ -193,19 +193,19 @@ export class Writer {
     return this.append(n, { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } });
   }
 
-  /** As it is now; resolved where its status says so. */
+  /** Returns the exception in its new state; resolved if its status says so. */
   changeException(n: number, changed: ShipmentException): Promise<Position> {
     if (changed.status === 'resolved') {
       const { id: exception_id, resolution, resolved_at } = changed;
       const data = { exception_id, resolution, resolved_at, open_exceptions_count: 0 };
       return this.append(n, { type: 'exception.resolved.v2', data });
     }
-    // What it was before, nobody who folds it looks at.
+    // The previous state is not used by folds.
     const data = { exception: changed, previous: changed, note: null };
     return this.append(n, { type: 'exception.updated.v1', data });
   }
 
-  /** A document of which only the row matters: its event is the one that leads to its status. */
+  /** Writes a document of which only the row matters, with the event that leads to its status. */
   document(n: number, document: DocumentRecord, object_id: string | null, at?: string): Promise<Position> {
     const stored = { document, object_id };
     const bodies = {
@@ -219,7 +219,7 @@ export class Writer {
     return this.appendEvents(n, [newEvent(bodies[document.status], null, at === undefined ? undefined : new Date(at))]);
   }
 
-  /** Its rules were checked: the next time is to be then. */
+  /** Records a check of the shipment's rules with the time of the next one. */
   check(n: number, next: Timestamp | null): Promise<Position> {
     return this.appendEvents(n, [newEvent({ type: 'shipment.checked.v1', data: {} }, next)]);
   }

@@ -25,11 +25,11 @@ const RECORDS = ROWS.filter(
 const PAIRS = FILTERS.flatMap((one, at) =>
   FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
-/** All are looked at and sorted; and all is walked. */
+/** One configuration reads and sorts all rows, the other scans all. */
 const FEW_ROWS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
 const MANY_ROWS = { few: 5, compared: 50, stretch: 30, stretches: 2, bytes: 60_000 };
 
-/** Read while rows change: by a sort's index, a term's, words, and what few have. */
+/** Lists read while rows change: by a sort index, a term, words, and a selective condition. */
 const IN_ONE_RANGE: readonly ShipmentListFilter[] = [
   {},
   { active: true },
@@ -40,26 +40,26 @@ const IN_ONE_RANGE: readonly ShipmentListFilter[] = [
   { words: ['acme', 'po'] },
   { eta_from: day(105), active: true },
 ];
-/** By several ranges side by side: in the list's order where it is sorted by creation, else where they are few. */
+/** Lists over several ranges: in list order if sorted by creation, otherwise sorted in memory. */
 const IN_SEVERAL_RANGES: readonly ShipmentListFilter[] = [
   { status: ['arrived', 'pending', 'cancelled'] },
   { active: false, has_open_exceptions: false },
   { status: ['arrived', 'pending', 'in_transit'], origin_port: 'CNSHA' },
   { status: ['arrived', 'pending', 'cancelled'], words: ['ma'] },
 ];
-/** So that walks have many stretches; and that ways change while a list is read, since what was few is so no longer. */
+/** Low limits, so that lists need many scans, and so that the plan changes while a list is read. */
 const SHORT_STRETCHES: readonly ListBounds[] = [
   { few: 5, compared: 1_000, stretch: 30, stretches: 2, bytes: 30_000 },
   { few: 45, compared: 60, stretch: 10, stretches: 3, bytes: 60_000 },
 ];
 const ALL_ARE_FEW: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
 
-/** Each filter is asked in every order by CI, else in two of them, by turns. */
+/** CI runs each filter in every order; local runs use two orders alternately. */
 const EVERY = ORDERS.length / rounds(ORDERS.length);
 
 /**
- * The tests that lists of shipments answer, on a store, what the filters say plainly: each filter, and each two of them.
- * @param open answers the store, once it is asked for
+ * Tests that shipment lists of a store match the reference filters, for each filter and each pair of filters.
+ * @param open returns the store; called once
  */
 export function shipmentListsSuite(open: () => DocumentStore): void {
   let rows: Collection<ShipmentRow>;
@@ -84,7 +84,7 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
     for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / rounds(PAIRS.length))) {
       const filter = PAIRS[turn] as ShipmentListFilter;
       const asked = RECORDS.filter((record) => isAskedFor(record, filter));
-      // Each in one order: in memory they are asked in every one.
+      // Each filter in one order, because the in-memory suite covers all orders.
       const order = ORDERS[turn % ORDERS.length] as ShipmentOrder;
       const expected = inOrder(asked, order).map(({ id }) => id);
       expect(await readThrough(rows, { filter, order, limit: 60 }, MANY_ROWS)).toEqual(expected);

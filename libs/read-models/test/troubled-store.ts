@@ -1,12 +1,12 @@
 import { Unavailable } from '@tracking/ports';
 import type { Collection, CollectionSpec, Document, DocumentStore, CollectionWrite } from '@tracking/ports';
 
-/** Asked before every operation of a store: what becomes of it. */
+/** Decides, before every operation of a store, whether the operation works or fails. */
 type Trouble = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and_fails';
 
 /**
- * A document store with trouble on the way to it: operations fail before or after they took effect, and of many writes
- * some may have been done.
+ * Wraps a document store so that operations fail before or after they take effect, and batches may be applied
+ * partially.
  */
 export function troubled(store: DocumentStore, trouble: Trouble): DocumentStore {
   const through = async <R>(operation: 'read' | 'write', action: () => Promise<R>): Promise<R> => {
@@ -46,7 +46,7 @@ export function troubled(store: DocumentStore, trouble: Trouble): DocumentStore 
   };
 }
 
-/** From the n-th write on nothing goes through any more, as for a process that was killed then. */
+/** Fails all writes from the n-th one on, like a process killed at that point. */
 export function dyingAt(n: number): { readonly trouble: Trouble; readonly isDead: () => boolean } {
   let writes = 0;
   return {
@@ -59,7 +59,7 @@ export function dyingAt(n: number): { readonly trouble: Trouble; readonly isDead
   };
 }
 
-/** The same sequence for the same seed: numbers from 0 to 1. */
+/** Returns a generator of numbers from 0 to 1, the same for each seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -8,7 +8,7 @@ import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
 import { Writer } from './shipment-events.ts';
 
-/** Real engines in a folder of their own, and read models on them. */
+/** Embedded engines in a temporary folder, and read models on them. */
 export class World {
   private readonly started: ReadModels[] = [];
   private incarnation = 1_000;
@@ -31,7 +31,7 @@ export class World {
     return readModels;
   }
 
-  /** Leases as a process that starts anew on the same data has them, whatever became of the one before. */
+  /** Returns the leases of a newly started process on the same data, whatever happened to the previous one. */
   nextLeases(): InProcessLeases {
     this.incarnation += 1;
     return new InProcessLeases(this.incarnation);
@@ -58,18 +58,18 @@ export class World {
   }
 }
 
-/** Everything written so far is in all read models. */
+/** Resolves when all read models contain all events written so far. */
 export async function caughtUp(models: ReadModels): Promise<void> {
   await until(async () => (await models.list()).every((each) => each.caught_up));
 }
 
-/** Makes the read model anew, and waits until that is what is queried. */
+/** Rebuilds the read model, and waits until queries use the new generation. */
 export async function rebuilt(models: ReadModels, name: string): Promise<void> {
   const { generation } = await models.rebuild(name);
   await until(async () => (await models.list()).some((each) => each.name === name && each.generation === generation));
 }
 
-/** Fails where a read model does not hold what a rebuild of it holds. Only while nothing is written. */
+/** Fails if a read model differs from its rebuild. Nothing may be written meanwhile. */
 export async function expectEqualToRebuild(models: ReadModels): Promise<void> {
   await caughtUp(models);
   for (const { name } of await models.list()) {
@@ -79,7 +79,7 @@ export async function expectEqualToRebuild(models: ReadModels): Promise<void> {
   }
 }
 
-/** Asks until the answer is yes. @throws when it is still no after five seconds */
+/** Repeats the question until the answer is true. @throws after five seconds */
 export async function until(question: () => boolean | Promise<boolean>): Promise<void> {
   await eventually(async () => {
     if (!(await question())) throw new Error(`still not: ${String(question)}`);

@@ -173,7 +173,7 @@ describe('a subscriber', () => {
   it('has a lag that grows where the first batch does not come', async () => {
     await append();
     const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
-      // The subscriber may have been stopped before it came to this.
+      // The subscriber may have been stopped before this point.
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     };
     await grows(start({ eventStore: storeThat({ catchUp }) }));

@@ -3,7 +3,7 @@ import { Lag } from './catch-up-subscription.ts';
 describe('a lag', () => {
   let now: number;
   let lag: Lag;
-  /** A look at every second, for as long. */
+  /** Observes once per second for the given time. */
   const look = (
     seconds: number,
     see: (second: number) => readonly [head: string | undefined, done: string | undefined],

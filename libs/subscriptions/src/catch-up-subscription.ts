@@ -6,14 +6,14 @@ import type { Partition } from './subscriber.ts';
 
 const POLL_MS = 1_000;
 const RETRY_BATCH_SIZE = 100;
-/** After so long without an observation the lag is unknown, and grows from the last one. */
+/** Milliseconds without an observation after which the lag is unknown and grows from the last one. */
 const OBSERVATION_VALID_MS = 5_000;
 const MAX_OBSERVED_HEADS = 1_000;
 
 export interface CatchUpSubscriptionOptions extends PartitionRunnerOptions {
-  /** The same in every process; together all streams, none twice. */
+  /** Partitions of the streams, the same in every process. Together they cover all streams, none twice. */
   readonly partitions: readonly Partition[];
-  /** How often other processes' requests and progress are looked at; each second by default. */
+  /** Milliseconds between reads of other processes' requests and progress; 1,000 by default. */
   readonly pollMs?: number;
 }
 
@@ -38,15 +38,15 @@ export class CatchUpSubscription {
     }, this.parts.pollMs ?? POLL_MS).unref();
   }
 
-  /** Finishes the batches in hand, writes the checkpoints, hands the leases over. */
+  /** Finishes current batches, writes the checkpoints and releases the leases. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await Promise.all([...this.runners.map((runner) => runner.stop()), this.retrying]);
   }
 
   /**
-   * Milliseconds since the oldest event known to be waiting was recorded, or first seen to wait: also where another process
-   * should handle it, or none does, or nobody can tell.
+   * Returns the milliseconds since the oldest unhandled event was recorded or first observed. Includes events that
+   * another process should handle.
    */
   lagMs(): number {
     // This process knows its own progress before its checkpoints are stored.
@@ -54,12 +54,12 @@ export class CatchUpSubscription {
     return Math.max(this.lag.ms(), ...this.runners.map((runner) => runner.lagMs()));
   }
 
-  /** Streams that wait behind an event that failed, of the partitions in this process's hands. */
+  /** Returns the number of parked streams in the partitions of this process. */
   parkedCount(): number {
     return this.runners.reduce((sum, runner) => sum + runner.parkedCount(), 0);
   }
 
-  /** Parked streams of which another attempt was asked for are tried now rather than within a second. */
+  /** Retries requested parked streams now instead of within a second. */
   retryParked(): void {
     this.retrying ??= this.retryRequested().finally(() => (this.retrying = undefined));
   }
@@ -76,12 +76,15 @@ export class CatchUpSubscription {
     } catch (error) {
       this.parts.logger.debug(
         { ...this.parts.subscriber, error: describeError(error) },
-        'the lag could not be measured; trying again',
+        'the lag could not be measured; retrying',
       );
     }
   }
 
-  /** Everything up to here is done, here or elsewhere; undefined where some partition has done nothing. */
+  /**
+   * Returns the position up to which all partitions are handled, in this or other processes; undefined if a partition
+   * has handled nothing.
+   */
   private async handledPosition(): Promise<Position | undefined> {
     return minPosition(this.localPositions()) ?? minPosition(await this.storedPositions());
   }
@@ -111,34 +114,35 @@ export class CatchUpSubscription {
       if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retry(requested)));
     } catch (error) {
       metrics.recordFailure();
-      logger.warn({ subscriber: name, error: describeError(error) }, 'parked streams could not be read; trying again');
+      logger.warn({ subscriber: name, error: describeError(error) }, 'parked streams could not be read; retrying');
     }
   }
 }
 
-/** Undefined where one of them is. */
+/** Returns the smallest position; undefined if one is undefined. */
 function minPosition(positions: readonly (Position | undefined)[]): Position | undefined {
   return positions.includes(undefined) ? undefined : positions.toSorted()[0];
 }
 
 /**
- * How long the oldest unhandled event has been waiting, by repeated observation of the end of the log and of the
- * checkpoint: it grows whichever process should handle the event, and for whatever reason it does not.
+ * Time that the oldest unhandled event has waited, from repeated observations of the log's end and the checkpoint. It
+ * grows whichever process should handle the event and whatever the reason.
  */
 export class Lag {
-  /** Ends of the log as they were observed, of those that the checkpoint has not reached. */
+  /** Observed ends of the log that the checkpoint has not reached. */
   private heads: { readonly position: Position; readonly at: number }[] = [];
   private observedAt: number;
 
-  /** @param now milliseconds of a monotonic clock */
+  /** @param now returns milliseconds of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {
     this.observedAt = now();
   }
 
   /**
-   * @param at when the observation began, by the same clock
-   * @param head of the log
-   * @param done everything up to here is done
+   * Records an observation.
+   * @param at start of the observation, by the same clock
+   * @param head last position of the log
+   * @param done position up to which all events are handled
    */
   observe(at: number, head: Position | undefined, done: Position | undefined): void {
     this.observedAt = at;
@@ -148,7 +152,7 @@ export class Lag {
     this.reached(done);
   }
 
-  /** Everything up to here is done. */
+  /** Position up to which all events are handled. */
   reached(done: Position | undefined): void {
     const first = this.heads.findIndex(({ position }) => done === undefined || position > done);
     this.heads.splice(0, first < 0 ? this.heads.length : first);

@@ -1,7 +1,7 @@
 import type { Collection, CollectionSpec, Document, DocumentStore, Position } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 
-/** Derived: one that is lost with the latest work costs that work again, nothing else. */
+/** Derived durability, because losing the latest checkpoint only repeats work. */
 export const CHECKPOINTS: CollectionSpec = {
   name: 'subscription_checkpoints',
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
@@ -12,18 +12,18 @@ const EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const NUMBER_DIGITS = 10;
 const DELETE_BATCH_SIZE = 500;
 
-/** How far one partition of one generation of a subscriber is. */
+/** Progress of one partition of one generation of a subscriber. */
 export interface CheckpointDocument extends Document {
   readonly subscriber: string;
   readonly generation: number;
   readonly partition: string;
-  /** Everything up to here is done. */
+  /** Position up to which all events are handled. */
   readonly position: Position | null;
-  /** Last place given to events of parked streams that were handled since the position was reached; absent if none. */
+  /** Last late position assigned to an event of a parked stream since `position` was reached; absent if none. */
   readonly late?: HandledPosition;
-  /** Whether everything that there was has once been done. */
+  /** True if all events stored at some time have been handled once. */
   readonly complete: boolean;
-  /** Epoch of the lease under which it was written. */
+  /** Epoch of the lease under which the checkpoint was written. */
   readonly epoch: number;
 }
 
@@ -31,33 +31,33 @@ export function checkpointId(subscriber: string, generation: number, partition: 
   return `${subscriber}/${generation}/${partition}`;
 }
 
-/** Everything up to this place is done; undefined before the first event. */
+/** Returns the position up to which all events are handled; undefined before the first event. */
 export function handledPositionOf({
   position,
   late,
 }: Pick<CheckpointDocument, 'position' | 'late'>): HandledPosition | undefined {
-  // A process of the version before keeps `late` when it moves the position on.
+  // A process of the previous version keeps `late` when it advances the position.
   return late !== undefined && late > (position ?? '') ? late : (position ?? undefined);
 }
 
-/** A newer holder of the lease has taken the checkpoint over. */
+/** A newer holder of the lease has claimed the checkpoint. */
 export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
 
 interface CheckpointOptions {
-  /** Ends the retries with an engine that does not answer. */
+  /** Ends the retries with an unavailable engine. */
   readonly signal: AbortSignal;
-  /** Told of every write that failed. */
+  /** Called for every failed write. */
   readonly onFailure: (error: unknown) => void;
-  /** From one write to the next, in milliseconds: so much more work is repeated after a crash. None by default. */
+  /** Milliseconds between writes; 0 by default. A crash repeats the work of this time. */
   readonly intervalMs?: number | undefined;
 }
 
 /**
- * The checkpoint in the hands of one lease holder. From `claim` on every older holder's moves are refused, and so are
- * this one's once a newer one has claimed. Moves are written behind the work, one at a time, the newest position only:
- * a checkpoint that lags costs repeated work after a crash, nothing else.
+ * The checkpoint of one lease holder. After `claim`, moves of earlier holders are refused, and after a newer claim also
+ * those of this one. Moves are written in the background, one at a time, and only the newest position. An outdated
+ * checkpoint only repeats work after a crash.
  */
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
@@ -72,7 +72,7 @@ export class Checkpoint {
     private readonly writing: CheckpointOptions,
   ) {}
 
-  /** @throws Superseded, Unavailable */
+  /** Claims the checkpoint for a new lease holder. @throws Superseded, Unavailable */
   static async claim(
     documents: Collection<CheckpointDocument>,
     of: Pick<CheckpointDocument, 'subscriber' | 'generation' | 'partition' | 'epoch'>,
@@ -81,7 +81,10 @@ export class Checkpoint {
     const id = checkpointId(of.subscriber, of.generation, of.partition);
     await documents.insert({ id, ...of, position: null, complete: false });
     const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
-    if (!claimed) throw new Superseded(`${id}: epoch ${of.epoch} is not the newest`);
+    if (!claimed)
+      throw new Superseded(
+        `${id}: epoch ${of.epoch} is not the newest; a newer lease holder has claimed the checkpoint`,
+      );
     return new Checkpoint(documents, claimed, writing);
   }
 
@@ -89,7 +92,7 @@ export class Checkpoint {
     return (this.wanted ?? this.document).position ?? undefined;
   }
 
-  /** Everything up to here is done. */
+  /** Position up to which all events are handled. */
   get handledPosition(): HandledPosition | undefined {
     return handledPositionOf(this.wanted ?? this.document);
   }
@@ -98,27 +101,27 @@ export class Checkpoint {
     return (this.wanted ?? this.document).complete;
   }
 
-  /** Aborts when a move was refused: a newer holder is at work. */
+  /** Aborts when a move was refused because a newer holder exists. */
   get superseded(): AbortSignal {
     return this.lost.signal;
   }
 
   /**
-   * Call it only when everything up to the position is done.
-   * @returns resolves when this move or a later one is written, or all are given up; need not be awaited
+   * Moves the checkpoint to a position. Call it only when everything up to the position is handled.
+   * @returns resolves when this or a later move is written, or writing has ended; need not be awaited
    */
   move(position: Position | undefined, complete: boolean): Promise<void> {
     const { late: _, ...rest } = this.document;
     return this.requestWrite({ ...rest, position: position ?? null, complete });
   }
 
-  /** A place behind everything that is done, for the next event of a parked stream. */
+  /** Returns a position after all handled events, for the next event of a parked stream. */
   nextLatePosition(): HandledPosition {
     this.lateCount += 1;
     return handledPositionAfter(this.position ?? '', this.document.epoch, this.lateCount);
   }
 
-  /** Call it only when everything up to a place of `nextPlace` is done. Otherwise as `move`. */
+  /** Moves the checkpoint to a position of `nextLatePosition`, with the conditions of `move`. */
   moveToLatePosition(late: HandledPosition): Promise<void> {
     return this.requestWrite({ ...(this.wanted ?? this.document), late });
   }
@@ -129,7 +132,7 @@ export class Checkpoint {
     return (this.written ??= this.write());
   }
 
-  /** All moves are written or given up; from now on without an interval between them. */
+  /** Resolves when all moves are written or writing has ended. Later moves are written without an interval. */
   async flush(): Promise<void> {
     this.flushing.abort();
     await this.written;
@@ -141,7 +144,7 @@ export class Checkpoint {
     } catch {
       // The engine is away and the work ends: the next holder repeats what was done since the checkpoint.
     } finally {
-      // In the same turn as the last look at `wanted`: a move that comes later begins a write of its own.
+      // Reset in the same turn as the last check of `wanted`, so that a later move starts a new write.
       this.written = undefined;
     }
   }
@@ -157,36 +160,36 @@ export class Checkpoint {
 }
 
 /**
- * Place of an event in the order in which a subscriber handles events: its position. An event that waited in a parked
- * stream gets a place behind everything that was handled before it, so that readers who are further by then still come to
- * it. Places compare as strings, among each other and with positions.
+ * Position of an event in the order in which a subscriber handled events. It equals the log position, except for events
+ * of parked streams: these get a position after all events handled before, so that readers further ahead still receive
+ * them. Compares as a string, also with log positions.
  */
 export type HandledPosition = string;
 
 /**
- * A place behind the event at the position, and before the next position.
- * @param epoch of the lease: later holders get later places
- * @param number grows within the epoch
+ * Returns a late position after the event at the log position and before the next one.
+ * @param epoch epoch of the lease: later holders get later positions
+ * @param number increases within the epoch
  */
 function handledPositionAfter(position: Position, epoch: number, number: number): HandledPosition {
   const suffix = [String(epoch).padStart(EPOCH_DIGITS, '0'), String(number).padStart(NUMBER_DIGITS, '0')];
   return [position, ...suffix].join(SEPARATOR);
 }
 
-/** The last position of the log that is not behind the place. */
+/** Returns the last log position that is not after the handled position. */
 export function logPositionOf(place: HandledPosition): Position {
   const [position = place] = place.split(SEPARATOR, 1);
   return position;
 }
 
-/** A place that is not before any place behind the position, but before the next position. */
+/** Returns a position at or after every late position of the log position, and before the next log position. */
 export function lastHandledPositionOf(position: Position): HandledPosition {
   return `${logPositionOf(position)}${SEPARATOR}~`;
 }
 
 /**
- * Deletes what a subscriber's generations before this one left in a collection: nobody goes on with it.
- * @param spec of `CHECKPOINTS` or `PARKED`
+ * Deletes the documents of earlier generations of a subscriber, which no process uses any longer.
+ * @param spec `CHECKPOINTS` or `PARKED`
  * @throws Unavailable
  */
 export async function deleteEarlierGenerations(

@@ -16,55 +16,55 @@ const POLL_MS = 50;
 const RETRY_TIMEOUT_MS = 10_000;
 const PAGE_SIZE = 500;
 
-/** A stream that waits, for one generation of one subscriber, because an event of it could not be handled. */
+/** A parked stream: one generation of one subscriber could not handle an event of it. */
 export interface ParkedStream extends Document {
   readonly subscriber: string;
   readonly generation: number;
   readonly partition: string;
   readonly stream: string;
-  /** Revision of the event that could not be handled; later events of the stream wait behind it. */
+  /** Revision of the event that could not be handled. Later events of the stream wait for it. */
   readonly revision: number;
   readonly event_type: string;
-  /** The error, without the event's data. */
+  /** Error message, without the event's data. */
   readonly error: string;
   readonly parked_at: string;
-  /** How often it was tried. */
+  /** Number of attempts so far. */
   readonly attempts: number;
-  /** Whether another attempt was asked for. */
+  /** True if an operator requested a retry. */
   readonly retry: boolean;
 }
 
-/** The error's name and message: of programming and of the domain, never the event's data. */
+/** Returns an error's name and message, which never contain the event's data. */
 export function describeError(error: unknown): string {
   return (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 300);
 }
 
 /**
- * Result of a requested retry: `applied`, nothing waits any more; `parked`, it failed again; `requested`,
- * whoever handles the stream has not got to it yet; `not_found`, no such id.
+ * Result of a requested retry: `applied`, the stream is no longer parked; `parked`, it failed again; `requested`, its
+ * process has not retried it yet; `not_found`, the id does not exist.
  */
 export type RetryOutcome = 'applied' | 'parked' | 'requested' | 'not_found';
 
-/** The streams that wait, as operators see them: of every subscriber, whichever process it runs in. */
+/** Parked streams of all subscribers and processes, for operators. */
 export class ParkedStreams {
   constructor(
     private readonly store: DocumentStore,
-    /** Lets the subscriber look at once, where it runs in this process. */
+    /** Wakes the subscriber if it runs in this process. */
     private readonly wake: (subscriber: string) => void,
   ) {}
 
-  /** The first thousand, by id; of all subscribers, or of one. @throws Unavailable */
+  /** Lists the first 1,000 parked streams by id, of all subscribers or one. @throws Unavailable */
   async list(subscriber?: string): Promise<readonly ParkedStream[]> {
     const filter = subscriber === undefined ? {} : { subscriber };
     return (await this.documents()).find({ filter, sort: { fields: ['id'] }, limit: MAX_LISTED });
   }
 
-  /** How many streams wait in a generation. @throws Unavailable */
+  /** Counts the parked streams of a generation. @throws Unavailable */
   async count(subscriber: string, generation: number): Promise<number> {
     return (await this.documents()).count({ subscriber, generation });
   }
 
-  /** Asks whoever handles the stream to try it again, and waits some seconds for what comes of it. @throws Unavailable */
+  /** Requests a retry of the stream and waits a few seconds for the result. @throws Unavailable */
   async retry(id: string): Promise<RetryOutcome> {
     const documents = await this.documents();
     const before = await documents.get(id);
@@ -86,7 +86,7 @@ export class ParkedStreams {
 
 type PartitionRef = Pick<ParkedStream, 'subscriber' | 'generation' | 'partition'>;
 
-/** The parked streams of one partition, in memory as in the store. */
+/** Parked streams of one partition, in memory and in the store. */
 export class ParkedPartition {
   private readonly parkedByStream = new Map<string, ParkedStream>();
 
@@ -119,7 +119,7 @@ export class ParkedPartition {
     return this.parkedByStream.get(stream);
   }
 
-  /** @param attempts how often the event was tried by now */
+  /** Parks a stream. @param attempts number of attempts so far */
   async park({ event, error }: EventFailure, attempts: number): Promise<void> {
     const { stream, revision, type } = event;
     const document: ParkedStream = {

@@ -26,8 +26,8 @@ import type {
 export interface PartitionRunnerOptions {
   readonly subscriber: Subscriber;
   /**
-   * Makes the handler for one term of the lease: nothing that it remembers outlives that.
-   * @param lost aborts when another process may handle the partition: stop at once
+   * Creates the handler for one lease term. Its state must not outlive the term.
+   * @param lost aborts when another process may handle the partition: stop immediately
    */
   readonly createHandler: (lost: AbortSignal) => Promise<EventHandler>;
   readonly eventStore: EventStore;
@@ -37,19 +37,19 @@ export interface PartitionRunnerOptions {
   readonly clock: Clock;
   readonly metrics: SubscriptionMetrics;
   readonly listener?: SubscriptionListener;
-  /** From one write of the checkpoint to the next, in milliseconds; none by default. */
+  /** Milliseconds between writes of the checkpoint; 0 by default. */
   readonly checkpointIntervalMs?: number;
   /**
-   * While events come in quickly, how long it lets more of them come before it goes on, in milliseconds; none by default.
-   * Many events in a batch cost less each (ADR 0003).
+   * Milliseconds to wait for more events while many arrive; 0 by default. Larger batches cost less per event (ADR
+   * 0003).
    */
   readonly batchingDelayMs?: number;
 }
 
-/** Events that came while the batch before them was handled, from which on they come quickly. */
+/** Batch size from which events count as arriving quickly. */
 const BUSY_BATCH_SIZE = 8;
 
-/** Events of a parked stream in memory at once. An event has up to 1 MB. */
+/** Maximum number of events of a parked stream in memory. An event can have 1 MB. */
 const PARKED_EVENTS_PER_READ = 32;
 
 /** The partition while this process holds its lease. */
@@ -57,21 +57,21 @@ interface HeldPartition {
   readonly checkpoint: Checkpoint;
   readonly handler: EventHandler;
   readonly parked: ParkedPartition;
-  /** True once everything is handled that was stored when the lease began. No reader is further than that. */
+  /** True if all events stored at the start of the lease are handled. No reader can be further ahead. */
   hasReachedStart: boolean;
   /** Aborts when the process stops or the lease is lost. */
   readonly ending: AbortSignal;
 }
 
 /**
- * Handles one partition whenever its lease is this process's, for as long as the process lives. Engines that do not
- * answer are waited for with the checkpoint unmoved; what cannot be handled is parked.
+ * Handles one partition whenever this process holds its lease. While an engine is unavailable, it waits and does not
+ * move the checkpoint. Events that cannot be handled are parked.
  */
 export class PartitionRunner {
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   private held: HeldPartition | undefined;
-  /** Ends when the last batch or retry that was asked for has: they run one after another. */
+  /** Resolves when the last requested batch or retry ends. They run one after another. */
   private queue: Promise<void> = Promise.resolve();
   private waitingSince: number | undefined;
 
@@ -84,18 +84,18 @@ export class PartitionRunner {
     this.running ??= this.run();
   }
 
-  /** Finishes the batch in hand, writes the checkpoint, hands the lease over. */
+  /** Finishes the current batch, writes the checkpoint and releases the lease. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
   }
 
-  /** Milliseconds since the oldest event known to be waiting was recorded; 0 when none is. */
+  /** Returns the milliseconds since the oldest known waiting event was recorded; 0 if none waits. */
   lagMs(): number {
     return this.waitingSince === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - this.waitingSince);
   }
 
-  /** Everything up to here is done, in this process; undefined where the partition is not in its hands. */
+  /** Position up to which this process has handled all events; undefined without the lease. */
   get position(): Position | undefined {
     return this.held?.checkpoint.position;
   }
@@ -108,12 +108,12 @@ export class PartitionRunner {
     return this.held?.parked.count ?? 0;
   }
 
-  /** Tries these parked streams again, those of them that are in this runner's hands. Never rejects. */
+  /** Retries these parked streams if this runner holds them. Never rejects. */
   async retry(documents: readonly ParkedStream[]): Promise<void> {
     for (const { stream } of documents) {
       await this.runExclusively(async () => {
         const document = this.held?.parked.get(stream);
-        // Before that, readers may be ahead of the place that its events would get. The caller asks again.
+        // Until then, readers may be ahead of the late position that the events would get. The caller retries.
         if (!this.held?.hasReachedStart || document === undefined) return;
         const released = await this.retryParkedStream(document, this.held);
         this.parts.logger.info({ ...this.logFields, stream, released }, 'parked stream retried');
@@ -124,7 +124,7 @@ export class PartitionRunner {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      // Resolves when the lease is lost. Rejects only when stopping, with the last failure, which is told already.
+      // Resolves when the lease is lost. Rejects only when stopping, with the last failure, which was already reported.
       await retry(() => this.runUnderLease(signal), { signal, onFailure: this.failed }).catch(() => undefined);
     }
   }
@@ -177,18 +177,18 @@ export class PartitionRunner {
       const { streamPrefixes } = this.partition;
       for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, signal: ending })) {
         await this.runExclusively(() => this.advance(batch, held, end));
-        // A newer version of the code may handle what an older one parked.
+        // A newer version of the code may handle streams that an older one parked.
         if (held.hasReachedStart) retries ??= this.retry(parkedBefore);
         await this.waitForMoreEvents(batch, ending);
       }
-      if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended');
+      if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended unexpectedly unexpectedly');
     } finally {
       this.held = undefined;
       await Promise.all([checkpoint.flush(), retries]);
     }
   }
 
-  /** Handles the batch and moves on behind it, before any retry has its turn. */
+  /** Handles the batch and moves the checkpoint before any retry runs. */
   private async advance(batch: EventBatch, held: HeldPartition, end: Position | undefined): Promise<void> {
     if (batch.events.length > 0) await this.handle(batch, held);
     held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
@@ -196,7 +196,7 @@ export class PartitionRunner {
     await this.move(held.checkpoint, batch.position, held.hasReachedStart);
   }
 
-  /** Resolves when everything is done for the events, and the streams that failed are parked. */
+  /** Resolves when all events are handled and failed streams are parked. */
   private async handle(batch: EventBatch, { handler, parked, ending }: HeldPartition): Promise<void> {
     const started = performance.now();
     const attempt = async () => {
@@ -219,12 +219,15 @@ export class PartitionRunner {
 
   private logParked({ event: { stream, revision, metadata }, error }: EventFailure): void {
     const about = { ...this.logFields, ...originFields(metadata), stream, revision };
-    this.parts.logger.error({ ...about, error: describeError(error) }, 'a stream was parked: its later events wait');
+    this.parts.logger.error(
+      { ...about, error: describeError(error) },
+      'a stream was parked after an event failed; fix the cause and retry the stream',
+    );
   }
 
   /**
-   * Handles the events of the stream that were left out so far, in places behind everything that was handled. An engine
-   * that does not answer is waited for: its writes may still arrive, and must not do so behind readers.
+   * Handles the skipped events of the stream at positions after all handled events. Waits for unavailable engines,
+   * because their pending writes must not arrive behind readers.
    */
   private async retryParkedStream(document: ParkedStream, held: HeldPartition): Promise<boolean> {
     const { parked, ending, checkpoint } = held;
@@ -262,7 +265,7 @@ export class PartitionRunner {
     return failure;
   }
 
-  /** Behind the work, but for the one move by which the partition becomes complete. */
+  /** Writes in the background, except for the move that completes the partition. */
   private async move(checkpoint: Checkpoint, position: Position | undefined, complete: boolean): Promise<void> {
     const completes = complete && !checkpoint.complete;
     const written = checkpoint.move(position, complete || checkpoint.complete);
@@ -285,7 +288,10 @@ export class PartitionRunner {
   private readonly failed = (error: unknown): void => {
     if (this.stopping.signal.aborted) return;
     this.parts.metrics.recordFailure();
-    this.parts.logger.warn({ ...this.logFields, error: describeError(error) }, 'a subscriber waits, then tries again');
+    this.parts.logger.warn(
+      { ...this.logFields, error: describeError(error) },
+      'a subscriber cannot continue because of an error; retrying',
+    );
   };
 }
 

@@ -3,15 +3,15 @@ import type { HandledPosition } from './checkpoint.ts';
 
 /** A reader of all events. Its name and generation identify its leases, checkpoints and parked streams. */
 export interface Subscriber {
-  /** `[a-z_]+`; as operators know it. */
+  /** Name of the subscriber for operators, `[a-z_]+`. */
   readonly name: string;
-  /** Another generation begins again at the first event. */
+  /** Generation of the subscriber. A new generation starts at the first event. */
   readonly generation: number;
 }
 
 /**
- * A share of all streams, handled by one process at a time. The key names its checkpoint: other prefixes are another
- * partition, which starts from the beginning.
+ * A subset of all streams, handled by one process at a time. The key names its checkpoint: changed prefixes make a new
+ * partition, which starts at the beginning.
  */
 export interface Partition {
   readonly key: string;
@@ -22,46 +22,45 @@ export function partition(streamPrefixes: readonly string[]): Partition {
   return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
 }
 
-/** An event that could not be handled (a poison message): by a fault of the code, not of an engine. */
+/** An event that could not be handled (a poison message) because of the code, not of an engine. */
 export interface EventFailure {
   readonly event: StoredEvent;
   readonly error: unknown;
 }
 
-/** An event as a subscriber is given it. */
+/** An event as a subscriber receives it. */
 export interface HandledEvent extends StoredEvent {
-  /** Set for an event that waited in a parked stream; the place of any other is its position. */
+  /** Late position of an event that waited in a parked stream; other events use their log position. */
   readonly handledPosition?: HandledPosition;
 }
 
 /** Handles the events of a partition for as long as a subscriber holds its lease. */
 export interface EventHandler {
   /**
-   * Resolves when everything is done for these events, so that a checkpoint may pass them; answers the first failure of
-   * each stream, whose later events it left out. Events are in order, each stream's after what it was given before; the
-   * same ones may come again.
-   * @param ending aborts when the process stops or the partition is lost: finish, but wait for nothing
-   * @throws Unavailable; is then given the same events again
+   * Handles a batch of events. Resolves when the checkpoint may pass all of them, with the first failure of each
+   * stream; later events of a failed stream are skipped. Events are in order per stream, and can be repeated.
+   * @param ending aborts when the process stops or the partition is lost: finish without waiting
+   * @throws Unavailable; then called again with the same events
    */
   handle(events: readonly HandledEvent[], ending: AbortSignal): Promise<readonly EventFailure[]>;
 }
 
-/** Told as it happens, in this process. */
+/** Receives progress of the partitions that this process handles. */
 export interface SubscriptionListener {
-  /** The partition is handled here from now on; everything up to the place is done. */
+  /** This process now handles the partition. All events up to the position are handled. */
   onAcquired(partition: string, place: HandledPosition | undefined): void;
-  /** Everything up to the place is done. */
+  /** All events up to the position are handled. */
   onAdvanced(partition: string, place: HandledPosition): void;
-  /** For the first time everything that there was is done, and the checkpoint says so. */
+  /** All stored events are handled for the first time, and the checkpoint is written. */
   onCompleted(partition: string): void;
   /** This process no longer handles the partition. */
   onReleased(partition: string): void;
 }
 
-/** The subscriber's metrics. */
+/** Metrics of a subscriber. */
 export interface SubscriptionMetrics {
-  /** @param seconds from a batch in hand to everything done */
+  /** Counts a handled batch. @param seconds from receiving the batch to its completion */
   recordBatch(events: number, seconds: number): void;
-  /** An attempt is repeated because an engine failed. */
+  /** Counts an attempt that is repeated after an engine failure. */
   recordFailure(): void;
 }

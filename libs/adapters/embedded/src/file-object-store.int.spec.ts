@@ -35,7 +35,7 @@ describe('objects in files', () => {
     }
     await expect(store.put('obj_a', failing())).rejects.toThrow('went away');
     await store.put('obj_b', bytes('b'));
-    await expect(store.put('obj_b', bytes('c'))).rejects.toThrow('there is an object obj_b');
+    await expect(store.put('obj_b', bytes('c'))).rejects.toThrow('object obj_b already exists');
     expect(await readdir(objects)).toEqual(['obj_b']);
   });
 

@@ -67,7 +67,7 @@ whereEngine('objects in GridFS', (enginesDir) => {
       await store.put('obj_b', large());
       await store.delete('obj_b');
       await store.put('obj_c', large());
-      await expect(store.put('obj_c', large())).rejects.toThrow('there is an object obj_c');
+      await expect(store.put('obj_c', large())).rejects.toThrow('object obj_c already exists');
       expect(await counts()).toEqual([1, 3, 0]);
     });
 

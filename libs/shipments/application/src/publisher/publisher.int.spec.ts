@@ -288,7 +288,7 @@ describe('the publisher', () => {
     expect(await of(large)).toEqual((await expected(large)).slice(0, 2));
     const [parked] = await publisher.parked();
     expect(parked).toMatchObject({
-      error: 'MessageRefused: shipment-events: a message is refused for ever: too large',
+      error: 'MessageRefused: shipment-events: the broker permanently refuses a message: too large',
     });
     expect(await publisher.retryParked(parked?.id ?? '')).toBe('parked');
     refused = undefined;
