@@ -48,7 +48,7 @@ describe('standalone with a failing disk', () => {
         for (const { headers, data } of refused) {
           expect([Number(headers['retry-after']) > 0, data.error.code]).toEqual([true, 'unavailable']);
         }
-        expect(await health(server)).toEqual([200, 'degraded', expect.stringContaining('no room on the disk')]);
+        expect(await health(server)).toEqual([200, 'degraded', expect.stringContaining('the disk is full')]);
         expect((await api.get('/v1/shipments', { params: { external_id: 'before' } })).data.data).toHaveLength(1);
 
         limitFiles(server, 'unlimited');
@@ -70,7 +70,7 @@ describe('standalone with a failing disk', () => {
     'ends at once, with one line, where it is full at the start',
     async () => {
       await withTemporaryFolder(async (dataDir) => {
-        expect(await runRefused(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/no room on the disk/);
+        expect(await runRefused(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/the disk is full/);
       });
     },
   );
@@ -107,7 +107,7 @@ describe('standalone with a failing disk', () => {
       log.fill(0x5a, Math.floor(log.length / 2), Math.floor(log.length / 2) + 64);
       await writeFile(path, log);
       expect(await runRefused(dataDir)).toMatch(
-        /is damaged: .* commits that were acknowledged\. Restore a backup; or, .* delete /,
+        /is damaged: .* acknowledged commits\. Restore a backup; or, .* delete /,
       );
       await rm(join(dataDir, 'commits'));
       const accepted = await startStandalone(dataDir);

@@ -181,7 +181,7 @@ export class PartitionRunner {
         if (held.hasReachedStart) retries ??= this.retry(parkedBefore);
         await this.waitForMoreEvents(batch, ending);
       }
-      if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended unexpectedly unexpectedly');
+      if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended unexpectedly');
     } finally {
       this.held = undefined;
       await Promise.all([checkpoint.flush(), retries]);

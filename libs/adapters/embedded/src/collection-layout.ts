@@ -3,55 +3,56 @@ import type { Database } from './sqlite-database.ts';
 import type { SqlValue } from './storage-threads.ts';
 
 const COLLECTION_NAME = /^[a-z0-9_.-]+$/;
-/** SQLite's names know no case, so neither do these. */
+/** Lower case only, because SQLite's names are case-insensitive. */
 const FIELD_NAME = /^[a-z0-9_]+$/;
 export const ID = 'id';
 /**
- * JSON values as SQL values, so that equality and order are the port's: absent is NULL, numbers and strings are
- * themselves, and what SQL has no type for is a byte. SQLite sorts NULL < numbers < text < bytes.
+ * Type tags of JSON values as SQL values, chosen so that equality and order match the port: absent is NULL, numbers and
+ * strings are themselves, and other JSON types are one byte. SQLite sorts NULL < numbers < text < bytes.
  */
 const NULL = Uint8Array.of(0);
 const FALSE = Uint8Array.of(1);
 const TRUE = Uint8Array.of(2);
-/** Objects and arrays: they exist, and equal nothing. */
+/** Tag of objects and arrays: they exist, but equal nothing. */
 const OTHER = Uint8Array.of(3);
-/** Stands in a key for an absent field: equal to no value, and within no bounds. */
+/** Key part of an absent field: equal to no value and within no bounds. */
 const ABSENT = new Uint8Array(0);
 
 /**
- * The index of an array field: a table with a posting for each element of a document's array, in the order of the index's
- * fields. Fields that a document lacks are `ABSENT`, since a key has no NULL.
+ * Index of an array field: a table with one posting per array element of a document, in the order of the index's
+ * fields. Absent fields are stored as `ABSENT`, because keys cannot contain NULL.
  */
 export interface ArrayTable {
   readonly index: IndexSpec;
   readonly table: string;
   readonly arrayField: string;
-  /** The index's fields, with the document's id in its place or as the last. */
+  /** Fields of the index, with the document's id at its position or last. */
   readonly fields: readonly string[];
-  /** Whether no two documents have the same posting; those that lack a field are told apart by `apart`. */
+  /** True if no two documents may have the same posting. Documents without a field are distinguished by `apart`. */
   readonly unique: boolean;
 }
 
-/** How a collection lies in tables: one row per document with its JSON, indexed fields in columns of their own. */
+/** Table layout of a collection: one row per document with its JSON, and a column for each indexed field. */
 export interface CollectionLayout {
   readonly spec: CollectionSpec;
   readonly table: string;
-  /** Indexed fields but `id` and arrays. */
+  /** Indexed fields except `id` and arrays. */
   readonly columns: readonly string[];
-  /** Indexed arrays. */
+  /** Indexed array fields. */
   readonly arrayFields: readonly string[];
   readonly arrays: readonly ArrayTable[];
 }
 
 export function layoutOf(spec: CollectionSpec): CollectionLayout {
-  if (!COLLECTION_NAME.test(spec.name)) throw new TypeError(`not a collection's name: ${spec.name}`);
+  if (!COLLECTION_NAME.test(spec.name)) throw new TypeError(`${spec.name} is not a valid collection name`);
   const columns = new Set<string>();
   const arrayFields = new Set<string>();
   const arrays: ArrayTable[] = [];
   for (const index of spec.indexes) {
     const { name, fields, arrayField } = index;
     for (const field of [name, ...fields]) {
-      if (!FIELD_NAME.test(field)) throw new TypeError(`${spec.name}: not an index's or field's name: ${field}`);
+      if (!FIELD_NAME.test(field))
+        throw new TypeError(`${spec.name}: ${field} is not a valid name of an index or field`);
     }
     for (const field of fields) if (field !== ID && field !== arrayField) columns.add(field);
     if (arrayField === undefined) continue;
@@ -71,12 +72,12 @@ export function quoted(name: string): string {
   return `"${name}"`;
 }
 
-/** The column of an indexed field. Prefixed, since a field may be called `json` or `rowid`. */
+/** Returns the column of an indexed field. Prefixed, because a field can have a name such as `json` or `rowid`. */
 export function column(field: string): string {
   return field === ID ? ID : quoted(`f_${field}`);
 }
 
-/** The name of a scalar index, quoted. */
+/** Returns the quoted name of a scalar index. */
 export function indexName({ name }: CollectionSpec, index: string): string {
   return quoted(`index:${name}:${index}`);
 }
@@ -85,7 +86,7 @@ export function columnValues(layout: CollectionLayout, document: Readonly<Record
   return layout.columns.map((field) => encodeValue(document[field]));
 }
 
-/** The JSON of each indexed array; null where the document has none. */
+/** Returns the JSON of each indexed array; null if the document has none. */
 export function arrayValues(
   layout: CollectionLayout,
   document: Readonly<Record<string, unknown>>,
@@ -93,7 +94,7 @@ export function arrayValues(
   return layout.arrayFields.map((field) => JSON.stringify(document[field]) ?? null);
 }
 
-/** Every table and index of a collection. */
+/** Returns statements that create every table and index of the collection. */
 export function definition(layout: CollectionLayout): string[] {
   const { spec, table, columns } = layout;
   const own = [
@@ -109,7 +110,7 @@ export function definition(layout: CollectionLayout): string[] {
   return [...own, ...layout.arrays.map(arrayDefinition)];
 }
 
-/** One tree, ordered by the index's fields: a posting is written in one place, and found by all that the document has. */
+/** One tree in the order of the index's fields, so that each posting is written once and found by its whole key. */
 function arrayDefinition({ table, fields, unique }: ArrayTable): string {
   const columns = fields.map(column);
   const key = unique ? [...columns.filter((name) => name !== ID), 'apart'] : columns;
@@ -122,7 +123,7 @@ export function removal({ table, arrays }: CollectionLayout): string[] {
 }
 
 /**
- * The name of the index that SQLite says was violated.
+ * Returns the name of the unique index in an error message of SQLite.
  * @param message `UNIQUE constraint failed: documents:keys.f_hash, documents:keys.f_kind`
  */
 export function violatedIndex({ spec, table }: CollectionLayout, message: string): string {
@@ -135,22 +136,22 @@ export function violatedIndex({ spec, table }: CollectionLayout, message: string
   return ID;
 }
 
-/** The parts of a document from which postings are made. */
+/** Parts of a document from which postings are built. */
 export interface Indexed {
   readonly id: string;
-  /** As in `CollectionLayout.columns`. */
+  /** Values in the order of `CollectionLayout.columns`. */
   readonly columns: readonly SqlValue[];
-  /** As in `CollectionLayout.arrayFields`: the JSON of each, null without one. */
+  /** JSON of each array in the order of `CollectionLayout.arrayFields`; null without an array. */
   readonly arrays: readonly (string | null)[];
 }
 
-/** The postings of one array index. Of a document that changed only those are written that did. */
+/** Writes the postings of one array index, and only those that changed. */
 export class ArrayPostings {
   private readonly database: Database;
   private readonly table: ArrayTable;
-  /** Which of the arrays of the layout. */
+  /** Index of the array in the layout. */
   private readonly array: number;
-  /** For each field of a posting the column of the document that it is, -1 for the id and -2 for the element. */
+  /** Column of the document for each posting field; -1 for the id, -2 for the element. */
   private readonly sources: readonly number[];
   private readonly addText: string;
   private readonly removeText: string;
@@ -182,7 +183,7 @@ export class ArrayPostings {
     if (!moved && before.arrays[this.array] === after.arrays[this.array]) return;
     const old = this.elements(before);
     const now = this.elements(after);
-    // First those that go: another document, or this one, may have the same key from here on.
+    // Removed postings first, because added ones may reuse their keys.
     for (const element of old) if (moved || !now.has(element)) this.run(this.removeText, before, element);
     for (const element of now) if (moved || !old.has(element)) this.run(this.addText, after, element);
   }
@@ -199,7 +200,7 @@ export class ArrayPostings {
     this.database.run(text, values);
   }
 
-  /** Equal elements are one, as is a field that holds no array. */
+  /** Equal elements have one posting. A field that is not an array is treated as one element. */
   private elements({ arrays }: Indexed): ReadonlySet<SqlValue> {
     const json = arrays[this.array] ?? null;
     if (json === null) return new Set();
@@ -213,17 +214,17 @@ export function encodeValue(value: unknown): SqlValue {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'boolean') return value ? TRUE : FALSE;
-  // JSON has null for the numbers that it lacks.
+  // JSON encodes non-finite numbers as null.
   return value === null || typeof value === 'number' ? NULL : OTHER;
 }
 
-/** The same in SQL, of a JSON value and its type as SQLite's functions answer them. */
+/** SQL expression of the encoding, from a JSON value and its type as returned by SQLite's functions. */
 export function encodedJson(type: string, value: string): string {
   return `CASE ${type} WHEN 'null' THEN x'00' WHEN 'false' THEN x'01' WHEN 'true' THEN x'02'
   WHEN 'object' THEN x'03' WHEN 'array' THEN x'03' ELSE ${value} END`;
 }
 
-/** The SQL literals between which all values of the type of `value` lie: from the first, and below the second. */
+/** Returns SQL literals that bound all values of the type of `value`: inclusive from, exclusive below. */
 export function typeBounds(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
   if (typeof value === 'number') return { from: undefined, below: `''` };
   if (typeof value === 'string') return { from: `''`, below: `x''` };

@@ -8,13 +8,13 @@ import { EmbeddedEngine } from './index.ts';
 
 const CYCLES = 8;
 
-/** Starts a process that writes, and kills it while it does. */
+/** Starts a writing process and kills it while it writes. */
 async function writeAndKill(dataDir: string, run: number): Promise<Said[]> {
   const file = `${dataDir}-said-${run}`;
   await writeFile(file, '');
   const child = runChild('./writing-child.ts', [dataDir, String(run), file]);
   const lines = async () => (await readFile(file, 'utf8')).split('\n').slice(0, -1);
-  // At a number of acknowledgements rather than after a time, so that a slow machine sees the same test.
+  // Kills after a number of acknowledgements instead of a time, so that the test is the same on slow machines.
   const enough = async () => expect((await lines()).length).toBeGreaterThan(50 + run * 150);
   try {
     await Promise.race([child.ended, eventually(enough, { deadlineMs: 60_000 })]);
@@ -50,7 +50,7 @@ async function expectAll(engine: EmbeddedEngine, said: readonly Said[]): Promise
   }
 }
 
-/** Every stream without holes, and every append in it whole. */
+/** Every stream is without gaps, and every append in it is complete. */
 async function expectWholeStreams(engine: EmbeddedEngine): Promise<void> {
   const stop = new AbortController();
   const next = new Map<string, number>();

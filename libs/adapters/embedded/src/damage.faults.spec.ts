@@ -6,14 +6,14 @@ import { runChild } from '../test/child.ts';
 import { DataFolderDamaged, EmbeddedEngine } from './index.ts';
 
 const EVENTS = 400;
-/** Of SQLite's log (https://sqlite.org/fileformat2.html#walformat), for pages of 4096 bytes. */
+/** Sizes in SQLite's write-ahead log (https://sqlite.org/fileformat2.html#walformat) for pages of 4096 bytes. */
 const PAGE = 4_096;
 const LOG_HEADER = 32;
 const FRAME = 24 + PAGE;
 
 const open = (dataDir: string) => EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
 
-/** How many events the folder holds once it was started on; undefined where that is refused, as damaged. */
+/** Returns the number of events after a restart on the folder; undefined if the start was refused because of damage. */
 async function eventsIn(dataDir: string): Promise<number | undefined> {
   try {
     const engine = await open(dataDir);
@@ -48,13 +48,13 @@ describe('what a killed process left behind', () => {
     cpSync(left, dataDir, { recursive: true });
     return dataDir;
   };
-  /** 64 bytes that were not there. */
+  /** Overwrites 64 bytes. */
   const overwrite = (path: string, at: number) => {
     const bytes = readFileSync(path);
     for (let index = at; index < Math.min(at + 64, bytes.length); index += 1) bytes[index]! ^= 0x5a;
     writeFileSync(path, bytes);
   };
-  /** What somebody who tries to save something needs. */
+  /** The log must stay as it is for recovery tools. */
   const contentsOf = (dataDir: string) =>
     [fileOf(dataDir), logOf(dataDir), join(dataDir, 'commits')].map((path) =>
       existsSync(path) ? hash('sha256', readFileSync(path)) : 'missing',
@@ -73,7 +73,7 @@ describe('what a killed process left behind', () => {
       outcomes.push(await eventsIn(dataDir));
       rmSync(dataDir, { recursive: true });
     }
-    // At the end stand the views, which are made again.
+    // The end contains views, which are rebuilt.
     expect(new Set(outcomes)).toEqual(new Set([undefined, EVENTS]));
     expect(outcomes.slice(0, 18)).toEqual(Array.from({ length: 18 }, () => undefined));
   }, 120_000);
@@ -86,18 +86,18 @@ describe('what a killed process left behind', () => {
     expect(refusal).toMatch(
       new RegExp(
         `^DataFolderDamaged: the data folder ${dataDir} is damaged: storage.db and its log hold only \\d+ of the 4\\d\\d ` +
-          `commits that were acknowledged. Restore a backup; or, to go on with what is left, .* delete ${dataDir}/commits$`,
+          `acknowledged commits. Restore a backup; or, to continue with the remaining data, .* delete ${dataDir}/commits$`,
       ),
     );
     expect(contentsOf(dataDir)).toEqual(before);
-    // Nor is it left locked.
+    // The folder is not left locked.
     await expect(open(dataDir)).rejects.toBeInstanceOf(DataFolderDamaged);
 
     rmSync(join(dataDir, 'commits'));
     const some = await eventsIn(dataDir);
     expect(some).toBeGreaterThan(0);
     expect(some).toBeLessThan(EVENTS);
-    // What is acknowledged from then on is looked after as before.
+    // Later acknowledged commits are protected as before.
     const engine = await open(dataDir);
     await engine.eventStore.append('later', 'no_stream', newEvents(1));
     await engine.close();
@@ -137,7 +137,7 @@ describe('what a killed process left behind', () => {
     expect(await eventsIn(dataDir)).toBeDefined();
   });
 
-  /** The number is not synchronised: after a power cut it may be an older one, never a newer. */
+  /** The number is not synchronized: after a power failure it can be older, but never newer. */
   function cutWithItsNote(dataDir: string): void {
     truncateSync(logOf(dataDir), LOG_HEADER + 500 * FRAME);
     writeFileSync(join(dataDir, 'commits'), '0000000000000010\n');
@@ -145,7 +145,7 @@ describe('what a killed process left behind', () => {
 
   it('is read through where it was not closed, and refused when its pages do not hang together', async () => {
     const dataDir = join(folder.path, 'in-the-file');
-    // So small a log that most is in the file.
+    // A small log limit, so that most data is in the file.
     const child = runChild('./killed-child.ts', [dataDir, '2000', '100000']);
     expect([await child.ended, child.errors]).toEqual([null, []]);
     const { size } = statSync(fileOf(dataDir));
@@ -157,7 +157,7 @@ describe('what a killed process left behind', () => {
       overwrite(fileOf(damaged), page * PAGE);
       outcomes.add(await eventsIn(damaged));
     }
-    // A page that the log holds as well is put right by that.
+    // Pages that are also in the log are repaired from it.
     expect([...outcomes].every((events) => events === undefined || events === 2_000)).toBe(true);
     expect(outcomes).toContain(undefined);
   }, 120_000);

@@ -21,10 +21,10 @@ describe('the data folder', () => {
     const refused = runChild('./opening-child.ts', [dataDir]);
     await refused.ended;
     expect([...refused.errors, ...refused.lines]).toEqual([
-      `DataFolderInUse: the data folder ${dataDir} is in use by another process`,
+      `DataFolderInUse: the data folder ${dataDir} is in use by another process; stop that process or use another folder`,
     ]);
     await expect(open()).rejects.toBeInstanceOf(DataFolderInUse);
-    // The refusals took nothing away from the one who has it.
+    // The refused attempts did not disturb the process that has the folder.
     const again = runChild('./opening-child.ts', [dataDir]);
     await again.ended;
     expect(again.lines[0]).toMatch(/^DataFolderInUse/);
@@ -59,7 +59,7 @@ describe('the data folder', () => {
       /^DataFolderTooNew: the data folder .*data was written by a later version \(schema 99,/,
     );
     expect(readFileSync(file).equals(before)).toBe(true);
-    // Nor is it left locked.
+    // The folder is not left locked.
     await expect(open()).rejects.toBeInstanceOf(DataFolderTooNew);
   });
 });

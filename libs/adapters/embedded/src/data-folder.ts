@@ -6,26 +6,26 @@ import { messageOf } from './sqlite-database.ts';
 
 const SQLITE_BUSY = 5;
 
-/** Another process works on this data folder. */
+/** Another process uses this data folder. */
 export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse';
   constructor(readonly folder: string) {
-    super(`the data folder ${folder} is in use by another process`);
+    super(`the data folder ${folder} is in use by another process; stop that process or use another folder`);
   }
 }
 
-/** This version of the program is too old for what it found in the data folder. */
+/** A later version of the program wrote the data folder. */
 export class DataFolderTooNew extends Error {
   override readonly name = 'DataFolderTooNew';
   constructor(
     readonly folder: string,
     reason: string,
   ) {
-    super(`the data folder ${folder} ${reason}: start that version or a later one`);
+    super(`the data folder ${folder} ${reason}; start that version or a later one`);
   }
 }
 
-/** The data folder holds less than was acknowledged, or cannot be read. Nothing in it was changed. */
+/** The data folder contains less than was acknowledged, or is unreadable. It was not changed. */
 export class DataFolderDamaged extends Error {
   override readonly name = 'DataFolderDamaged';
   constructor(
@@ -36,17 +36,17 @@ export class DataFolderDamaged extends Error {
   }
 }
 
-/** A data folder that is this process's alone. */
+/** A data folder that is locked for this process. */
 export interface DataFolder {
-  /** The file that holds everything. */
+  /** Path of the database file. */
   readonly storage: string;
   unlock(): void;
 }
 
 /**
- * Makes the folder (0700) and its files (0600) where they do not exist, and locks it. The lock is the operating
- * system's: it goes with the process, however that ends.
- * @throws DataFolderInUse, Unavailable where the lock cannot be written
+ * Creates the folder (0700) and its files (0600) if missing, and locks it. The operating system holds the lock and
+ * releases it when the process ends.
+ * @throws DataFolderInUse, Unavailable if the lock cannot be written
  */
 export function lockDataFolder(folder: string): DataFolder {
   makeFolder(folder);
@@ -66,8 +66,8 @@ export function lockDataFolder(folder: string): DataFolder {
 }
 
 /**
- * With the folders above it. One by one: where a file system refuses folders as if the one above were missing, as /proc
- * does, Node's own recursion never ends.
+ * Creates parent folders one by one, because Node's recursive option never ends on file systems such as /proc, which
+ * refuse a folder as if its parent were missing.
  */
 function makeFolder(folder: string): void {
   const parent = dirname(folder);
@@ -81,9 +81,9 @@ function makeFolder(folder: string): void {
   syncFolder(parent);
 }
 
-/** So that a new folder is still there after a power cut; SQLite does the same for the files in it. */
+/** Synchronizes the folder, so that a new subfolder survives a power failure. SQLite does this for its files. */
 function syncFolder(folder: string): void {
-  // Windows opens no folders.
+  // Windows cannot open folders.
   if (process.platform === 'win32') return;
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);
@@ -91,8 +91,8 @@ function syncFolder(folder: string): void {
 }
 
 /**
- * SQLite makes the files beside it with the same mode. An existing file is not so much as opened: closing it again
- * would drop the locks that this process holds on it (POSIX).
+ * SQLite creates its other files with the mode of the database file. An existing file is not opened, because closing it
+ * would release the process's locks on it (POSIX).
  */
 function createPrivate(file: string): void {
   try {

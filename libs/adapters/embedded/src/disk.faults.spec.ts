@@ -15,9 +15,9 @@ import {
 import { runChild, type Child } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
-/** A process may write no file beyond 2 MiB, which the log meets soon. */
+/** Limits files of the process to 2 MiB, which the log soon reaches. */
 const LITTLE_ROOM = ['bash', '-c', 'ulimit -S -f 2048; exec "$@"', 'bash'];
-/** A process has a file system of 6 MiB to itself, with so much in it. */
+/** Gives the process its own nearly full file system of 6 MiB. */
 const smallDisk = (folder: string, ballast: number) => [
   ...['unshare', '--user', '--map-root-user', '--mount', 'bash', '-c'],
   `mount -t tmpfs -o size=6m none ${folder}; head -c ${ballast} /dev/zero 2> /dev/null > ${folder}/ballast; exec "$@"`,
@@ -56,8 +56,8 @@ describe('the disk', () => {
     expect(refused).toMatchObject({
       error: 'WritesRefused',
       later: 'WritesRefused',
-      failure: expect.stringMatching(/^no room on the disk \(/) as string,
-      // Nothing half done.
+      failure: expect.stringMatching(/^the disk is full \(/) as string,
+      // No partial writes remain.
       read: refused['stored'],
     });
     expect(refused['stored']).toBeGreaterThan(50);
@@ -86,7 +86,7 @@ describe('the disk', () => {
     async () => {
       child = runChild('./full-disk-child.ts', [dataDir], smallDisk(folder.path, 3_000_000));
       const before = await refusedOnce(child);
-      // Seen from outside only through the process, whose own disk it is.
+      // The disk belongs to the child process, so its state is observed through the process.
       rmSync(`/proc/${child.process.pid}/root${folder.path}/ballast`);
       const failure = expect.stringMatching(/^only \d+ KiB are left on its disk$/) as string;
       expect(await said(child, 1)).toEqual({ stored: before + 1, failure });
@@ -100,7 +100,7 @@ describe('the disk', () => {
     async () => {
       child = runChild('./opening-child.ts', [dataDir], smallDisk(folder.path, 9_000_000));
       await child.ended;
-      expect(child.lines).toEqual([expect.stringMatching(/^Unavailable: storage: no room on the disk \(.*\)$/)]);
+      expect(child.lines).toEqual([expect.stringMatching(/^Unavailable: storage: the disk is full \(.*\)$/)]);
     },
     60_000,
   );
@@ -133,7 +133,7 @@ describe('a data folder under a process that works on it', () => {
     renameSync(dataDir, `${dataDir}-before`);
     cpSync(`${dataDir}-before`, dataDir, { recursive: true });
   };
-  /** As `mv` and some editors do. */
+  /** Replaces the file in the way of `mv` and some editors. */
   const fileReplaced = (name: string) => () => {
     const path = join(dataDir, name);
     writeFileSync(`${path}-new`, 'something else');

@@ -9,7 +9,7 @@ const SPEC = {
   ],
 };
 
-/** Takes many times longer to delete than one piece may take. */
+/** Deleting this many documents takes many times longer than one piece. */
 const COUNT = 2_000;
 
 describe('a large collection that is dropped', () => {

@@ -23,34 +23,37 @@ import { SqliteReaderPool, type SqliteStorage } from './sqlite-reader-pool.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 
 export interface EmbeddedLimits {
-  /** Most events and documents that wait for a commit; beyond: `Busy`. 20,000 by default. */
+  /** Maximum number of events and documents waiting for a commit; further writes throw `Busy`. Defaults to 20,000. */
   readonly waitingWrites?: number;
-  /** Most lists and scans that wait for a reader; beyond: `Busy`. 1,000 by default. */
+  /** Maximum number of lists and scans waiting for a reader; further reads throw `Busy`. Defaults to 1,000. */
   readonly waitingReads?: number;
-  /** Threads for lists, scans and old events; 2 by default, 0 reads them on the calling thread. */
+  /** Number of threads for lists, scans and old events. Defaults to 2; with 0 the calling thread reads. */
   readonly readerThreads?: number;
-  /** Newest events, and as many messages, kept in memory for live readers. 2,000 by default, and 8 M characters of each. */
+  /**
+   * Limits of the newest events, and separately messages, in memory for live readers. Default to 2,000 items and 8 M
+   * characters each.
+   */
   readonly live?: Partial<TailLimits>;
-  /** Maximum size of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
+  /** Maximum bytes of data and metadata of one append. Defaults to `MAX_APPEND_BYTES`. */
   readonly appendBytes?: number;
   /**
-   * At what size of the write-ahead log a checkpoint is due; 16 MiB by default, 4 times SQLite's. A larger one costs fewer
-   * fsyncs, and a page that changed often is copied once. Under a load that never rests the log grows to four times that.
-   * Not more: the log's frames are no whole blocks, so that what is overwritten when it starts again is first read from the
-   * disk, wherever the operating system no longer has it in memory.
+   * Size in bytes of the write-ahead log at which a checkpoint is due. Defaults to 16 MiB, 4 times SQLite's default: a
+   * larger log needs fewer fsyncs and copies a frequently changed page once. Under constant load the log grows to 4
+   * times this size. It should not be larger, because log frames are not whole blocks: when the log restarts,
+   * overwritten blocks that are no longer in memory must first be read from the disk.
    */
   readonly walCheckpointBytes?: number;
 }
 
 export interface EmbeddedOptions {
-  /** Made if it is not there; belongs to one process at a time. */
+  /** Folder of the data, created if missing. One process at a time can use it. */
   readonly dataDir: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits?: EmbeddedLimits;
 }
 
-/** The storage of a process that has everything in one folder: one SQLite file, written by one thread. */
+/** Storage of a process that keeps everything in one folder: one SQLite file, written by one thread. */
 export class EmbeddedEngine {
   private closed: Promise<void> | undefined;
 
@@ -77,7 +80,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Opens the folder; what a crash left behind is put in order by itself.
+   * Opens the folder and recovers automatically after a crash.
    * @throws DataFolderInUse, DataFolderTooNew, DataFolderDamaged, Unavailable
    */
   static async open(options: EmbeddedOptions): Promise<EmbeddedEngine> {
@@ -90,27 +93,27 @@ export class EmbeddedEngine {
     return new EmbeddedEngine({ writer, database, readers }, folder, options);
   }
 
-  /** Why nothing can be written, now or soon; undefined while all is well. */
+  /** Reason why writes fail or will soon fail; undefined without a problem. */
   get failure(): string | undefined {
     return this.storage.writer.failure;
   }
 
-  /** Ends catch-ups and leases, lets writes under way finish, releases the folder. */
+  /** Ends catch-ups and leases, waits for running writes, and releases the folder. */
   close(): Promise<void> {
     this.closed ??= this.closeAll();
     return this.closed;
   }
 
   private async closeAll(): Promise<void> {
-    // First: the handlers of its messages use the rest.
+    // Closed first, because message handlers use the other parts.
     await this.messageBroker.close();
-    // Then no new work, while what is under way is finished.
+    // Refuses new work while running work finishes.
     const drained = this.storage.writer.drain();
     await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
     await drained;
     await this.storage.readers.close();
     this.storage.database.close();
-    // Last: the connection that closes the file checkpoints the log and deletes it.
+    // Closed last: the last connection checkpoints the log and deletes it.
     await this.storage.writer.close();
     this.folder.unlock();
   }

@@ -50,7 +50,7 @@ describe('objects in files', () => {
   });
 
   it('say so where the disk refuses, and take a put again when it no longer does', async () => {
-    // The file system lets its administrator do anything.
+    // The superuser ignores file permissions.
     if (process.getuid?.() === 0) return;
     const store = await FileObjectStore.open(objects);
     await chmod(objects, 0o500);
@@ -65,7 +65,7 @@ describe('objects in files', () => {
     await writeFile(file, '');
     const child = runChild('./putting-child.ts', [objects, file]);
     const said = async () => (await readFile(file, 'utf8')).split('\n').slice(0, -1);
-    // Killed where one is being written, too.
+    // Kills the process during a write, too.
     const midway = async () => {
       expect((await said()).length).toBeGreaterThan(50);
       expect((await readdir(objects)).some((name) => name.endsWith('.part'))).toBe(true);

@@ -12,21 +12,21 @@ import {
 } from '@tracking/ports';
 
 const ENGINE = 'object store';
-/** Ends the name of what is not whole yet. No id has a dot. */
+/** Name suffix of incomplete files. Ids contain no dot. */
 const PART = '.part';
 
 /**
- * Objects as files of one folder that belongs to this process alone, each under its id. It is written under another name,
- * which keeps others from the same id, and gets its own when it is whole and on disk: a crash leaves parts, never half an
- * object.
+ * Stores objects as files of one folder that only this process uses, named by their ids. An object is written under a
+ * temporary name, which reserves its id, and is renamed when it is complete and on disk. A crash leaves temporary files
+ * but never a partial object.
  */
 export class FileObjectStore implements ObjectStore {
-  /** Ids that are being put. */
+  /** Ids of objects that are being stored. */
   private readonly inHand = new Set<string>();
 
   private constructor(private readonly folder: string) {}
 
-  /** @param folder made if it is not there (0700); in a data folder that this process has locked */
+  /** @param folder created if missing (0700); inside a data folder that this process has locked */
   static async open(folder: string): Promise<FileObjectStore> {
     if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(dirname(folder));
     return new FileObjectStore(folder);
@@ -44,7 +44,7 @@ export class FileObjectStore implements ObjectStore {
       await onDisk(syncFolder(this.folder));
       return stored;
     } catch (error) {
-      // Where even this fails, it is removed later.
+      // If this fails too, a later cleanup removes the file.
       await rm(part, { force: true }).catch(() => undefined);
       throw error;
     } finally {
@@ -75,17 +75,17 @@ export class FileObjectStore implements ObjectStore {
   async removeUnfinished(before: Date): Promise<void> {
     const isPart = (name: string) => name.endsWith(PART) && !this.inHand.has(name.slice(0, -PART.length));
     for await (const { name, at } of this.files(isPart)) {
-      // Begun again meanwhile, it is in hand.
+      // An upload of the same id started meanwhile and uses the file.
       if (at < before && isPart(name)) await onDisk(rm(join(this.folder, name), { force: true }));
     }
   }
 
   private file(id: string): string {
-    if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`not an id of an object: ${JSON.stringify(id)}`);
+    if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`${JSON.stringify(id)} is not a valid object id`);
     return join(this.folder, id);
   }
 
-  /** Files of the folder with a wanted name, and when each was last written. */
+  /** Lists files of the folder with a wanted name, and the time of their last write. */
   private async *files(
     isWanted: (name: string) => boolean,
   ): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
@@ -98,9 +98,9 @@ export class FileObjectStore implements ObjectStore {
   }
 }
 
-/** Resolves when all of it is on disk. */
+/** Resolves when the complete content is on disk. */
 async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
-  // An existing file was left by a crash.
+  // An existing file is left from a crash.
   const handle: FileHandle = await onDisk(open(file, 'w', 0o600));
   try {
     const hash = createHash('sha256');
@@ -117,7 +117,7 @@ async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<S
   }
 }
 
-/** @param end offset of the byte after the last */
+/** Reads a range of the file. @param end offset of the byte after the last */
 async function* read(file: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   if (start >= end) return;
   try {
@@ -145,9 +145,9 @@ function unavailable(error: unknown): Unavailable {
   return new Unavailable(ENGINE, (error as NodeJS.ErrnoException).code ?? 'unknown', { cause: error });
 }
 
-/** So that a new name in it is still there after a power cut. */
+/** Synchronizes the folder, so that a new file name survives a power failure. */
 async function syncFolder(folder: string): Promise<void> {
-  // Windows opens no folders.
+  // Windows cannot open folders.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {

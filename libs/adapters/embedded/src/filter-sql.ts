@@ -12,15 +12,15 @@ import {
 import type { Sql, SqlValue } from './storage-threads.ts';
 
 const FIELD = /^[A-Za-z0-9_]+$/;
-/** In a posting, for a field that the document lacks; in the row of a document it is NULL. */
+/** Key part of an absent field in a posting. In a document's row the field is NULL. */
 const ABSENT = `x''`;
 
-/** SQL text under construction, its values in the order of its `?`. */
+/** Builder of SQL text, with the values of its `?` in order. */
 export class SqlBuilder {
   text = '';
   readonly values: SqlValue[] = [];
 
-  /** @param continuationKey what a page begins after in the first place, if it does */
+  /** @param continuationKey key of the first sort value after which the page continues, if any */
   constructor(readonly continuationKey?: string) {}
 
   add(text: string, ...values: SqlValue[]): this {
@@ -30,18 +30,18 @@ export class SqlBuilder {
   }
 }
 
-/** Where the filter holds for the document in the row `d`: so is its table called in every statement with a filter. */
+/** Adds conditions for the document in the row `d`. Every statement with a filter uses this table alias. */
 export function filterSql(layout: CollectionLayout, filter: Filter): Sql {
   const sql = new SqlBuilder();
   addFilter(sql, layout, filter);
   return sql;
 }
 
-/** @param postings the table whose rows `a` lead to the documents, if one does: of its array nothing is read from `d` */
+/** @param postings table `a` whose rows lead to the documents, if any; its array is then not read from `d` */
 export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
   sql.add('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
-    if (!FIELD.test(field)) throw new TypeError(`not a top-level field: ${field}`);
+    if (!FIELD.test(field)) throw new TypeError(`${field} is not a top-level field`);
     sql.add(' AND ');
     const array = arrayOf(layout, field, postings);
     if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
@@ -50,7 +50,7 @@ export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Fil
   }
 }
 
-/** The index that tells whether a document has an element. */
+/** Index that shows if a document has an element. */
 function arrayOf({ arrays }: CollectionLayout, field: string, postings?: ArrayTable): ArrayTable | undefined {
   if (postings?.arrayField === field) return postings;
   return arrays.find(({ arrayField }) => arrayField === field);
@@ -61,7 +61,7 @@ export function addPostingCondition(sql: SqlBuilder, field: string, condition: F
   addCondition(sql, `a.${column(field)}`, condition, ABSENT);
 }
 
-/** @param absent what the key is where there is none */
+/** @param absent key of an absent field */
 function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition, absent = 'NULL'): void {
   if (isScalar(condition)) sql.add(`${key} = ?`, encodeValue(condition));
   else if ('in' in condition) sql.add(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
@@ -71,7 +71,7 @@ function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition, 
   else addBounds(sql, key, condition);
 }
 
-/** Each of several conditions that all have to hold. */
+/** Single conditions, which must all match. */
 function* each<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
   sql.add('(TRUE');
   for (const one of conditions) {
@@ -81,9 +81,9 @@ function* each<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
   sql.add(')');
 }
 
-/** Values of one type only are compared with each other: a bound without its counterpart reaches to the end of its type. */
+/** Compares only values of one type: a missing bound is replaced by the end of the type. */
 function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: Bounds): void {
-  // With `+` the engine does not begin at the end of a type where a page begins later.
+  // The unary `+` keeps the planner from starting at the end of the type, because the page starts later.
   const ofType = key === sql.continuationKey ? `+${key}` : key;
   const bound = (value: Scalar | undefined, comparison: string, counterparts: readonly (Scalar | undefined)[]) => {
     if (value === undefined) return;
@@ -108,13 +108,13 @@ function typeOf(value: Scalar): string {
 
 interface ElementLookup {
   readonly array: ArrayTable;
-  /** Whether the document was found by a posting `a` of the same table. */
+  /** True if the document was found by a posting `a` of the same table. */
   readonly isLeading: boolean;
 }
 
 /**
- * Looks for the posting that the document would have: all of its key is known. Where not one element is asked for but any
- * within bounds, the document's own are fewer than the index has.
+ * Looks up the posting by its complete key. For bounds instead of one value, the document's own elements are searched,
+ * because they are fewer than the index entries.
  */
 function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: FilterCondition): void {
   const { arrayField } = lookup.array;
@@ -126,7 +126,7 @@ function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: Filt
 }
 
 function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condition: FilterCondition): void {
-  // With `+` the engine makes no join of it, which it could begin with this table.
+  // The unary `+` keeps the planner from starting a join at this table.
   sql.add(`+EXISTS (SELECT 1 FROM ${quoted(array.table)} AS e WHERE `);
   addCondition(sql, `e.${column(array.arrayField)}`, condition);
   for (const field of array.fields) {
@@ -138,7 +138,10 @@ function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condit
   sql.add(')');
 }
 
-/** Reads the JSON: right for scalars and arrays alike, but looks at every document that the rest of the filter leaves. */
+/**
+ * Adds a condition on the JSON. Works for scalars and arrays, but reads every document that the other conditions
+ * select.
+ */
 function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition): void {
   const path = `'$.${field}'`;
   if (isScalar(condition)) addWithin(sql, path, condition);
@@ -148,7 +151,10 @@ function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition
   else addWithin(sql, path, condition);
 }
 
-/** Most fields are no arrays: the engine parses a document once for all of them, and once more for each look into an array. */
+/**
+ * Arrays are checked separately, because the engine parses a document once for all scalar fields, but again for each
+ * array.
+ */
 function addWithin(sql: SqlBuilder, path: string, condition: FilterCondition): void {
   sql.add(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
   sql.add(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
@@ -160,7 +166,7 @@ function addWithin(sql: SqlBuilder, path: string, condition: FilterCondition): v
 
 export function documentKey(layout: CollectionLayout, field: string): string {
   if (field === ID || layout.columns.includes(field)) return `d.${column(field)}`;
-  if (!FIELD.test(field)) throw new TypeError(`not a top-level field: ${field}`);
+  if (!FIELD.test(field)) throw new TypeError(`${field} is not a top-level field`);
   return `json_extract(d.json, '$.${field}')`;
 }
 

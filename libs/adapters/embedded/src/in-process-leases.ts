@@ -1,17 +1,17 @@
 import { Unavailable, type Lease, type Leases } from '@tracking/ports';
 
-/** Epochs of one start of the process: more than it can ever give out. */
+/** Number of epochs per start of the process, more than one start can use. */
 const EPOCHS_PER_START = 2 ** 32;
 
-/** Leases where one process is all there is: held until released, waited for in order of arrival. */
+/** Leases for a single process: held until released, and granted in order of arrival. */
 export class InProcessLeases implements Leases {
-  /** Callers that wait for each held lease, in order of arrival. */
+  /** Waiting callers of each held lease, in order of arrival. */
   private readonly waiting = new Map<string, (() => void)[]>();
   private readonly given = new Set<Lease>();
   private readonly closing = new AbortController();
   private epoch: number;
 
-  /** @param start grows with every start of the process on the same data; so then do the epochs */
+  /** @param start increases with every start of the process on the same data, and so do epochs */
   constructor(start: number) {
     this.epoch = start * EPOCHS_PER_START;
   }
@@ -26,7 +26,7 @@ export class InProcessLeases implements Leases {
   }
 
   async close(): Promise<void> {
-    // Waiting callers give up first, so that none of them gets a released lease.
+    // Waiting callers are rejected first, so that none of them gets a released lease.
     this.closing.abort(new Unavailable('leases', 'closed'));
     for (const lease of this.given) await lease.release();
   }

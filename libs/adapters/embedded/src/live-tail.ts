@@ -1,7 +1,7 @@
 export interface TailLimits {
-  /** Newest items kept, at least where they are small; up to twice as many. */
+  /** Minimum number of newest items kept, unless they are large; up to twice as many are kept. */
   readonly items: number;
-  /** Characters of all their texts together; up to twice as many. */
+  /** Total characters of the kept texts; up to twice as many are kept. */
   readonly characters: number;
 }
 
@@ -10,14 +10,16 @@ interface TailItem<T> {
   readonly characters: number;
 }
 
-/** The newest items of a log without gaps in its positions, in memory: readers that keep up read nothing from the file. */
+/**
+ * Keeps the newest items of a log without position gaps in memory, so that readers near the end need not read the file.
+ */
 export class LiveTail<T> {
   private entries: TailItem<T>[] = [];
   private characters = 0;
-  /** Something was added, or whoever waits for that should look again. */
+  /** Notifies waiting readers of new items, or of a reason to check again. */
   readonly signal = new ChangeSignal();
 
-  /** @param head position of the last item stored so far */
+  /** @param head position of the last stored item */
   constructor(
     private head: number,
     private readonly limits: TailLimits,
@@ -27,7 +29,7 @@ export class LiveTail<T> {
     return this.head;
   }
 
-  /** Adds the items at the positions that follow the last one. */
+  /** Adds items at the positions after the last one. */
   push(entries: readonly TailItem<T>[]): void {
     for (const entry of entries) {
       this.entries.push(entry);
@@ -35,17 +37,19 @@ export class LiveTail<T> {
     }
     this.head += entries.length;
     const { items, characters } = this.limits;
-    // In large steps: each moves what stays.
+    // Drops many items at once, because each removal moves the remaining ones.
     if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.shorten();
     this.signal.notify();
   }
 
-  /** Whether everything after this position is here. */
+  /** Returns true if all items after the position are in memory. */
   covers(position: number): boolean {
     return position >= this.head - this.entries.length;
   }
 
-  /** The items after a position that `covers` confirmed, at most `limit` of those wanted, and how far that reaches. */
+  /**
+   * Returns wanted items after a position for which `covers` returned true, at most `limit`, and the position reached.
+   */
   after(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
     const items: T[] = [];
     let at = position;
@@ -57,7 +61,7 @@ export class LiveTail<T> {
     return { items, position: at };
   }
 
-  /** For when stored items were deleted: they must not be handed out any more. */
+  /** Drops all items. Call it when stored items were deleted, which must no longer be returned. */
   clear(): void {
     this.entries = [];
     this.characters = 0;
@@ -75,8 +79,8 @@ export class LiveTail<T> {
 }
 
 /**
- * Wakes all who wait for a change, as a condition variable does (`WakeUp` has one waiter). Take `changed` before looking
- * and await it when there was nothing: then a change in between is not missed.
+ * Wakes all waiting readers, like a condition variable (`WakeUp` supports one). Get `changed` before checking the
+ * condition and await it afterwards, so that a change in between is not missed.
  */
 export class ChangeSignal {
   private resolve!: () => void;

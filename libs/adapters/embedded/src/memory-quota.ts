@@ -1,21 +1,21 @@
 import { Unavailable, type Clock, type Quota, type QuotaDecision } from '@tracking/ports';
 
 /**
- * Buckets of one second that count: the present one and the 60 before it. With one fewer, what was taken at the
- * beginning of a bucket and what is taken at the end of its successor a minute later would pass as a minute apart.
+ * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
+ * minute apart could count as a minute apart.
  */
 const BUCKETS = 61;
 
-/** Requests taken under one key. */
+/** Admitted requests of one key. */
 interface Taken {
-  /** By second, modulo `BUCKETS`. */
+  /** Counts by epoch second modulo `BUCKETS`. */
   readonly counts: Uint32Array;
   /** Epoch second of the newest bucket. */
   newest: number;
   total: number;
 }
 
-/** Quota of a single process. */
+/** Request quotas of a single process. */
 export class MemoryQuota implements Quota {
   private readonly keys = new Map<string, Taken>();
   private sweptAt = 0;
@@ -51,7 +51,7 @@ export class MemoryQuota implements Quota {
     return Promise.resolve();
   }
 
-  /** Forgets, once a minute, the keys that took nothing for as long. */
+  /** Once a minute, drops keys without requests in the last minute. */
   private sweep(now: number): void {
     if (Math.abs(now - this.sweptAt) < 60) return;
     this.sweptAt = now;
@@ -59,7 +59,7 @@ export class MemoryQuota implements Quota {
   }
 }
 
-/** Makes `now` the newest bucket, and empties those that it leaves a minute behind. */
+/** Makes `now` the newest bucket and clears buckets older than a minute. */
 function advance(taken: Taken, now: number): void {
   if (now < taken.newest) setBack(taken, now);
   for (let second = Math.max(taken.newest + 1, now - BUCKETS + 1); second <= now; second += 1) {
@@ -69,14 +69,14 @@ function advance(taken: Taken, now: number): void {
   taken.newest = now;
 }
 
-/** The clock was set back: what was taken counts as taken just now, and so for a minute at most. */
+/** After the clock was set back, all counted requests count as admitted now, for at most a minute. */
 function setBack(taken: Taken, now: number): void {
   taken.counts.fill(0);
   taken.counts[now % BUCKETS] = taken.total;
   taken.newest = now;
 }
 
-/** Epoch second from which no more than `most` count, if nothing more is taken. */
+/** Returns the epoch second from which at most `most` requests count if none is added. */
 function freeAt(taken: Taken, most: number): number | undefined {
   let left = taken.total;
   for (let second = taken.newest - BUCKETS + 1; second <= taken.newest && left > most; second += 1) {

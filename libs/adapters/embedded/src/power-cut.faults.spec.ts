@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { newEvents, noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
-/** Of SQLite's log (https://sqlite.org/fileformat2.html#walformat), for pages of 4096 bytes. */
+/** Sizes in SQLite's write-ahead log (https://sqlite.org/fileformat2.html#walformat) for pages of 4096 bytes. */
 const WAL_HEADER = 32;
 const FRAME = 24 + 4_096;
 
@@ -22,7 +22,7 @@ interface StoredCheckpoint {
   readonly step: number;
 }
 
-/** What a disk holds: the steps whose work is there, the step of the checkpoint (0 without one), the events. */
+/** Content of the disk: completed steps, step of the checkpoint (0 without one), number of events. */
 interface WhatIsLeft {
   readonly complete: readonly number[];
   readonly torn: readonly number[];
@@ -31,8 +31,8 @@ interface WhatIsLeft {
 }
 
 /**
- * A power cut leaves of the log what had reached the disk. Pages may get there in any order, but the first that is
- * missing or torn ends the log, for its frames are chained by checksums: what is left is always a beginning.
+ * After a power failure, the log contains what reached the disk. Pages can arrive in any order, but checksums chain the
+ * frames, so the first missing or torn page ends the log: what remains is a prefix.
  */
 describe('a power cut', () => {
   let folder: TempFolder;
@@ -54,7 +54,7 @@ describe('a power cut', () => {
       await views.writeMany(documents.map((document) => ({ kind: 'upsert', document })));
       await checkpoints.upsert({ id: 'projection', step });
     }
-    // As it is on a disk whose machine stopped now: the files while the engine has them open.
+    // Copies the files while the engine has them open, like the disk of a machine that stopped now.
     execFileSync('cp', ['-r', dataDir, `${dataDir}-left`]);
     await engine.close();
     file = join(`${dataDir}-left`, 'storage.db');
@@ -62,7 +62,7 @@ describe('a power cut', () => {
   });
   afterAll(() => folder.remove());
 
-  /** Opens the file with this much of its log, and looks. */
+  /** Opens the file with a prefix of its log and reads it. */
   function lookAt(left: Buffer): WhatIsLeft {
     const disk = join(folder.path, 'disk');
     mkdirSync(disk);
@@ -103,7 +103,7 @@ describe('a power cut', () => {
     for (let frame = 0; frame <= frames; frame += 1) {
       const { complete, torn, checkpoint, events } = lookAt(log.subarray(0, WAL_HEADER + frame * FRAME));
       expect(torn).toEqual([]);
-      // Every step's work behind the checkpoint; at most one step's work, and one append, that it does not count yet.
+      // All steps up to the checkpoint are complete; at most one further step and one append are not counted yet.
       expect(complete).toEqual(Array.from({ length: complete.length }, (_, index) => index + 1));
       expect([checkpoint, checkpoint + 1]).toContain(complete.length);
       expect([2 * complete.length, 2 * complete.length + 2]).toContain(events);

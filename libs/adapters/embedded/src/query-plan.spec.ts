@@ -49,7 +49,7 @@ const LOOKUP = 'SEARCH e USING PRIMARY KEY (f_owner=? AND f_words=? AND f_made_a
 const both = { all: ['w', 'v'] };
 const beginning = { gte: 'w', lt: 'x' };
 
-/** Of which kind, what it is, and all that SQLite does for it. */
+/** Kind of statement, its text, and the complete plan of SQLite. */
 const STEPS: readonly [string, Sql, readonly string[]][] = [
   [
     'those with several elements, in the order of the index',

@@ -13,9 +13,9 @@ import { addFilter, addPostingCondition, documentKey, isScalar, SqlBuilder } fro
 import { LIMIT } from './sqlite-database.ts';
 import type { Sql, SqlValue } from './storage-threads.ts';
 
-/** Most documents, and most values of one `in`, that a look-up on the calling thread may have. */
+/** Maximum number of documents, and of values of one `in`, in a lookup on the calling thread. */
 const MAX_POINT_DOCUMENTS = 10;
-/** And where they lie side by side in an index. */
+/** Maximum number of documents if they are adjacent in an index. */
 const MAX_ADJACENT_DOCUMENTS = 50;
 
 export function findSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): Sql {
@@ -40,7 +40,7 @@ export function countSql(layout: CollectionLayout, filter: Filter, { atMost, ind
   return sql.add(')');
 }
 
-/** Whether an index alone leads to a few documents, in no order that has to be made: cheap enough for the calling thread. */
+/** Returns true if an index leads to a few documents without sorting, which is cheap enough for the calling thread. */
 export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }: Query): boolean {
   const pinned = (field: string) => {
     const condition = filter[field];
@@ -61,26 +61,30 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
   });
 }
 
-/** How a query finds its documents. */
+/** Access path of a query to its documents. */
 interface AccessPath {
-  /** The array index whose postings lead to them. */
+  /** Array index whose postings lead to the documents. */
   readonly postings?: ArrayTable;
-  /** Whether they may lead to one several times. */
+  /** True if several postings may lead to one document. */
   readonly repeats: boolean;
-  /** The `INDEXED BY` clause of the documents' table, if the query names an index. */
+  /** `INDEXED BY` clause for the documents' table, if the query names an index. */
   readonly hint: string;
-  /** Whether documents are not wanted: they are looked at only where the filter asks for more than postings tell. */
+  /** True if documents are only counted, and read only if the filter needs more than postings. */
   readonly isCounted?: boolean;
 }
 
-/** By the index that is asked for; else by that array of which the filter pins the most fields, unless it names the documents. */
+/**
+ * Chooses the named index; otherwise the array index with the most fields compared by value, unless the filter names
+ * documents.
+ */
 function accessPathOf(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
   const array = index === undefined ? bestArray(layout, filter) : arrayNamed(layout, index);
   if (array === undefined) {
     return { repeats: false, hint: index === undefined ? '' : ` INDEXED BY ${indexName(layout.spec, index)}` };
   }
   const lead = leadingCondition(filter[array.arrayField]);
-  if (lead === undefined) throw new TypeError(`${array.index.name}: the filter looks for no ${array.arrayField}`);
+  if (lead === undefined)
+    throw new TypeError(`${array.index.name}: the filter has no condition on ${array.arrayField}`);
   return { postings: array, repeats: !isScalar(lead), hint: '' };
 }
 
@@ -99,14 +103,17 @@ function bestArray({ arrays }: CollectionLayout, filter: Filter): ArrayTable | u
   return array;
 }
 
-/** By which elements an index leads there; undefined for a condition that says which are not looked for. */
+/** Returns the elements by which an index can be searched; undefined for a negative condition. */
 function leadingCondition(condition: FilterCondition | undefined): FilterCondition | undefined {
   if (condition === undefined || isScalar(condition)) return condition;
   if ('all' in condition) return condition.all[0];
   return 'exists' in condition || 'ne' in condition ? undefined : condition;
 }
 
-/** A filter in three parts: conditions on the postings, those that other postings decide, and those on the document. */
+/**
+ * A filter in three parts: conditions on the postings, conditions decided by other postings, and conditions on the
+ * document.
+ */
 interface SplitFilter {
   readonly led: Filter;
   readonly ofPosting: Filter;
@@ -134,14 +141,14 @@ function split(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter 
   return parts;
 }
 
-/** One row for each document for which the filter holds; the document itself is its `d`, unless they are only counted. */
+/** Selects one row per matching document, with the document as `d`, unless documents are only counted. */
 function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, path: AccessPath): void {
   const { postings, repeats, hint, isCounted = false } = path;
   if (postings === undefined) {
     sql.add(` FROM ${quoted(layout.table)} AS d${hint} WHERE `);
     return addFilter(sql, layout, filter);
   }
-  // Row by row as the array's index gives them, and no further than is asked for: however many have the element.
+  // Reads rows in the order of the array index and stops at the limit, however many documents have the element.
   const { led, ofPosting, ofDocument } = split(filter, postings);
   const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
   const documents = isEnough ? '' : ` CROSS JOIN ${quoted(layout.table)} AS d ON d.id = a.id`;
@@ -163,9 +170,9 @@ function sortKey(layout: CollectionLayout, field: string, { postings, repeats }:
 }
 
 /**
- * A row for each entry of the stretch: the document's JSON where the filter holds for it, else null; then the values of the
- * sort. What the filter says of an entry is looked at in the row, not in `WHERE`: there the engine would pass over entries,
- * any number of them, until enough match.
+ * Selects one row per scanned entry: the document's JSON if the filter matches, otherwise null; then the sort values.
+ * The conditions are evaluated in the row and not in `WHERE`, because the engine would otherwise skip any number of
+ * entries until enough match.
  */
 export function scanSql(layout: CollectionLayout, scan: Scan): Sql {
   const array = arrayNamed(layout, scan.index);
@@ -196,24 +203,26 @@ export function scanSql(layout: CollectionLayout, scan: Scan): Sql {
   return sql.add(` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT}`, scan.visit);
 }
 
-/** Separates the filter into one value for each index field before those of the sort, and all other conditions. */
+/** Splits the filter into values of the index fields before the sort fields, and all other conditions. */
 function parted({ spec }: CollectionLayout, { index, sort }: Scan, filter: Filter) {
   const fields = spec.indexes.find(({ name }) => name === index)?.fields ?? [];
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
   if (from < 0 || sort.fields.some((field, at) => fields[from + at] !== field)) {
-    throw new TypeError(`${index} does not go on in the order of ${sort.fields.join()}`);
+    throw new TypeError(`index ${index} does not continue in the order of ${sort.fields.join()}`);
   }
   const pinned = fields.slice(0, from).map((field): [string, SqlValue] => {
     const condition = filter[field];
-    if (!isScalar(condition)) throw new TypeError(`${index}: the filter names no one ${field}`);
+    if (!isScalar(condition)) throw new TypeError(`index ${index}: the filter must compare ${field} with one value`);
     return [field, encodeValue(condition)];
   });
   const others = Object.entries(filter).filter(([field]) => !pinned.some(([name]) => name === field));
   return { pinned, others: Object.fromEntries(others) };
 }
 
-/** From where to where: what the bounds leave open ends with their type, and a stretch that goes on begins there. */
+/**
+ * Adds the bounds of the scanned range. Open bounds end with their type; a continued scan starts after its last entry.
+ */
 function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: Scan): void {
   const [first = ''] = sort.fields;
   const [key = ''] = keys;
@@ -227,7 +236,7 @@ function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, afte
   if (after !== undefined) sql.add(` AND (${keys}) ${comparison} (${keys.map(() => '?')})`, ...after.map(encodeValue));
 }
 
-/** A comparison, without the key that is compared. */
+/** A comparison operator and value, without the key. */
 type Bound = Sql;
 
 function rangeOf({ gt, gte, lt, lte }: Bounds): { readonly from?: Bound | undefined; readonly to?: Bound | undefined } {

@@ -3,7 +3,7 @@ import { layoutOf } from './collection-layout.ts';
 import { SqliteCollection } from './sqlite-document-store.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 
-/** Commits `admitted` operations; refuses every later one for want of room. */
+/** Commits `admitted` operations and refuses later ones as `Busy`. */
 function collectionOf(admitted: number) {
   let left = admitted;
   const run = () =>

@@ -31,11 +31,11 @@ import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { type CommitClass, ENGINE } from './sqlite-writer.ts';
 import type { DocumentWrite, Sql } from './storage-threads.ts';
 
-/** Share of the time that a drop takes: the rest is for the writes of others. */
+/** Share of time that a drop uses. Other writes use the rest. */
 const DROP_SHARE = 0.25;
-/** Documents looked up by id on the calling thread; more are read by a reader thread. */
+/** Maximum number of documents read by id on the calling thread. A reader thread reads more. */
 const MAX_LOCAL_READS = 250;
-/** Documents in one operation of the writer: bounds its transactions. */
+/** Maximum number of documents in one write operation, which bounds transactions. */
 const WRITE_BATCH_SIZE = 1_000;
 
 export class SqliteDocumentStore implements DocumentStore {
@@ -109,7 +109,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     private readonly storage: SqliteStorage,
   ) {
     const { durability = 'durable' } = layout.spec;
-    // One write-ahead log keeps the order of all ports' writes: what is not flushed at once is lost together with all after it.
+    // One write-ahead log orders the writes of all ports: an unflushed write is lost only together with all later ones.
     this.commitClass = durability === 'durable' ? 'durable' : 'soon';
     this.getSql = `SELECT json FROM ${quoted(layout.table)} WHERE id = ?`;
     this.getManySql = `SELECT json FROM ${quoted(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;

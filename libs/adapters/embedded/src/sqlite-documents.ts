@@ -27,13 +27,13 @@ import type {
   WriteOutcome,
 } from './storage-threads.ts';
 
-/** How long documents of a dropped collection are deleted in one transaction, which other writes wait for. */
+/** Milliseconds of one transaction that deletes documents of a dropped collection. Other writes wait for it. */
 const DROP_PIECE_MS = 5;
-/** Documents may be large: few, so that a piece is not much longer. */
+/** Documents can be large, so a batch is small to keep the transaction short. */
 const DELETE_BATCH_SIZE = 20;
 const NO_GUARD: Sql = { text: 'TRUE', values: [] };
 
-/** Everything that changes documents and collections, in the writer's thread. */
+/** Changes documents and collections in the writer thread. */
 export class SqliteDocuments {
   private readonly database: Database;
   private readonly tables = new Map<string, DocumentTable>();
@@ -43,7 +43,7 @@ export class SqliteDocuments {
     this.reload();
   }
 
-  /** After a rollback, which may have undone a collection. */
+  /** Call it after a rollback, which may have undone a collection. */
   reload(): void {
     this.tables.clear();
     for (const [name, spec] of this.database.rows('SELECT name, spec FROM collections')) {
@@ -51,7 +51,7 @@ export class SqliteDocuments {
     }
   }
 
-  /** Makes the collection; makes it anew around its documents when its indexes are others than they were. */
+  /** Creates the collection. If its indexes changed, rebuilds it with the existing documents. */
   define(spec: string): DoneOutcome {
     const table = this.table(spec);
     const { name } = table.layout.spec;
@@ -62,7 +62,10 @@ export class SqliteDocuments {
     return { kind: 'done', duplicate };
   }
 
-  /** Deletes documents for a while, and drops the collection once it is empty: to drop a full one takes as long as it is large. */
+  /**
+   * Deletes documents for a short time, and drops the collection when it is empty, because dropping a full one takes as
+   * long as it is large.
+   */
   drop(name: string): DroppedOutcome {
     const table = this.tables.get(name);
     if (table === undefined) return { kind: 'dropped', more: false };
@@ -119,7 +122,7 @@ export class SqliteDocuments {
     this.database.run('DROP TABLE moved');
   }
 
-  /** Where one statement is all that can be refused, it undoes itself. */
+  /** If only one statement can be refused, SQLite undoes it alone. */
   private wholeWrite(table: DocumentTable, work: () => unknown): string | null {
     return table.mayLeaveHalf ? this.whole(table, work) : this.refusal(table, work);
   }
@@ -134,7 +137,7 @@ export class SqliteDocuments {
     }
   }
 
-  /** Does it whole or not at all. Answers the unique index that refused it. */
+  /** Runs the work atomically. Returns the unique index that refused it. */
   private whole(table: DocumentTable, work: () => unknown): string | null {
     this.database.run('SAVEPOINT whole');
     try {
@@ -152,7 +155,7 @@ export class SqliteDocuments {
 
   private existing(collection: string): DocumentTable {
     const table = this.tables.get(collection);
-    if (table === undefined) throw new Error(`there is no collection ${collection}: it was dropped`);
+    if (table === undefined) throw new Error(`collection ${collection} does not exist: it was dropped`);
     return table;
   }
 }
@@ -176,8 +179,8 @@ function documentWrite({ layout }: DocumentTable, mode: 'insert' | 'replace', do
 }
 
 /**
- * The documents of one collection, as the writer's thread changes them. Only indexed columns that changed are written:
- * each index entry costs a page of the write-ahead log, and most updates leave most of them as they were.
+ * Documents of one collection in the writer thread. Only changed indexed columns are written, because each index entry
+ * costs a page of the write-ahead log and most updates change few.
  */
 export class DocumentTable {
   readonly layout: CollectionLayout;
@@ -185,10 +188,10 @@ export class DocumentTable {
   private readonly table: string;
   private readonly columns: readonly string[];
   private readonly postings: readonly ArrayPostings[];
-  /** Selects the indexed columns of a document, then the JSON of its arrays, before it is changed. */
+  /** Selects the indexed columns and the array JSON of a document before it is changed. */
   private readonly storedText: string;
   private readonly insertText: string;
-  /** Whether a unique index may refuse a document of which a part was already written. */
+  /** True if a unique index may refuse a document after a part of it was written. */
   readonly mayLeaveHalf: boolean;
 
   constructor(database: Database, layout: CollectionLayout) {
@@ -206,7 +209,7 @@ export class DocumentTable {
     this.insertText = `INSERT INTO ${this.table} (${names}) VALUES (${values}) ON CONFLICT (id) DO NOTHING`;
   }
 
-  /** Answers whether it wrote. */
+  /** Writes the document. Returns true if it was written. */
   write(write: DocumentWrite): boolean {
     const { mode, id, guard } = write;
     if (mode === 'insert') return this.insert(write);
@@ -229,7 +232,7 @@ export class DocumentTable {
     return true;
   }
 
-  /** Deletes the oldest documents, at most so many. Returns false if there was none. */
+  /** Deletes the oldest documents, at most `limit`. Returns false if there was none. */
   deleteSome(limit: number): boolean {
     const ids = this.database.rows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT}`, [limit]);
     for (const [id] of ids) {
@@ -238,7 +241,10 @@ export class DocumentTable {
     return ids.length > 0;
   }
 
-  /** Not where the id exists. A document sent again collides with itself in a unique index as well: that is no fault. */
+  /**
+   * Skipped if the id exists, because a repeated document also collides with itself in unique indexes, which is not an
+   * error.
+   */
   private insert(write: DocumentWrite): boolean {
     const { id, json, columns } = write;
     if (this.database.run(this.insertText, [id, json, ...columns]) === 0) return false;
@@ -246,7 +252,7 @@ export class DocumentTable {
     return true;
   }
 
-  /** @param stored what `storedText` selects */
+  /** @param stored values selected by `storedText` */
   private indexed(id: string, stored: readonly SqlValue[]): Indexed {
     const { length } = this.columns;
     return { id, columns: stored.slice(0, length), arrays: stored.slice(length) as (string | null)[] };

@@ -6,7 +6,7 @@ eventStoreConformance(
   embeddedSubject(({ eventStore }) => eventStore),
 );
 
-// Live readers fall out of so short a memory all the time, and go back and forth between it and the file.
+// With such a short tail, live readers constantly switch between memory and the file.
 eventStoreConformance(
   'SQLite with a short memory',
   embeddedSubject(({ eventStore }) => eventStore, { live: { items: 3 }, readerThreads: 1 }),

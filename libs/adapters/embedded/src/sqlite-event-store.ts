@@ -23,7 +23,7 @@ import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE } from './sqlite-writer.ts';
 import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
 
-/** Events of a stream parsed in one go: about a millisecond of the calling thread. */
+/** Number of a stream's events parsed at once, which takes about a millisecond of the calling thread. */
 const READ_BATCH_SIZE = 200;
 const DEFAULT_BATCH = 1_000;
 const READ = `SELECT position, revision, id, type, data, metadata FROM events
@@ -31,7 +31,7 @@ const READ = `SELECT position, revision, id, type, data, metadata FROM events
 const LAST = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
 
 interface SqliteEventStoreOptions {
-  /** Most bytes of data and metadata in one append. */
+  /** Maximum bytes of data and metadata in one append. */
   readonly appendBytes: number;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
@@ -47,7 +47,7 @@ export class SqliteEventStore implements EventStore {
   ) {}
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
-    if (events.length === 0) throw new TypeError('an append holds at least one event');
+    if (events.length === 0) throw new TypeError('an append needs at least one event');
     this.refuseWhenClosed();
     let bytes = 0;
     const cells = events.flatMap((event) => {
@@ -120,13 +120,13 @@ export class SqliteEventStore implements EventStore {
     return Promise.resolve(this.tail.last === 0 ? undefined : toPosition(this.tail.last));
   }
 
-  /** Ends the catch-ups; the engine, which other ports share, is closed by itself. */
+  /** Ends the catch-ups. The engine, which other ports share, is closed separately. */
   close(): Promise<void> {
     this.closing.abort();
     return Promise.resolve();
   }
 
-  /** Runs in the order of the commits, so that the tail has the events in the order of their positions. */
+  /** Runs in commit order, so that the tail has the events in the order of their positions. */
   private appended(
     { stream, expected, cells }: AppendOperation,
     events: readonly NewEvent[],
@@ -168,12 +168,12 @@ export class SqliteEventStore implements EventStore {
     return { events: items, position: toPosition(position), caughtUp: position >= this.tail.last };
   }
 
-  /** Tries until a reader answers; undefined when it was stopped before that. */
+  /** Retries until a reader returns; undefined if stopped before. */
   private storedBatch(after: number, options: CatchUpOptions, signal: AbortSignal): Promise<EventBatch | undefined> {
     const onFailure = (error: unknown) => {
       if (signal.aborted) return;
       this.options.countRetry('catching up');
-      this.options.logger.warn({ reason: messageOf(error) }, 'storage: catching up is tried again');
+      this.options.logger.warn({ reason: messageOf(error) }, 'storage: a read for a catch-up failed; retrying');
     };
     return retry(() => this.readBatch(after, options), { signal, maxPauseMs: 1_000, onFailure }).catch(() => undefined);
   }
@@ -186,7 +186,7 @@ export class SqliteEventStore implements EventStore {
     const { json, position, head } = await this.storage.readers.read(request);
     const events: StoredEvent[] = [];
     for (const part of json) {
-      // Others get their turn on the thread in between.
+      // Yields, so that other work on the thread can run in between.
       if (events.length > 0) await setImmediate();
       const rows = JSON.parse(part) as (Omit<StoredEvent, 'position'> & { readonly at: number })[];
       for (const { at, ...event } of rows) events.push({ ...event, position: toPosition(at) });
@@ -203,7 +203,7 @@ function toExpected(revision: number): ExpectedRevision {
   return revision < 0 ? 'no_stream' : revision;
 }
 
-/** 16 hexadecimal digits: as strings they sort as the numbers do. */
+/** 16 hexadecimal digits, so that positions sort as strings. */
 function toPosition(number: number): Position {
   return number.toString(16).padStart(16, '0');
 }

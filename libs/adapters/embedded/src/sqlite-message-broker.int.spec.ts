@@ -30,7 +30,7 @@ describe('the broker of one process', () => {
       steps.push(`${value} stored`);
       await eventually(() => expect(steps).toContain(`${value} handed over`));
     }
-    // The first may have come before the consumer was ready.
+    // The first message may have arrived before the consumer was ready.
     expect(steps.slice(2)).toEqual(['2 handed over', '2 stored']);
     stop.abort();
     await over;
@@ -49,7 +49,7 @@ describe('the broker of one process', () => {
       return () => (stop.abort(), over);
     };
     const end = consume(engine);
-    // No text: SQLite takes it for no value.
+    // Not a text: SQLite stores it as NULL.
     const refused = { key: 'a', value: { length: 1 } as unknown as string, headers: {} };
     await expect(broker.publish('t', [refused])).rejects.toThrow();
     await eventually(() => expect(offsets).toEqual(['1']));
@@ -99,7 +99,7 @@ describe('the broker of one process', () => {
     };
     await broker.publish('short', [{ key: 'a', value: '1', headers: {} }]);
     await consume(1);
-    // Its process is away now.
+    // The consumer's process is stopped now.
     await broker.publish(
       'short',
       ['2', '3'].map((value) => ({ key: 'a', value, headers: {} })),
@@ -151,7 +151,7 @@ describe('the broker of one process', () => {
     await eventually(async () => expect(await broker.lag('t', 'group')).toBe(0));
     await broker.publish('t', [{ key: 'a', value: '2', headers: {} }]);
     await eventually(async () => expect(await broker.lag('t', 'group')).toBe(0));
-    // Of the second message from the beginning: the first one was committed.
+    // Handling restarts at the second message, because the first one was committed.
     expect(lines.map(({ fields }) => fields['tries'])).toEqual([1, 2, 3, 1]);
     stop.abort();
     await over;

@@ -20,31 +20,30 @@ import { ENGINE } from './sqlite-writer.ts';
 const READ = `SELECT position, key, value, headers FROM messages
   WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT}`;
 const OFFSET = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
-/** Counts what waits, partition by partition from its offset on: never what was handled. */
+/** Counts waiting messages per partition after its offset, without reading handled ones. */
 const LAG = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
     (SELECT position FROM offsets WHERE consumer_group = ?2 AND topic = ?1 AND partition = p.value), 0)))
   FROM json_each(?3) AS p`;
-/** An offset may be past the last message: one that was handled before it was stored, and lost in a crash. */
+/** An offset can be after the last message, if a message was handled before it was stored and then lost in a crash. */
 const HEAD = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
 const TOPICS = 'SELECT name, partitions, retention_ms FROM topics';
 const TRIM_EVERY_MS = 60_000;
 const FIRST_PAUSE_MS = 50;
 
 interface SqliteMessageBrokerOptions {
-  /** Newest messages kept in memory. */
+  /** Limits of the newest messages kept in memory. */
   readonly live: TailLimits;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
 }
 
 /**
- * Topics in the one SQLite file of the process.
- *
- * Nothing here needs an fsync of its own. The publisher's checkpoint, the message, and what its handler writes follow each
- * other in one write-ahead log: a power cut that loses a message loses the checkpoint behind it, and it is published again.
- *
- * For the same reason a message is handed to its consumers before it is stored: what they write comes behind it, mostly in
- * the same commit. When storing it fails, `publish` rejects, and the publisher repeats it.
+ * Topics in the SQLite file of the process.
+ * ¶ No write needs its own fsync. The publisher's checkpoint, the message and the writes of its handler follow each
+ * other in one write-ahead log: a power failure that loses a message also loses the checkpoint after it, and the
+ * message is published again.
+ * ¶ For the same reason, consumers receive a message before it is stored: their writes follow it, usually in the same
+ * commit. If storing fails, `publish` rejects and the publisher repeats it.
  */
 export class SqliteMessageBroker implements MessageBroker {
   private readonly groups = new Map<string, ConsumerGroup>();
@@ -90,7 +89,7 @@ export class SqliteMessageBroker implements MessageBroker {
     const touched = new Set(placed.map(({ partition }) => partition));
     this.wakeGroups(topic, touched);
     await stored;
-    // Again, for groups so far behind that they read from the file: there it is only now.
+    // Notifies again, for groups so far behind that they read the file, which has the messages only now.
     this.wakeGroups(topic, touched);
   }
 
@@ -131,7 +130,7 @@ export class SqliteMessageBroker implements MessageBroker {
     await Promise.all([...this.groups.values()].map((group) => group.close()));
   }
 
-  /** Deletes what is older than its topic keeps it. */
+  /** Deletes messages older than the retention of their topic. */
   async trim(now: number): Promise<void> {
     try {
       for (const [name, count, retention] of this.storage.database.rows(TOPICS)) {
@@ -141,11 +140,14 @@ export class SqliteMessageBroker implements MessageBroker {
       }
     } catch (error) {
       this.options.countRetry('deleting old messages');
-      this.options.logger.warn({ reason: messageOf(error) }, 'storage: old messages are deleted later');
+      this.options.logger.warn(
+        { reason: messageOf(error) },
+        'storage: old messages could not be deleted; retrying later',
+      );
     }
   }
 
-  /** A part at a time: others write in between. */
+  /** Deletes a part at a time, so that other writes run in between. */
   private async trimPartition(topic: string, partition: number, before: number): Promise<void> {
     const operation = { kind: 'trim', topic, partition, before } as const;
     let isMore = true;
@@ -168,7 +170,7 @@ export class SqliteMessageBroker implements MessageBroker {
       },
       commit: (partition, position) => {
         const operation = { kind: 'commit', group, topic, partition, position } as const;
-        // When it fails, nothing can be written any more: the next process handles these messages again.
+        // A failed commit means that nothing can be written any longer: the next process handles these messages again.
         writer.run(operation, 1, 'later', () => undefined).catch(() => undefined);
       },
     };
@@ -186,7 +188,7 @@ export class SqliteMessageBroker implements MessageBroker {
     }));
   }
 
-  /** Position of the last message of all topics; positions are never given twice. */
+  /** Position of the last message of all topics. Positions are never reused. */
   private head(): number {
     return Number(this.storage.database.value(HEAD));
   }
@@ -195,7 +197,7 @@ export class SqliteMessageBroker implements MessageBroker {
     const known = this.topics.get(name);
     if (known) return known;
     const row = this.storage.database.row('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
-    if (row === undefined) throw new Unavailable(ENGINE, `there is no topic ${name}`);
+    if (row === undefined) throw new Unavailable(ENGINE, `topic ${name} does not exist`);
     const spec = { name, partitions: Number(row[0]), retentionMs: Number(row[1]) };
     this.topics.set(name, spec);
     return spec;
@@ -206,37 +208,37 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 }
 
-/** Spread evenly, and the same in every start. */
+/** Distributes keys evenly, and equally after every start. */
 function partitionOf(key: string, partitions: number): number {
   return partitions === 1 ? 0 : Number.parseInt(hash('sha1', key).slice(0, 8), 16) % partitions;
 }
 
-/** The log that a group reads from and commits to. */
+/** The log that a group reads and commits to. */
 interface TopicLog {
-  /** Position of the last message handled, as it is stored; 0 before the first. */
+  /** Returns the stored position of the last handled message; 0 before the first. */
   committed(partition: number): number;
   read(partition: number, after: number, limit: number): ReceivedMessage[];
-  /** Stores it behind everything written so far; need not be waited for. */
+  /** Stores the position after everything written so far. Need not be awaited. */
   commit(partition: number, position: number): void;
 }
 
 interface Member {
   readonly handler: BatchHandler;
   readonly maxBatch: number;
-  /** Aborts when the batch in hand is no longer this member's alone: never while the process lives. */
+  /** Aborts when another member may handle the batch, which never happens while the process runs. */
   readonly fenced: AbortSignal;
   readonly inHand: Set<Promise<void>>;
 }
 
 /**
- * The members of one group in this process. Each partition is handled by one loop, a batch at a time, by the member whose
- * turn the partition is; so a partition never moves in the middle of a batch.
+ * Members of one group in this process. Each partition has one loop that gives a batch at a time to the member whose
+ * turn it is, so that a partition never moves during a batch.
  */
 class ConsumerGroup {
   private readonly members: Member[] = [];
   private readonly closing = new AbortController();
   private loops: Promise<void>[] = [];
-  /** For each partition: there is something new, messages or members. */
+  /** Notified per partition of new messages or members. */
   private readonly signals: readonly ChangeSignal[];
 
   readonly topic: string;
@@ -250,12 +252,12 @@ class ConsumerGroup {
     this.signals = Array.from({ length: partitions }, () => new ChangeSignal());
   }
 
-  /** There are new messages. */
+  /** Notifies of new messages. */
   wake(partitions: Iterable<number>): void {
     for (const partition of partitions) this.signals[partition]?.notify();
   }
 
-  /** Takes part until the signal aborts or the group is closed, and its batches in hand are done. */
+  /** Takes part until the signal aborts or the group closes, and its current batches are finished. */
   async join(handler: BatchHandler, maxBatch: number, signal: AbortSignal): Promise<void> {
     const member: Member = { handler, maxBatch, fenced: new AbortController().signal, inHand: new Set() };
     this.members.push(member);
@@ -276,20 +278,20 @@ class ConsumerGroup {
   }
 
   private async run(partition: number, changes: ChangeSignal): Promise<void> {
-    // From what is stored at first, then from memory: nobody else handles this partition for the group.
+    // Starts at the stored position, then uses memory, because no other process handles this partition for the group.
     let handled: number | undefined;
     const handleNext = async () => {
       handled = await this.handleNext(partition, handled ?? this.log.committed(partition), changes);
     };
     const onFailure = (error: unknown, tries: number) => this.failed(partition, error, tries);
     while (!this.closing.signal.aborted) {
-      // Each time anew: the pauses grow only while nothing is committed in between.
+      // A new retry for each batch, so that pauses grow only if nothing is committed in between.
       const options = { signal: this.closing.signal, firstPauseMs: FIRST_PAUSE_MS, onFailure };
       await retry(handleNext, options).catch(() => undefined);
     }
   }
 
-  /** Handles what comes after a position, once there is something. Answers up to where. */
+  /** Waits for messages after a position and handles them. Returns the last handled position. */
   private async handleNext(partition: number, position: number, changes: ChangeSignal): Promise<number> {
     while (!this.closing.signal.aborted) {
       const { changed } = changes;
@@ -317,6 +319,6 @@ class ConsumerGroup {
     const { topic } = this;
     this.options.countRetry('handling messages');
     const about = { topic, partition, tries, reason: messageOf(error) };
-    this.options.logger.warn(about, 'a batch of messages is handled again');
+    this.options.logger.warn(about, 'a batch of messages failed and will be handled again');
   }
 }

@@ -10,15 +10,15 @@ interface PendingRead {
   reject(error: Error): void;
 }
 
-/** One thread, which answers its requests in their order. */
+/** A thread that answers its requests in order. */
 interface Reader {
   readonly worker: Worker;
   readonly pending: PendingRead[];
 }
 
 /**
- * Threads for lists, scans and old events. They begin with the first request; one that dies is replaced at the next. Where there
- * are to be none, the calling thread reads.
+ * Threads for lists, scans and old events. They start with the first request; a dead thread is replaced at the next
+ * one. Without threads, the calling thread reads.
  */
 export class SqliteReaderPool {
   private readonly readers: Reader[] = [];
@@ -32,17 +32,17 @@ export class SqliteReaderPool {
     private readonly limits: { readonly threads: number; readonly maxWaiting: number },
     metrics: Metrics,
   ) {
-    metrics.gauge('storage_reads_waiting', 'Lists and scans that wait for a reader thread', [], () => this.waiting);
-    this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full', ['queue']);
+    metrics.gauge('storage_reads_waiting', 'Lists and scans waiting for a reader thread.', [], () => this.waiting);
+    this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full.', ['queue']);
   }
 
-  /** @throws Busy, Unavailable */
+  /** Runs a read in a reader thread. @throws Busy, Unavailable */
   read<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new Unavailable(ENGINE, 'closed');
       if (this.waiting >= this.limits.maxWaiting) {
         this.refused.add(1, { queue: 'reads' });
-        throw new Busy(ENGINE, `${this.waiting} reads are waiting`);
+        throw new Busy(ENGINE, `${this.waiting} reads are already waiting; retry later`);
       }
       if (this.limits.threads === 0) {
         this.waiting += 1;
@@ -61,7 +61,7 @@ export class SqliteReaderPool {
     const exits = this.readers.map(({ worker }) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const { worker } of this.readers) worker.postMessage(null);
     await Promise.all(exits);
-    // Reads that wait for the calling thread are answered first, as in a thread.
+    // Earlier reads on the calling thread are answered first, in order as in a thread.
     while (this.waiting > 0) await new Promise((resolve) => setImmediate(resolve));
     this.ownDatabase?.close();
   }
@@ -91,7 +91,7 @@ export class SqliteReaderPool {
       if ('error' in message) first?.reject(new Unavailable(ENGINE, message.error));
       else first?.resolve(message.answer);
     });
-    let reason = 'the reader ended';
+    let reason = 'the reader thread ended';
     worker.on('error', (error) => (reason = error.message));
     worker.on('exit', () => {
       this.readers.splice(this.readers.indexOf(reader), 1);
@@ -101,12 +101,12 @@ export class SqliteReaderPool {
   }
 }
 
-/** How the ports reach the one SQLite file of the process. */
+/** Access of the ports to the SQLite file of the process. */
 export interface SqliteStorage {
-  /** Every write, in a thread of its own. */
+  /** Writer of the file, in its own thread. */
   readonly writer: SqliteWriter;
-  /** Short reads, on the calling thread. */
+  /** Connection for short reads on the calling thread. */
   readonly database: Database;
-  /** Lists and scans, in threads of their own. */
+  /** Pool for lists and scans, in separate threads. */
   readonly readers: SqliteReaderPool;
 }

@@ -10,12 +10,14 @@ import type {
   SqlValue,
 } from './storage-threads.ts';
 
-/** How many events one request looks at, how much JSON it answers, and how much of that the caller parses in one go. */
+/**
+ * Limits of one request: events visited, characters of JSON returned, and characters that the caller parses at once.
+ */
 const WINDOW = 20_000;
 const MAX_CHARACTERS = 1_000_000;
 const PART_CHARACTERS = 250_000;
 
-/** A prefix's streams: from it to the last code point after it. */
+/** Streams of a prefix: from the prefix to the last code point after it. */
 const LAST_CODE_POINT = '\u{10FFFF}';
 
 function events(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
@@ -40,12 +42,12 @@ function events(database: Database, { after, prefixes, limit }: EventsRequest): 
     if (characters >= MAX_CHARACTERS) break;
   }
   const complete = count < limit && characters < MAX_CHARACTERS;
-  // One that is larger than a part leaves the places behind it empty.
+  // An event larger than a part leaves the following parts empty.
   const json = Object.values(parts).map((part) => `[${part.join(',')}]`);
   return { json, position: complete ? Math.max(last, after) : position, head };
 }
 
-/** Data and metadata are JSON already: parsed once, by the caller. */
+/** Data and metadata are JSON texts, which the caller parses. */
 function eventJson([position, stream, revision, id, type, data, metadata]: readonly SqlValue[]): string {
   return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
 }
@@ -72,14 +74,14 @@ function rows(database: Database, { sql, maxBytes }: RowsRequest): RowsAnswer {
   return { json: found.json, isCut: found.isCut };
 }
 
-/** A JSON array of values that are JSON already, of bounded size. */
+/** Builder of a JSON array from JSON texts, with a size limit. */
 class BoundedJson {
   private readonly parts: SqlValue[] = [];
   private bytes = 0;
   private readonly maxBytes: number;
   isCut = false;
 
-  // No parameter property: worker threads run this file with its types stripped.
+  // No parameter property, because worker threads run this file with types stripped.
   constructor(maxBytes = Infinity) {
     this.maxBytes = maxBytes;
   }
@@ -92,7 +94,7 @@ class BoundedJson {
     return `[${this.parts.join(',')}]`;
   }
 
-  /** Returns false, and adds nothing, where there is no room. */
+  /** Adds a text. Returns false and adds nothing if it does not fit. */
   add(value: SqlValue): boolean {
     if (this.maxBytes < Infinity) this.bytes += Buffer.byteLength(String(value));
     this.isCut = this.parts.length > 0 && this.bytes > this.maxBytes;
@@ -101,7 +103,7 @@ class BoundedJson {
   }
 }
 
-/** Reads the answer of a request. */
+/** Performs a read request and returns its answer. */
 export function answerRead(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer | ScanAnswer {
   switch (request.kind) {
     case 'events':

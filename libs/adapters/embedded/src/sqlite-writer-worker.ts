@@ -21,32 +21,32 @@ const INSERT_EVENT =
   'INSERT INTO events (position, stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)';
 const STORED_RANGE =
   'SELECT id, position FROM events WHERE stream = ? AND revision > ? AND revision <= ? ORDER BY revision';
-/** Cells of one event in an `AppendOperation`. */
+/** Number of cells per event in an `AppendOperation`. */
 const EVENT_CELLS = 4;
 const INSERT_MESSAGE =
   'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
 const DEFINE_TOPIC = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-/** Never back: a batch that was handled twice may commit twice. */
+/** An offset never decreases, because a repeated batch may commit again. */
 const COMMIT_OFFSET = `INSERT INTO offsets (consumer_group, topic, partition, position) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET position = max(position, excluded.position)`;
 /**
- * Positions grow with time, so that the oldest are the first: none is looked at but those. Nor any that a consumer group has
- * not handled yet: a process that was away for longer than its topic keeps them, or a clock that jumps ahead, loses none.
+ * Positions grow with time, so the oldest messages are first and no others are read. Messages that a consumer group has
+ * not handled are kept, so that a stopped process or a clock jump loses none.
  */
 const TRIM_MESSAGES = `DELETE FROM messages WHERE at < ?1 AND position IN
   (SELECT position FROM messages WHERE topic = ?2 AND partition = ?3
     AND position <= coalesce((SELECT min(position) FROM offsets WHERE topic = ?2 AND partition = ?3), 9e15)
     ORDER BY position LIMIT (?4 + 0))`;
-/** Cells of one message in a `PublishOperation`. */
+/** Number of cells per message in a `PublishOperation`. */
 const MESSAGE_CELLS = 4;
-/** Messages deleted in one transaction. */
+/** Maximum number of messages deleted in one transaction. */
 const TRIM_BATCH_SIZE = 1_000;
 const DONE: DoneOutcome = { kind: 'done', duplicate: null };
 
-/** Appends in the writer's thread. Positions follow each other without holes, so that they can be counted with. */
+/** Appends in the writer thread. Positions have no gaps, so that they can be used as counts. */
 class SqliteAppends {
   private readonly database: Database;
-  /** Last position given out. */
+  /** Last assigned position. */
   private position = 0;
 
   constructor(database: Database) {
@@ -58,7 +58,7 @@ class SqliteAppends {
     return this.position;
   }
 
-  /** After a rollback. */
+  /** Call it after a rollback. */
   reload(): void {
     this.position = Number(this.database.value('SELECT max(position) FROM events') ?? 0);
   }
@@ -82,7 +82,7 @@ class SqliteAppends {
     return { kind: 'appended', revision, position: this.position, repeated: false };
   }
 
-  /** The answer of the append that stored these very events at this very place, if there was one. */
+  /** Returns the result of an earlier append of the same events at the same revision, if there was one. */
   private repeated(stream: string, expected: number, cells: readonly string[]): AppendOutcome | undefined {
     const count = cells.length / EVENT_CELLS;
     const stored = this.database.rows(STORED_RANGE, [stream, expected, expected + count]);
@@ -91,7 +91,7 @@ class SqliteAppends {
   }
 }
 
-/** Topics in the writer's thread. */
+/** Topics in the writer thread. */
 class SqliteMessages {
   private readonly database: Database;
 
@@ -109,7 +109,7 @@ class SqliteMessages {
           const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + MESSAGE_CELLS);
           insert.run(position++, topic, partition, at, key, value, headers);
         }
-        // Kept apart from the messages: a sequence that began again after a trim would repeat positions.
+        // Stored separately from messages, because a sequence that restarted after a trim would reuse positions.
         this.database.run('UPDATE message_sequence SET position = ?', [position - 1]);
         return DONE;
       }
@@ -130,7 +130,7 @@ class SqliteMessages {
   }
 }
 
-/** The one thread that writes. Each message is a batch, committed as one transaction; `null` ends it. */
+/** The only thread that writes. Each message is a batch, committed in one transaction; `null` ends the thread. */
 class WriterThread {
   private readonly database: Database;
   private readonly checkpointer: WalCheckpointer;
@@ -159,14 +159,15 @@ class WriterThread {
     if (this.checkpointer.failure !== null) return { kind: 'fatal', message: this.checkpointer.failure };
     const answer = this.transaction(batch, (operation) => this.perform(operation));
     if (!batch.durable && batch.operations.length > 0) return answer;
-    // After the commit: what is acknowledged was written to files that are still there.
+    // Checked after the commit: acknowledged data was written to files that still exist.
     const { fault } = this.files;
     return fault === null ? answer : { kind: 'fatal', message: fault };
   }
 
   /**
-   * Commits all operations at once. When one of them fails, all are undone and done again, each under a savepoint: not at
-   * first, since a savepoint costs a copy of every page touched under it (https://sqlite.org/lang_savepoint.html).
+   * Commits all operations at once. If one fails, all are undone and repeated, each under a savepoint. Savepoints are
+   * not used at first, because each costs a copy of every page changed under it
+   * (https://sqlite.org/lang_savepoint.html).
    */
   private transaction(
     { operations, durable }: CommitBatch,
@@ -192,7 +193,7 @@ class WriterThread {
     }
   }
 
-  /** To be called once the answer was sent. */
+  /** Call it after the answer was sent. */
   committed(): void {
     this.checkpointer.committed();
   }
@@ -204,8 +205,8 @@ class WriterThread {
   }
 
   /**
-   * FULL: each commit ends with an fsync of the write-ahead log, and so of everything committed before. NORMAL: fsyncs only
-   * at checkpoints; a power cut then loses the last commits, never one from between others.
+   * FULL: each commit ends with an fsync of the write-ahead log, which covers all earlier commits. NORMAL: fsyncs only
+   * at checkpoints; a power failure can lose the last commits, never earlier ones.
    */
   private synchronize(durable: boolean): void {
     if (durable === this.synchronous) return;
@@ -213,7 +214,7 @@ class WriterThread {
     this.synchronous = this.database.value('PRAGMA synchronous') === 2;
   }
 
-  /** Undoes only this operation when it is at fault; a failure of the engine ends the whole batch. */
+  /** Undoes only this operation if it caused the error. An engine failure ends the whole batch. */
   private readonly performApart = (operation: StorageOperation): OperationOutcome => {
     this.database.run('SAVEPOINT operation');
     try {
@@ -228,7 +229,7 @@ class WriterThread {
     }
   };
 
-  /** After a rollback: what is remembered in memory is read from the file again. */
+  /** Call it after a rollback: reloads cached state from the file. */
   private reload(): void {
     this.appends.reload();
     this.documents.reload();

@@ -24,25 +24,25 @@ import {
 } from './storage-threads.ts';
 
 export const ENGINE = 'storage';
-/** Most events and documents in one transaction: bounds how long the next ones wait. */
+/** Maximum number of events and documents in one transaction, which limits the wait of the next ones. */
 const MAX_BATCH_ITEMS = 2_000;
-/** Longest that an operation without hurry waits for a commit that others cause. */
+/** Maximum milliseconds that a `later` operation waits for a commit caused by others. */
 const LONGEST_WAIT_MS = 20;
-/** How often, while nothing is written, it checks whether the files are there and can be written to. */
+/** Milliseconds between checks, while idle, that the files exist and are writable. */
 const PROBE_EVERY_MS = 1_000;
 
 /**
- * How an operation is committed:
- * - `durable`: now, with an fsync. It is on disk when it resolves.
- * - `soon`: now, without. It stands in the write-ahead log behind everything committed before.
- * - `later`: as `soon`, but within some milliseconds, with the commit of something else where there is one.
+ * Commit class of an operation:
+ * - `durable`: commits now, with an fsync. The data is on disk when it resolves.
+ * - `soon`: commits now, without an fsync, after all earlier commits in the write-ahead log.
+ * - `later`: like `soon`, but within some milliseconds, together with another commit if there is one.
  */
 export type CommitClass = 'durable' | 'soon' | 'later';
 
 interface SqliteWriterOptions {
-  /** Most events and documents that may wait. */
+  /** Maximum number of waiting events and documents. */
   readonly maxWaiting: number;
-  /** At what size of the write-ahead log a checkpoint is due. */
+  /** Size in bytes of the write-ahead log at which a checkpoint is due. */
   readonly checkpointBytes: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -58,13 +58,13 @@ interface PendingWrite extends Caller {
   readonly items: number;
   readonly commitClass: CommitClass;
 }
-/** Stands for a batch without operations. */
+/** Placeholder of a batch without operations. */
 const PROBE: readonly Caller[] = [{ complete: () => undefined, reject: () => undefined }];
 
-/** Group commit, seen from the calling thread: operations that arrive during a commit form the next one. */
+/** Group commit as the calling thread sees it: operations that arrive during a commit form the next one. */
 export class SqliteWriter {
   private queue: PendingWrite[] = [];
-  /** Events and documents in `queue`. */
+  /** Number of events and documents in `queue`. */
   private queued = 0;
   private committing: readonly Caller[] = [];
   private draining = false;
@@ -86,7 +86,7 @@ export class SqliteWriter {
     const { metrics } = options;
     const items = 'Events and documents';
     metrics.gauge('storage_queue_items', `${items} waiting for the next commit`, [], () => this.queued);
-    this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full', ['queue']);
+    this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full.', ['queue']);
     this.commitSeconds = metrics.histogram('storage_commit_seconds', 'Duration of a commit', ['sync']);
     this.batchItems = metrics.histogram(
       'storage_commit_items',
@@ -99,13 +99,13 @@ export class SqliteWriter {
     worker.on('error', (error) => this.fail(error.message));
     this.exited = new Promise((resolve) => {
       worker.on('exit', () => {
-        this.fail('the writer ended');
+        this.fail('the writer thread ended');
         resolve();
       });
     });
   }
 
-  /** @throws NewerSchema, DamagedStorage, Unavailable */
+  /** Opens the file for writing. @throws NewerSchema, DamagedStorage, Unavailable */
   static async open(file: string, options: SqliteWriterOptions): Promise<SqliteWriter> {
     const worker = startThread('sqlite-writer-worker', { file, checkpointBytes: options.checkpointBytes });
     const start = await new Promise<WriterStart>((resolve, reject) => {
@@ -128,24 +128,27 @@ export class SqliteWriter {
     }
   }
 
-  /** Why it cannot write, or soon cannot; undefined while all is well. */
+  /** Reason why writes fail or will soon fail; undefined without a problem. */
   get failure(): string | undefined {
     return this.state.failure;
   }
 
-  /** @throws Busy when the queue is full, WritesRefused while nothing can be written */
+  /**
+   * Queues an operation for the next commit. @throws Busy if the queue is full, WritesRefused while writing is
+   * impossible
+   */
   admit(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
     if (refused !== undefined) throw new WritesRefused(ENGINE, refused);
     if (this.queued < this.options.maxWaiting) return;
     this.refused.add(1, { queue: 'writes' });
-    throw new Busy(ENGINE, `${this.queued} writes are waiting`);
+    throw new Busy(ENGINE, `${this.queued} writes are already waiting; retry later`);
   }
 
   /**
-   * Hands an operation, once admitted, to the next batch.
-   * @param items how many events or documents it writes
-   * @param complete makes the result; runs in the order of the commits, before anybody else learns of them
+   * Adds an admitted operation to the next batch.
+   * @param items number of events or documents that it writes
+   * @param complete creates the result; runs in commit order, before any caller is notified
    */
   run<O extends StorageOperation, R>(
     operation: O,
@@ -174,7 +177,7 @@ export class SqliteWriter {
     });
   }
 
-  /** Admits nothing more; resolves when what was admitted is done. */
+  /** Admits no further operations; resolves when the admitted ones are finished. */
   async drain(): Promise<void> {
     this.draining = true;
     clearInterval(this.probing);
@@ -182,7 +185,7 @@ export class SqliteWriter {
     while (this.committing.length > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
   }
 
-  /** Drains, then ends the thread. */
+  /** Drains the queue, then ends the thread. */
   async close(): Promise<void> {
     await this.drain();
     this.state.close();
@@ -190,13 +193,13 @@ export class SqliteWriter {
     await this.exited;
   }
 
-  /** Operations asked for in one turn of the event loop are one commit. */
+  /** Operations of one turn of the event loop share a commit. */
   private schedule(commitClass: CommitClass): void {
     if (commitClass === 'later') this.later ??= setTimeout(() => this.commitNext(), LONGEST_WAIT_MS);
     else this.next ??= setImmediate(() => this.commitNext());
   }
 
-  /** A batch without operations; it is written only where writing failed before. */
+  /** A batch without operations, which writes only if writing failed before. */
   private probe(): void {
     void this.state.measure();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
@@ -240,7 +243,7 @@ export class SqliteWriter {
     if (answer.kind === 'fatal') return this.fail(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuse(answer.message);
     if (answer.kind === 'committed') this.state.resume();
-    // First: the thread commits the next batch while this one tells the callers.
+    // Starts the next commit first, so that the thread works while callers are notified.
     this.commitWaiting();
     if (answer.kind === 'committed') {
       if (batch !== PROBE) this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });

@@ -4,24 +4,27 @@ import { DatabaseSync } from 'node:sqlite';
 import { Database, isMalformed, isNoDatabase, messageOf, openForReading, PAGE_BYTES } from './sqlite-database.ts';
 import { canCheckpointBesideWriter, longestWal } from './wal.ts';
 
-/** A larger file is not read through at the start: that takes about a second for each GB, more where the disk is slow. */
+/**
+ * Maximum size in bytes of a file that is read completely at the start. Reading takes about a second per GB, more on
+ * slow disks.
+ */
 const MAX_CHECKED_BYTES = 4 * 2 ** 30;
-const RESTORE = 'Restore a backup, or a copy put right by SQLite’s .recover';
+const RESTORE = 'Restore a backup, or a copy repaired by SQLite’s .recover';
 /** Version of the tables below. Files of a later version are refused. */
 const SCHEMA_VERSION = 2;
-/** Marks the file as ours (`file` and `PRAGMA application_id` show it): "frtk". */
+/** Application id that identifies the file (`file` and `PRAGMA application_id` show it): "frtk". */
 const APPLICATION_ID = 0x6672746b;
-/** Digits of the number in `commits`: always as many, so that each number overwrites the one before. */
+/** Number of digits in `commits`, constant so that each number overwrites the previous one. */
 const DIGITS = 16;
 
-/** The file is not what it was when its contents were acknowledged. The message says what is wrong and what to do. */
+/** The file differs from its acknowledged content. The message names the problem and the solution. */
 export class DamagedStorage extends Error {
   override readonly name = 'DamagedStorage';
 }
 
 /**
- * Checks whether the file can be worked with, before anything is changed. The connection cannot write, and so leaves the
- * write-ahead log as it is for whoever tries to save something.
+ * Checks that the file is usable, before anything is changed. The connection is read-only, so the write-ahead log stays
+ * as it is for recovery.
  * @throws NewerSchema, DamagedStorage
  */
 export function checkStorage(file: string): void {
@@ -31,24 +34,25 @@ export function checkStorage(file: string): void {
   if (fileBytes === 0) {
     // SQLite would delete the log of an empty file.
     if (noted === 0 && walBytes === 0) return;
-    const ways = 'Restore a backup; or, to begin anew, move the folder away';
-    throw new DamagedStorage(`${basename(file)} is missing or empty, and was not before. ${ways}`);
+    const ways = 'Restore a backup; or, to start with no data, move the folder away';
+    throw new DamagedStorage(`${basename(file)} is missing or empty although data was stored. ${ways}`);
   }
   const database = openForReading(file);
   try {
     checkVersion(database);
     const count = countIn(database);
     if (count < noted) {
-      const found = `${basename(file)} and its log hold only ${count} of the ${noted} commits that were acknowledged`;
-      const ways = `Restore a backup; or, to go on with what is left, keep a copy of the folder and delete ${notePath(file)}`;
+      const found = `${basename(file)} and its log contain only ${count} of the ${noted} acknowledged commits`;
+      const ways = `Restore a backup; or, to continue with the remaining data, keep a copy of the folder and delete ${notePath(file)}`;
       throw new DamagedStorage(`${found}. ${ways}`);
     }
     const wasClosed = walBytes === 0;
     if (wasClosed || fileBytes > MAX_CHECKED_BYTES) return;
-    // No number: perhaps somebody deleted it to accept a loss. Then the log may end early and hold older pages than the file.
+    // Without a number, an operator may have deleted it to accept a loss. The log may then end early and contain older
+    // pages than the file.
     checkPages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {
-    // Perhaps it never was ours.
+    // Perhaps another program wrote the file.
     const isDamage = isMalformed(error) || (noted > 0 && isNoDatabase(error));
     if (!isDamage) throw error;
     throw new DamagedStorage(`${basename(file)}: ${messageOf(error)}. ${RESTORE}`);
@@ -60,13 +64,16 @@ export function checkStorage(file: string): void {
 function checkVersion(database: Database): void {
   const version = Number(database.value('PRAGMA user_version'));
   if (version === 0 || version === SCHEMA_VERSION) return;
-  if (version < SCHEMA_VERSION) throw new DamagedStorage(`schema ${version} was never released and cannot be read`);
-  throw new NewerSchema(`was written by a later version (schema ${version}, this one knows ${SCHEMA_VERSION})`);
+  if (version < SCHEMA_VERSION)
+    throw new DamagedStorage(`has schema ${version}, which was never released and cannot be read`);
+  throw new NewerSchema(
+    `was written by a later version (schema ${version}; this version supports up to ${SCHEMA_VERSION})`,
+  );
 }
 
 /**
- * How pages and trees hang together, not every byte in them (https://sqlite.org/pragma.html#pragma_quick_check); the other
- * check takes four times as long and compares indexes with what they are of.
+ * Checks the structure of pages and trees but not every byte (https://sqlite.org/pragma.html#pragma_quick_check). The
+ * full check takes four times as long and also compares indexes with their tables.
  */
 function checkPages(database: Database, file: string, check: 'quick_check' | 'integrity_check'): void {
   const found = String(database.value(`PRAGMA ${check}(1)`));
@@ -83,15 +90,16 @@ export class NewerSchema extends Error {
 }
 
 /**
- * The only connection that writes, to a file that was found sound. Makes the tables, and counts the start.
- * @param checkpointBytes at what size of the write-ahead log a checkpoint is due
+ * Opens the only writing connection, to a checked file. Creates the tables and counts the start.
+ * @param checkpointBytes size of the write-ahead log at which a checkpoint is due
  */
 export function openForWriting(file: string, checkpointBytes: number): { database: Database; incarnation: number } {
   const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
-  if (database.value('PRAGMA journal_mode = WAL') !== 'wal') throw new Error('its file system cannot share memory');
+  if (database.value('PRAGMA journal_mode = WAL') !== 'wal')
+    throw new Error('the file system of the data folder does not support shared memory; use a local disk');
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
-  // Where the `WalCheckpointer` works, SQLite's own checkpoint at a commit is only for the case that it ended.
+  // With a `WalCheckpointer`, SQLite's own checkpoint at a commit is only a fallback in case it ended.
   const automaticBytes = canCheckpointBesideWriter(database) ? 2 * longestWal(checkpointBytes) : checkpointBytes;
   database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
   database.run(`PRAGMA journal_size_limit = ${longestWal(checkpointBytes)}`);
@@ -129,11 +137,10 @@ function createSchema(database: Database): void {
 }
 
 /**
- * Counts the acknowledged commits in two places: in the database with each commit, and in the file `commits` after it.
- *
- * SQLite takes the first frame of the write-ahead log whose checksum is wrong for the log's end, as a power cut leaves it,
- * and drops everything behind it. Only a number kept elsewhere tells that acknowledged commits are missing. The file is not
- * synchronised: after a power cut it may be older than the database, but is never ahead of it.
+ * Counts acknowledged commits in two places: in the database with each commit, and afterwards in the file `commits`.
+ * ¶ SQLite treats the first frame of the write-ahead log with a wrong checksum as the log's end, as after a power
+ * failure, and drops all later frames. Only a number stored elsewhere shows that acknowledged commits are missing. The
+ * file is not synchronized: after a power failure it can be older than the database, but never ahead of it.
  */
 export class CommitCount {
   private readonly database: Database;
@@ -146,12 +153,12 @@ export class CommitCount {
     this.descriptor = openSync(notePath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  /** To be called in the transaction. */
+  /** Increments the number. Call it in the transaction. */
   add(): void {
     this.database.run('UPDATE commits SET number = ?', [this.count + 1]);
   }
 
-  /** To be called when the transaction is on the disk, before anybody is told. */
+  /** Writes the number to the file. Call it when the transaction is on disk, before it is acknowledged. */
   note(): void {
     this.count += 1;
     try {
@@ -166,12 +173,12 @@ export class CommitCount {
   }
 }
 
-/** The file with the number, beside the database file. */
+/** Returns the path of the number's file, next to the database file. */
 function notePath(file: string): string {
   return join(dirname(file), 'commits');
 }
 
-/** 0 when there is no number, or only a part of one. */
+/** Returns the recorded number; 0 if it is missing or incomplete. */
 function notedCount(file: string): number {
   try {
     const note = readFileSync(notePath(file), 'latin1');
@@ -182,7 +189,7 @@ function notedCount(file: string): number {
   }
 }
 
-/** 0 before the tables are made. */
+/** Returns the number in the database; 0 before the tables exist. */
 function countIn(database: Database): number {
   const isCounted = database.value("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
   return isCounted ? Number(database.value('SELECT number FROM commits') ?? 0) : 0;
@@ -192,18 +199,18 @@ function countIn(database: Database): number {
 interface HeldFile {
   readonly path: string;
   readonly descriptor: number;
-  /** As it was seen last. */
+  /** File status when last checked. */
   seen: Stats;
 }
 
 /**
- * Checks whether the open files are still those that their names lead to. SQLite does not notice when somebody removes or
- * replaces them, and what it writes to them from then on is gone when the process ends.
+ * Checks that the open files are still those at their paths. SQLite does not notice if a file is removed or replaced,
+ * and later writes would be lost when the process ends.
  */
 export class HeldFiles {
   private readonly held: readonly HeldFile[];
 
-  /** @param paths files that SQLite has open, and keeps */
+  /** @param paths files that SQLite keeps open */
   constructor(paths: readonly string[]) {
     this.held = paths.map((path) => {
       const descriptor = openSync(path, 'r');
@@ -211,13 +218,16 @@ export class HeldFiles {
     });
   }
 
-  /** Which of them is gone or another one; null while all are there. */
+  /** Description of a removed or replaced file; null if all are present. */
   get fault(): string | null {
     const lost = this.held.find((one) => !isThere(one));
-    return lost === undefined ? null : `${basename(lost.path)} was removed or replaced while it was in use`;
+    return lost === undefined ? null : `${basename(lost.path)} was removed or replaced while in use`;
   }
 
-  /** Only when SQLite has closed them: closing a descriptor drops the locks of the whole process (POSIX). */
+  /**
+   * Call it only after SQLite closed the files: closing a descriptor releases all locks of the process on the file
+   * (POSIX).
+   */
   close(): void {
     for (const { descriptor } of this.held) closeSync(descriptor);
   }
@@ -227,7 +237,7 @@ function isThere(held: HeldFile): boolean {
   const named = statSync(held.path, { throwIfNoEntry: false });
   if (named === undefined) return false;
   if (isSame(named, held.seen)) return true;
-  // Some file systems number files anew when they have forgotten them.
+  // Some file systems change inode numbers of files that are no longer cached.
   held.seen = fstatSync(held.descriptor);
   return isSame(named, held.seen);
 }

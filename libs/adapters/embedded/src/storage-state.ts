@@ -1,42 +1,42 @@
 import { statfs } from 'node:fs/promises';
 import type { Logger, Metrics } from '@tracking/ports';
 
-/** With less than this left on the disk it says so before a write has to be refused. */
+/** Free bytes on the disk below which a warning is reported before writes fail. */
 const LOW_SPACE_BYTES = 4 * 2 ** 20;
 
-/** Whether the storage can be written to, as callers and operators are told. */
+/** State of the storage for callers and operators: whether it can be written to. */
 export class StorageState {
   private endedBy: string | undefined;
   private refusedBy: string | undefined;
   private freeBytes: number | undefined;
 
-  /** @param folder where the files are */
+  /** @param folder folder of the files */
   constructor(
     private readonly folder: string,
     private readonly logger: Logger,
     metrics: Metrics,
   ) {
-    metrics.gauge('storage_free_bytes', 'Left on the disk of the data folder', [], () => this.freeBytes ?? 0);
+    metrics.gauge('storage_free_bytes', 'Free bytes on the disk of the data folder', [], () => this.freeBytes ?? 0);
   }
 
-  /** Why nothing can be written any more by this process. */
+  /** Reason why this process can no longer write. */
   get ended(): string | undefined {
     return this.endedBy;
   }
 
-  /** Why nothing can be written until there is room again; tried again all the time. */
+  /** Reason why writes fail until space is available. Writing is retried periodically. */
   get outOfSpace(): string | undefined {
     return this.refusedBy;
   }
 
-  /** The problem that operators must know; undefined while there is none. */
+  /** Problem for operators; undefined without one. */
   get failure(): string | undefined {
     return this.endedBy ?? this.refusedBy ?? this.lowSpaceWarning;
   }
 
   end(reason: string): void {
     if (this.endedBy !== undefined) return;
-    this.logger.error({ reason }, 'storage: writing has stopped until the process is started again');
+    this.logger.error({ reason }, 'storage: writing has stopped; fix the cause and restart the process');
     this.endedBy = reason;
   }
 
@@ -46,17 +46,17 @@ export class StorageState {
 
   refuse(reason: string): void {
     if (this.refusedBy === undefined) {
-      this.logger.error({ reason }, 'storage: nothing is written until there is room on the disk');
+      this.logger.error({ reason }, 'storage: writes are refused because the disk is full; free space on the disk');
     }
     this.refusedBy = reason;
   }
 
   resume(): void {
-    if (this.refusedBy !== undefined) this.logger.info({}, 'storage: there is room on the disk, writing goes on');
+    if (this.refusedBy !== undefined) this.logger.info({}, 'storage: the disk has space again; writes continue');
     this.refusedBy = undefined;
   }
 
-  /** Where the file system does not tell, nothing is known. */
+  /** Unknown if the file system does not report free space. */
   async measure(): Promise<void> {
     const disk = await statfs(this.folder).catch(() => undefined);
     this.freeBytes = disk === undefined || disk.blocks === 0 ? undefined : disk.bavail * disk.bsize;
@@ -65,6 +65,6 @@ export class StorageState {
   private get lowSpaceWarning(): string | undefined {
     const { freeBytes } = this;
     if (freeBytes === undefined || freeBytes >= LOW_SPACE_BYTES) return undefined;
-    return `only ${Math.floor(freeBytes / 1024)} KiB are left on its disk`;
+    return `only ${Math.floor(freeBytes / 1024)} KiB are free on the disk of the data folder; free space`;
   }
 }

@@ -1,18 +1,18 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * Starts a thread from a file beside this one: `.js` when built, `.ts` when run from source, where the thread's modules
- * use no more of TypeScript than Node strips, and import other projects for their types only.
+ * Starts a thread from a file in this folder: `.js` if built, `.ts` from source. From source, the thread's modules may
+ * use only TypeScript syntax that Node strips, and import only types of other projects.
  */
 export function startThread(name: string, workerData: object): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData });
 }
 
-/** A value that node:sqlite binds. Bytes stand for JSON values that SQL has no type for, see `encodeValue`. */
+/** A value that node:sqlite binds. Bytes encode JSON types that SQL lacks, see `encodeValue`. */
 export type SqlValue = string | number | null | Uint8Array;
 
-/** A piece of SQL and the values of its `?`, in order. */
+/** SQL text with the values of its `?`, in order. */
 export interface Sql {
   readonly text: string;
   readonly values: readonly SqlValue[];
@@ -21,24 +21,24 @@ export interface Sql {
 export interface AppendOperation {
   readonly kind: 'append';
   readonly stream: string;
-  /** -1: the stream does not exist. */
+  /** Expected revision; -1 if the stream must not exist. */
   readonly expected: number;
-  /** For each event in turn: id, type, data, metadata (the last two as JSON). */
+  /** Cells of each event: id, type, data, metadata (the last two as JSON). */
   readonly cells: readonly string[];
 }
 export type AppendOutcome =
   | { readonly kind: 'appended'; readonly revision: number; readonly position: number; readonly repeated: boolean }
   | { readonly kind: 'conflict'; readonly actual: number };
 
-/** One document on its way into its table. */
+/** Write of one document to its table. */
 export interface DocumentWrite {
   readonly mode: 'insert' | 'replace' | 'upsert' | 'delete';
   readonly id: string;
-  /** Empty when deleting, as are `columns` and `arrays`. */
+  /** JSON of the document; empty for a deletion, like `columns` and `arrays`. */
   readonly json: string;
-  /** Values of the layout's columns, in its order. */
+  /** Values of the layout's columns, in order. */
   readonly columns: readonly SqlValue[];
-  /** JSON of the layout's array fields, in its order; null where the document has none. */
+  /** JSON of the layout's array fields, in order; null without an array. */
   readonly arrays: readonly (string | null)[];
   readonly guard: Sql | null;
 }
@@ -49,23 +49,23 @@ export interface WriteOperation {
 }
 export interface WriteOutcome {
   readonly kind: 'wrote';
-  /** How many of the writes took effect. */
+  /** Number of writes that took effect. */
   readonly count: number;
-  /** The unique index that refused one of them. */
+  /** Unique index that refused a write. */
   readonly duplicate: string | null;
 }
 
 export interface ClaimOperation {
   readonly kind: 'claim';
   readonly collection: string;
-  /** Selects the JSON of the document to claim. */
+  /** Statement that selects the JSON of the document to claim. */
   readonly select: Sql;
   /** JSON of the fields to set. */
   readonly set: string;
 }
 export interface ClaimOutcome {
   readonly kind: 'claimed';
-  /** The document after the claim; null when none matched or `duplicate` is set. */
+  /** The document after the claim; null if none matched or `duplicate` is set. */
   readonly json: string | null;
   readonly duplicate: string | null;
 }
@@ -75,7 +75,7 @@ interface DefineOperation {
   /** JSON of `name` and `indexes` of the `CollectionSpec`. */
   readonly spec: string;
 }
-/** Deletes some documents of a collection; drops the collection once it is empty. */
+/** Deletes some documents of a collection, and drops it when it is empty. */
 interface DropOperation {
   readonly kind: 'drop';
   readonly collection: string;
@@ -90,11 +90,11 @@ export interface DroppedOutcome {
 interface PublishOperation {
   readonly kind: 'publish';
   readonly topic: string;
-  /** Epoch milliseconds. */
+  /** Time in epoch milliseconds. */
   readonly at: number;
-  /** Position of the first message; greater than all before it. */
+  /** Position of the first message, greater than all before. */
   readonly first: number;
-  /** For each message in turn: partition, key, value, headers (as JSON). */
+  /** Cells of each message: partition, key, value, headers (as JSON). */
   readonly cells: readonly (string | number)[];
 }
 interface TopicsOperation {
@@ -106,14 +106,14 @@ interface CommitOperation {
   readonly group: string;
   readonly topic: string;
   readonly partition: number;
-  /** Position of the last message that was handled. */
+  /** Position of the last handled message. */
   readonly position: number;
 }
 interface TrimOperation {
   readonly kind: 'trim';
   readonly topic: string;
   readonly partition: number;
-  /** Epoch milliseconds. */
+  /** Time in epoch milliseconds. */
   readonly before: number;
 }
 export type MessagesOperation = PublishOperation | TopicsOperation | CommitOperation | TrimOperation;
@@ -121,14 +121,14 @@ export type MessagesOperation = PublishOperation | TopicsOperation | CommitOpera
 export interface TrimmedOutcome {
   readonly kind: 'trimmed';
   readonly deleted: number;
-  /** Whether more may be as old. */
+  /** True if more old messages may remain. */
   readonly more: boolean;
 }
 export interface DoneOutcome {
   readonly kind: 'done';
   readonly duplicate: string | null;
 }
-/** The operation itself was at fault and left no trace; the rest of its batch went through. */
+/** The operation itself failed and had no effect. The rest of its batch was applied. */
 export interface RefusedOutcome {
   readonly kind: 'refused';
   readonly message: string;
@@ -150,13 +150,10 @@ interface OutcomeByKind {
 export type OutcomeOf<O extends StorageOperation> = OutcomeByKind[O['kind']];
 export type OperationOutcome = OutcomeByKind[StorageOperation['kind']] | RefusedOutcome;
 
-/**
- * One transaction. Without operations it asks whether the files are there and, when `durable`, whether they can be
- * written.
- */
+/** One transaction. Without operations, it checks that the files exist and, if `durable`, that they are writable. */
 export interface CommitBatch {
   readonly operations: readonly StorageOperation[];
-  /** Whether it must be on disk before it is answered. */
+  /** True if the transaction must be on disk before it is answered. */
   readonly durable: boolean;
 }
 export type BatchAnswer =
@@ -169,31 +166,31 @@ export type BatchAnswer =
   /** `out_of_space`: it may be tried again later. `fatal`: nothing may. */
   | { readonly kind: 'failed' | 'out_of_space' | 'fatal'; readonly message: string };
 
-/** The first message of the writer's thread. */
+/** First message of the writer thread. */
 export type WriterStart =
   | { readonly kind: 'ready'; readonly head: number; readonly incarnation: number }
   | { readonly kind: 'newer_schema' | 'damaged' | 'failed'; readonly message: string };
 
 export interface EventsRequest {
   readonly kind: 'events';
-  /** Exclusive. */
+  /** Exclusive start position. */
   readonly after: number;
   readonly prefixes: readonly string[];
   readonly limit: number;
 }
 export interface EventsAnswer {
-  /** JSON arrays of the matching events, each with a numeric `at` in place of its position. */
+  /** JSON arrays of the matching events, with a numeric `at` instead of the position. */
   readonly json: readonly string[];
-  /** Everything up to here was looked at. */
+  /** Last visited position. */
   readonly position: number;
-  /** The last position in the store at that moment. */
+  /** Last position in the store at the time of the read. */
   readonly head: number;
 }
-/** The first column of every row, joined to a JSON array. */
+/** First column of every row, joined to a JSON array. */
 export interface RowsRequest {
   readonly kind: 'rows';
   readonly sql: Sql;
-  /** Ends before the row with which all are larger; not before the first one. */
+  /** Maximum size of the result. It ends before the row that exceeds the size, but has at least one row. */
   readonly maxBytes?: number | undefined;
 }
 export interface RowsAnswer {
@@ -201,21 +198,21 @@ export interface RowsAnswer {
   readonly isCut: boolean;
 }
 /**
- * For each row, the JSON of the document, or null if it does not match, then the values of the sort. Ends at the limit of
- * the statement or of documents.
+ * Statement that selects, per row, the document's JSON or null if it does not match, then the sort values. Ends at the
+ * limit of the statement or of documents.
  */
 export interface ScanRequest {
   readonly kind: 'scan';
   readonly sql: Sql;
   readonly visit: number;
   readonly limit: number;
-  /** Ends before the document with which all are larger; not before the first one. */
+  /** Maximum size of the result. It ends before the document that exceeds the size, but has at least one. */
   readonly maxBytes?: number | undefined;
 }
 export interface ScanAnswer {
   /** JSON array of the documents. */
   readonly json: string;
-  /** Sort values of the last row that was visited; null at the end of the range. */
+  /** Sort values of the last visited row; null at the end of the range. */
   readonly next: readonly SqlValue[] | null;
   readonly isCut: boolean;
 }

@@ -5,7 +5,7 @@ import { itWhere, newEvents, RecordedMetrics, silentLogger, tempFolder } from '@
 import { runChild } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
-/** How often the log was synchronised before each acknowledgement of a kind, since the one before it. */
+/** Counts the fsyncs of the log before each acknowledgement, since the previous one. */
 function syncsBefore(trace: string, kind: string): number[] {
   const found: number[] = [];
   let syncs = 0;
@@ -41,7 +41,7 @@ describe('synchronisation with the disk', () => {
     expect(await commitsOf(() => repeatable.replace({ id: 'b' }, {}))).toEqual([0, 1]);
     expect(await commitsOf(() => repeatable.upsert({ id: 'b' }))).toEqual([0, 1]);
     expect(await commitsOf(() => records.upsert({ id: 'b' }))).toEqual([1, 0]);
-    // Asked for at once, they are one commit: one append among them.
+    // Operations requested at once share one commit; one of them is an append.
     const mixture = () =>
       Promise.all([
         views.upsert({ id: 'b' }),

@@ -1,7 +1,10 @@
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { EmbeddedEngine, type EmbeddedOptions } from './embedded-engine.ts';
 
-/** An engine in the folder as tests want it: silent unless told, and without threads that read, as tests open many. */
+/**
+ * Opens an engine for tests: without log output unless requested, and without reader threads, because tests open many
+ * engines.
+ */
 export function openTestEngine(
   dataDir: string,
   options: Partial<Pick<EmbeddedOptions, 'logger' | 'metrics'>> = {},

@@ -96,7 +96,7 @@ describe('rows that are looked at', () => {
     expect(rows.visit(due)).toEqual({ rows: 3, answered: 3 });
     const same = Array.from({ length: beyond }, (_, n) => ({ id: `s${String(n).padStart(6, '0')}`, due_at: '2026-4' }));
     rows.store(same);
-    // A page begins with the last of the one before it.
+    // A page starts after the last row of the previous page.
     const after = ['2026-4', same.at(-21)?.id ?? ''];
     expect(rows.visit({ ...due, after })).toEqual({ rows: 21, answered: 20 });
     rows.close();
@@ -139,7 +139,7 @@ describe('rows that are looked at', () => {
       const scan = { filter, index, sort: { fields: ['made_at', 'id'], descending }, limit: 100, visit: 20 };
       for (const after of [undefined, ['0500', 't500']]) {
         const { rows } = things.scan(after === undefined ? scan : { ...scan, after });
-        // One that goes on begins with the last of the one before.
+        // A continued scan starts after the last row of the previous one.
         expect(rows).toBeLessThanOrEqual(most + (after === undefined ? 0 : 1));
         expect(rows).toBeGreaterThanOrEqual(20);
       }

@@ -8,8 +8,8 @@ const { file, descriptor, checkpointBytes } = workerData as CheckpointTask;
 const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
 
 /**
- * One passive checkpoint. SQLite synchronises the file only where it copied the whole log; so it is done here each time,
- * and little is left to synchronise when the writer copies the rest.
+ * Runs one passive checkpoint. SQLite synchronizes the file only if the whole log was copied; this thread does it each
+ * time, so that little is left to synchronize when the writer copies the rest.
  */
 function checkpoint(): WalState {
   const { failure } = checkpointWal(database, 'PASSIVE');

@@ -3,37 +3,38 @@ import type { Worker } from 'node:worker_threads';
 import { type Database, isFatal, messageOf, PAGE_BYTES } from './sqlite-database.ts';
 import { startThread } from './storage-threads.ts';
 
-/** Asking for the log's state costs about as much as a small read. */
+/** Number of commits between checks, because a check of the log's state costs about as much as a small read. */
 const COMMITS_BETWEEN_CHECKS = 32;
-/** So little that the writer may copy it itself without a noticeable wait for others. */
+/** Log bytes small enough for the writer to copy without a noticeable wait. */
 const SMALL_REMAINDER_BYTES = 400_000;
 const MAX_PASSES = 4;
 
 /**
- * Checkpoints the write-ahead log in a thread of its own, so that no commit waits for it.
- *
- * A passive checkpoint copies the log as it was when it began. When nothing was written meanwhile, SQLite starts the log
- * again from its beginning. Under a load that never rests it grows until it is `longestWal`; then the writer itself copies
- * the last of it. That costs two fsyncs for which everybody waits, so it is done seldom, and only for the little that the
- * thread has left. Should the thread end, SQLite checkpoints during a commit, as it does by default.
+ * Checkpoints the write-ahead log in its own thread, so that commits do not wait.
+ * ¶ A passive checkpoint copies the log as it was at its start. If nothing was written meanwhile, SQLite restarts the
+ * log. Under constant load the log grows to `maxWalBytes`; then the writer copies the rest. That costs two fsyncs that
+ * block all writes, so it is rare and covers only what the thread left. If the thread ends, SQLite checkpoints during
+ * commits, as it does by default.
  */
 export class WalCheckpointer {
-  /** Why the file can no longer be relied on; null while it can. */
+  /** Reason why the file is no longer reliable; null if it is. */
   failure: string | null = null;
-  /** Whether the thread does its work, or will once there is some; otherwise SQLite does it. */
+  /** True if the thread works or will start when needed; false if SQLite checkpoints instead. */
   isAlive: boolean;
   private readonly database: Database;
   private readonly checkpointBytes: number;
-  /** Closed after every connection: closing any descriptor of a file drops the process's locks on it (POSIX). */
+  /**
+   * Closed after every connection, because closing a descriptor of a file releases the process's locks on it (POSIX).
+   */
   private readonly descriptor: number;
   private readonly task: CheckpointTask;
-  /** Begun at the first checkpoint: many folders are never written to so much. */
+  /** Started at the first checkpoint, because many folders never need one. */
   private worker: Worker | undefined;
   private exited: Promise<void> = Promise.resolve();
   private commits = 0;
   private isBusy = false;
 
-  /** @param checkpointBytes how much of the log is copied at once */
+  /** @param checkpointBytes bytes of the log that are copied at once */
   constructor(database: Database, file: string, checkpointBytes: number) {
     this.database = database;
     this.checkpointBytes = checkpointBytes;
@@ -42,7 +43,7 @@ export class WalCheckpointer {
     this.isAlive = canCheckpointBesideWriter(database);
   }
 
-  /** To be called after each commit. */
+  /** Call it after each commit. */
   committed(): void {
     this.commits += 1;
     if (!this.isAlive || this.isBusy || this.commits % COMMITS_BETWEEN_CHECKS !== 0) return;
@@ -52,7 +53,10 @@ export class WalCheckpointer {
     this.worker.postMessage('checkpoint');
   }
 
-  /** Ends the thread, then closes the writer's connection. That is the last one: SQLite checkpoints and deletes the log. */
+  /**
+   * Ends the thread, then closes the writer's connection. It is the last one, so SQLite checkpoints and deletes the
+   * log.
+   */
   async close(): Promise<void> {
     this.worker?.postMessage(null);
     await this.exited;
@@ -63,7 +67,7 @@ export class WalCheckpointer {
   private startWorker(): Worker {
     const worker = startThread('wal-checkpoint-worker', this.task);
     worker.on('message', (state: WalState) => this.checkpointed(state));
-    // Whatever ended it, SQLite checkpoints from then on.
+    // After any end of the thread, SQLite checkpoints.
     worker.on('error', () => undefined);
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()));
     void this.exited.then(() => (this.isAlive = false));
@@ -77,31 +81,34 @@ export class WalCheckpointer {
   }
 }
 
-/** Start parameters of the checkpointer's thread. */
+/** Start parameters of the checkpointer thread. */
 export interface CheckpointTask {
   readonly file: string;
-  /** Descriptor of the same file. */
+  /** Descriptor of the database file. */
   readonly descriptor: number;
   readonly checkpointBytes: number;
 }
 
-/** The write-ahead log (https://sqlite.org/wal.html), in bytes. */
+/** Sizes of the write-ahead log (https://sqlite.org/wal.html), in bytes. */
 export interface WalState {
   readonly total: number;
-  /** The part of it that is not in the database file yet. */
+  /** Bytes that are not in the database file yet. */
   readonly outstanding: number;
-  /** Why the file can no longer be relied on, if so. Other failures, as a full disk, show at the next commit as well. */
+  /**
+   * Reason why the file is no longer reliable, if any. Other failures, such as a full disk, also appear at the next
+   * commit.
+   */
   readonly failure: string | null;
 }
 
-/** A checkpoint copies the log into the database file. Several pass before the log starts again from its beginning. */
+/** A checkpoint copies the log into the database file. Several run before the log restarts. */
 export function longestWal(checkpointBytes: number): number {
   return 4 * checkpointBytes;
 }
 
 /**
- * Whether one connection may checkpoint while another writes: before SQLite 3.51.3 that could, very rarely, corrupt the
- * file (https://sqlite.org/wal.html#walresetbug).
+ * Returns true if one connection can checkpoint while another writes: before SQLite 3.51.3 that could, very rarely,
+ * corrupt the file (https://sqlite.org/wal.html#walresetbug).
  */
 export function canCheckpointBesideWriter(database: Database): boolean {
   const [major = 0, minor = 0, patch = 0] = String(database.value('SELECT sqlite_version()')).split('.').map(Number);
@@ -109,8 +116,8 @@ export function canCheckpointBesideWriter(database: Database): boolean {
 }
 
 /**
- * Checkpoints, and answers the state of the log after it (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
- * @param mode `PASSIVE` copies what no reader or writer stands in the way of; `NOOP` only answers
+ * Runs a checkpoint and returns the log's state after it (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
+ * @param mode `PASSIVE` copies what no reader or writer blocks; `NOOP` only returns the state
  */
 export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): WalState {
   try {
@@ -123,9 +130,9 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
 }
 
 /**
- * Checkpoints while the writer goes on. Once the log has its full length, further passes follow until little of it is left.
- * @param checkpoint one pass
- * @returns the state of the log after the last pass
+ * Checkpoints while the writer continues. When the log has its full length, repeats until little is left.
+ * @param checkpoint runs one pass
+ * @returns the log's state after the last pass
  */
 export function repeatCheckpoint(checkpoint: () => WalState, checkpointBytes: number): WalState {
   let state = checkpoint();

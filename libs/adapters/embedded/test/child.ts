@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 
 export interface Child {
   readonly process: ChildProcessByStdio<null, Readable, Readable>;
-  /** The lines it has written, and its error output at the end. */
+  /** Lines that the process wrote, and its error output when it ended. */
   readonly lines: readonly string[];
   readonly errors: readonly string[];
-  /** Resolves with its exit code, null when a signal ended it. */
+  /** Resolves with the exit code; null if a signal ended the process. */
   readonly ended: Promise<number | null>;
 }
 
 /**
- * Runs a script of this folder in a process of its own.
- * @param wrapper a command that runs the rest of its arguments as a command, as `strace`
+ * Runs a script of this folder in a separate process.
+ * @param wrapper command that runs its remaining arguments, such as `strace`
  */
 export function runChild(script: string, args: readonly string[], wrapper: readonly string[] = []): Child {
   const node = [process.execPath, '--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];

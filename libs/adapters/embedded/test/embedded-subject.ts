@@ -4,7 +4,7 @@ import { noMetrics, silentLogger, tempFolder, type AdapterSubject, type TempFold
 import { EmbeddedEngine } from '../src/index.ts';
 import type { EmbeddedLimits } from '../src/embedded-engine.ts';
 
-/** One port of an embedded engine in a folder of its own. */
+/** One port of an embedded engine in its own folder. */
 export function embeddedSubject<P>(
   port: (engine: EmbeddedEngine) => P,
   limits: EmbeddedLimits = {},
@@ -29,10 +29,10 @@ export function embeddedSubject<P>(
       await opened.pop()?.close();
       return openAgain();
     },
-    /** Goes on with the files as they are while the engine has them open: what a killed process leaves behind. */
+    /** Continues with copies of the files while the engine has them open, which is what a killed process leaves. */
     async crash() {
       const left = `${dataDir}-left`;
-      // By a process of its own: closing a copy's source in this one would drop the locks that SQLite holds on it.
+      // Copied by a separate process, because closing the source in this one would release SQLite's locks on it.
       execFileSync('cp', ['-r', dataDir, left]);
       dataDir = left;
       return openAgain();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { tempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
 import { FileObjectStore } from '../src/index.ts';
 
-/** Objects in a folder of their own. */
+/** Object store in its own folder. */
 export function fileObjectSubject(): AdapterSubject<FileObjectStore> {
   let folder: TempFolder | undefined;
   let objects = '';
@@ -15,7 +15,7 @@ export function fileObjectSubject(): AdapterSubject<FileObjectStore> {
       return openAgain();
     },
     reopen: openAgain,
-    /** Takes the folder away in the middle of puts, at one instant: what a killed process leaves behind. */
+    /** Moves the folder away during uploads, which leaves the state of a killed process. */
     async crash() {
       const left = `${objects}-left`;
       await rename(objects, left);

@@ -4,8 +4,8 @@ import { EmbeddedEngine } from '../src/index.ts';
 import { quiet } from './writing-child-protocol.ts';
 
 /**
- * Appends until it is refused, and says what came of it; then until it is no longer refused, and says how many events
- * were acknowledged. Argument: folder.
+ * Appends until an append is refused, and reports the error; then until an append succeeds, and reports the number of
+ * acknowledged events. Argument: folder.
  */
 const [dataDir = ''] = process.argv.slice(2);
 const engine = await EmbeddedEngine.open({ dataDir, ...quiet });

@@ -3,8 +3,8 @@ import { EmbeddedEngine } from '../src/index.ts';
 import { CHILD_COLLECTIONS, quiet, type ChildDocument } from './writing-child-protocol.ts';
 
 /**
- * Appends events one by one, then writes documents that nobody would miss, and is killed. Arguments: folder, how many
- * events, how large the log becomes before it is put into the file.
+ * Appends events one by one, then writes derived documents, and is killed. Arguments: folder, number of events, log
+ * size at which it is checkpointed.
  */
 const [dataDir = '', count = '', walCheckpointBytes = ''] = process.argv.slice(2);
 const limits = walCheckpointBytes === '' ? {} : { walCheckpointBytes: Number(walCheckpointBytes) };

@@ -1,7 +1,7 @@
 import { EmbeddedEngine } from '../src/index.ts';
 import { quiet } from './writing-child-protocol.ts';
 
-/** Opens the folder it is given, and says what came of it. */
+/** Opens the given folder and reports the result. */
 const [dataDir = ''] = process.argv.slice(2);
 try {
   const engine = await EmbeddedEngine.open({ dataDir, ...quiet });

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { FileObjectStore } from '../src/index.ts';
 
-/** Puts objects without end, and says in a file which were acknowledged, with their hashes. Arguments: folder, file. */
+/**
+ * Stores objects until it is killed, and records acknowledged ones with their hashes. Arguments: folder, output file.
+ */
 const [folder = '', file = ''] = process.argv.slice(2);
 const store = await FileObjectStore.open(folder);
 const output = openSync(file, 'a');

@@ -3,7 +3,7 @@ import { openSync, writeSync } from 'node:fs';
 import { EmbeddedEngine } from '../src/index.ts';
 import { CHILD_COLLECTIONS, quiet, type ChildDocument } from './writing-child-protocol.ts';
 
-/** Writes one thing after the other and says when each was acknowledged. Arguments: folder, file for what it says. */
+/** Writes one operation after another and records each acknowledgement. Arguments: folder, output file. */
 const [dataDir = '', file = ''] = process.argv.slice(2);
 const engine = await EmbeddedEngine.open({ dataDir, ...quiet });
 const records = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.records);

@@ -7,12 +7,14 @@ import { Database } from '../src/sqlite-database.ts';
 import type { Sql } from '../src/storage-threads.ts';
 
 export interface Visit {
-  /** Rows of the documents' table and of those beside it at which the engine looked, if only at their entry in an index. */
+  /**
+   * Rows of the documents' table and its index tables that the engine visited, including visits of index entries only.
+   */
   readonly rows: number;
   readonly answered: number;
 }
 
-/** Counts the rows that the engine looks at for a query. */
+/** Counts the rows that the engine visits for a query. */
 export class VisitedRows {
   private readonly layout;
   private readonly connection = new DatabaseSync(':memory:');
@@ -29,7 +31,7 @@ export class VisitedRows {
     });
   }
 
-  /** Documents that a unique index refuses are left out. */
+  /** Documents that a unique index refuses are skipped. */
   store(documents: Iterable<Document>): void {
     this.connection.exec('BEGIN');
     for (const document of documents) {
@@ -49,12 +51,12 @@ export class VisitedRows {
     return this.counted(findSql(this.layout, query), (rows) => [...rows].length);
   }
 
-  /** Answers how many it counted. */
+  /** Returns the number of documents counted. */
   count(filter: Filter, options?: CountOptions): Visit {
     return this.counted(countSql(this.layout, filter, options), ([row]) => Number(Object.values(row ?? {})[0]));
   }
 
-  /** To the end of the stretch, or as many documents as are asked for. */
+  /** Runs to the end of the range or the requested number of documents. */
   scan(query: Scan): Visit {
     return this.counted(scanSql(this.layout, query), (rows) => {
       let answered = 0;
@@ -66,7 +68,7 @@ export class VisitedRows {
     });
   }
 
-  /** How the engine goes about it, in its words (https://sqlite.org/eqp.html). */
+  /** Query plan in SQLite's words (https://sqlite.org/eqp.html). */
   plan({ text, values }: Sql): readonly string[] {
     return this.connection
       .prepare(`EXPLAIN QUERY PLAN ${text}`)
@@ -74,16 +76,16 @@ export class VisitedRows {
       .map(({ detail }) => String(detail));
   }
 
-  /** @throws when the engine would go another way than it does uncounted */
+  /** @throws if the engine's plan differs from that of the uncounted query */
   private counted({ text, values }: Sql, ask: (rows: Iterable<object>) => number): Visit {
-    // A table that is looked at through a view is called by its own name, else by that of the statement; and what EXISTS
-    // asks for is a subquery, else joined.
+    // Normalizes names: a table behind a view has its own name, otherwise the alias of the statement; EXISTS appears as
+    // a subquery or a join.
     const steps = (sql: Sql) =>
       this.plan(sql)
         .filter((detail) => !detail.startsWith('CORRELATED SCALAR SUBQUERY'))
         .map((detail) => detail.replace(/^(SEARCH|SCAN) \S+(?: EXISTS)?/, '$1'));
     const uncounted = steps({ text, values });
-    // A view has no index: it goes by the one that the statement names.
+    // A view cannot have an index hint; it uses the index named in the statement.
     const [hint = ''] = / INDEXED BY "[^"]+"/.exec(text) ?? [];
     const asked = { text: text.replace(hint, ''), values };
     const { table: own, arrays } = this.layout;
@@ -91,7 +93,7 @@ export class VisitedRows {
       { table: own, by: hint, of: 'rowid' },
       ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: column(arrayField) })),
     ].map((source) => ({ ...source, table: quoted(source.table) }));
-    // Called for each row, before the rest of the condition: SQLite folds such a view into the statement that asks it.
+    // Called for each row before other conditions, because SQLite merges such a view into the statement.
     for (const { table, by, of } of sources) {
       this.connection.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table}${by} WHERE visited(${of})`);
     }

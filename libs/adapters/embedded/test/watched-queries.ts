@@ -15,15 +15,16 @@ import { SqliteCollection } from '../src/sqlite-document-store.ts';
 import { VisitedRows } from './visited-rows.ts';
 
 /**
- * Notes each kind of query that a suite's features ask, and tells where one costs more than it answers. Each is asked of very many documents of which it wants some and of others that it
- * wants but for one field: it may look at a few rows for each that it answers, at none of the others.
+ * Records each kind of query that a suite runs, and reports queries that read more than they return. Each is repeated
+ * on many documents, of which some match and others match except for one field: it may visit a few rows per returned
+ * document, and none of the others.
  */
 
-/** Fields that may leave out documents which had to be looked at, and why that is cheap: whoever adds some says it. */
+/** Filter fields that may exclude visited documents, with the reason why that is cheap. */
 interface Exception {
   readonly collection: string;
   readonly fields: readonly string[];
-  /** Where this one is asked for too. */
+  /** Field that the filter must also contain. */
   readonly beside: string;
   readonly why: string;
 }
@@ -54,9 +55,9 @@ const EXCEPTIONS: readonly Exception[] = [
   },
 ];
 
-/** Of the page that is asked for; what it costs grows with it in proportion. */
+/** Maximum page size in the repeated query. Its cost is proportional to the page. */
 const PAGE = 5;
-/** Rows looked at for each document or value of a list: its entry in one table, itself in another, and one to end with. */
+/** Visited rows per document or list value: its entry in one table, its row in another, and one at the end. */
 const FOR_EACH = 3;
 
 interface Watched {
@@ -64,11 +65,13 @@ interface Watched {
   readonly query: Query | Scan;
 }
 
-/** Of all suites that run in one process: what is good need not be tried again. */
+/** Kinds that passed, shared by all suites of one process, so that they are not checked again. */
 const goodQueries = new Set<string>();
 const watched = new Map<string, Watched>();
 
-/** What the judgement hangs on: its kind, the indexes, the page and how long its lists are. */
+/**
+ * Returns a key of everything that affects the result: the kind, the indexes, the page size and the lengths of lists.
+ */
 function keyOf(title: string, { spec, query }: Watched): string {
   const lists = Object.entries(query.filter).map(([field, condition]) => [field, lengthsIn(condition)]);
   return JSON.stringify([title, spec, Math.min(query.limit, PAGE), lists.sort()]);
@@ -81,7 +84,7 @@ function lengthsIn(condition: FilterCondition): readonly number[] {
 
 function watch({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
   if (matchesNothing(query.filter)) return;
-  // Generations of a read model are of one kind.
+  // All generations of a read model count as one collection.
   const collection = name.replace(/\.g\d+$/, '');
   const { filter, sort, after, index } = query;
   const kinds = Object.entries(filter).map(([field, condition]) => `${field} ${kindOf(condition)}`);
@@ -104,15 +107,15 @@ function isAll(
 }
 
 /**
- * Whoever says which index to go by has counted that it leads to few, and lets the rest of the filter be looked at in each
- * of these: it may be looked at in a document that the index leads to, in no other.
+ * Returns true if the field may be checked in documents of the named index. A query that names an index has counted
+ * that it selects few documents, so other conditions may be checked in each of them.
  */
 function isBeside({ spec, query }: Watched, field: string, which: number): boolean {
   const index = spec.indexes.find(({ name }) => name === query.index);
   return index !== undefined && (which > 0 || !leadingFields(index, query.filter).includes(field));
 }
 
-/** Those that the filter compares with one value each, and the next: an index leads by no more. */
+/** Returns the fields that the filter compares with one value each, and the next one: an index search uses no more. */
 function leadingFields({ fields }: IndexSpec, filter: Filter): readonly string[] {
   const ended = fields.findIndex((field) => {
     const condition = filter[field];
@@ -122,7 +125,7 @@ function leadingFields({ fields }: IndexSpec, filter: Filter): readonly string[]
   return ended < 0 ? fields : fields.slice(0, ended + 1);
 }
 
-/** How many values its lists have. */
+/** Returns the number of values in the filter's lists. */
 function listedIn(filter: Filter): number {
   const lists = Object.values(filter).map((one) =>
     one !== null && typeof one === 'object' && 'in' in one ? one.in.length : 0,
@@ -130,7 +133,7 @@ function listedIn(filter: Filter): number {
   return lists.reduce((sum, length) => sum + length, 0);
 }
 
-/** What is wrong with it, if anything. */
+/** Returns a description of the inefficiency, if any. */
 function fault(watched: Watched): string | undefined {
   const { spec, query } = watched;
   const { filter } = query;
@@ -157,7 +160,7 @@ function fault(watched: Watched): string | undefined {
   }
 }
 
-// Every collection that a test's engine opens is one of these.
+// Every collection that a test's engine opens has this class.
 type Watching = Collection<Document> & { readonly layout: { readonly spec: CollectionSpec } };
 const { find, findWithin, count, scan, claim } = SqliteCollection.prototype as Collection<Document>;
 Object.assign(SqliteCollection.prototype, {
@@ -184,12 +187,12 @@ Object.assign(SqliteCollection.prototype, {
   },
 });
 
-/** Before a suite: other suites of the same process may ask what they want. */
+/** Resets the record before a suite, because other suites of the process may run any query. */
 export function forgetQueries(): void {
   watched.clear();
 }
 
-/** What is wrong with the kinds of queries that were asked since. */
+/** Returns the inefficiencies of the queries recorded since. */
 export function faultsOfQueries(): readonly string[] {
   return [...watched].flatMap(([title, one]) => {
     const key = keyOf(title, one);

@@ -1,6 +1,6 @@
 import type { CollectionSpec, Logger, Metrics } from '@tracking/ports';
 
-/** What the child says: an append or an upsert was acknowledged. */
+/** Report of the child: an append or an upsert was acknowledged. */
 export type Said =
   | { readonly stream: string; readonly revision: number; readonly append: string }
   | { readonly collection: keyof typeof CHILD_COLLECTIONS; readonly id: string; readonly version: number };
@@ -27,5 +27,5 @@ const metrics: Metrics = {
   gauge: () => ({ set: nothing }),
   histogram: () => ({ observe: nothing }),
 };
-/** As in the testing library, which a process outside Jest cannot load. */
+/** Copied from the testing library, which processes outside Jest cannot load. */
 export const quiet = { logger, metrics };

@@ -3,16 +3,19 @@ import { openSync, writeSync } from 'node:fs';
 import { EmbeddedEngine } from '../src/index.ts';
 import { CHILD_COLLECTIONS, quiet, type ChildDocument, type Said } from './writing-child-protocol.ts';
 
-/** Writes to the folder without end, and says in a file what was acknowledged. Arguments: folder, number of the run, file. */
+/**
+ * Writes to the folder until it is killed, and records acknowledged writes. Arguments: folder, number of the run,
+ * output file.
+ */
 const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
-// So small a log that many of the deaths meet it on its way into the file.
+// A small log limit, so that many kills happen during a checkpoint.
 const engine = await EmbeddedEngine.open({ dataDir, ...quiet, limits: { walCheckpointBytes: 200_000 } });
 const output = openSync(file, 'a');
 function say(said: Said): void {
   writeSync(output, `${JSON.stringify(said)}\n`);
 }
 
-/** Appends of one to four events, each of which knows how many there are. */
+/** Appends one to four events at once, each with their number. */
 async function appendForever(stream: string): Promise<void> {
   for (let revision = -1; ;) {
     const append = randomUUID();

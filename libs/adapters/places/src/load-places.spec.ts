@@ -130,14 +130,18 @@ describe('places', () => {
     });
 
     it.each([
-      ['another separator', ',AD;ALV;Andorra', 'line 1 has 2 columns, not 12 separated by commas'],
-      ['a cut line', `${LIST}\r\n,"DE","BER","Berl`, 'line 8 has a quote that is never closed, or is no text'],
+      ['another separator', ',AD;ALV;Andorra', 'line 1 has 2 columns; expected 12, separated by commas'],
+      ['a cut line', `${LIST}\r\n,"DE","BER","Berl`, 'line 8 has an unclosed quote, or is not text'],
       [
         'a missing column',
         `${LIST}\r\n"DE","BER","Berlin",,,,,,,,`,
-        'line 8 has 11 columns, not 12 separated by commas',
+        'line 8 has 11 columns; expected 12, separated by commas',
       ],
-      ['a shifted column', `${LIST}\r\n,,"DE","BER","Berlin",,,,,,,`, 'line 8 names no country in its second column'],
+      [
+        'a shifted column',
+        `${LIST}\r\n,,"DE","BER","Berlin",,,,,,,`,
+        'line 8 has no country code in its second column',
+      ],
       ['nothing in it', '', 'holds no location'],
       ['only headings', ',"AD",,".ANDORRA",,,,,,,,\r\n', 'holds no location'],
     ])('refuses a file with %s in one line that names file and place', async (_, content, message) => {

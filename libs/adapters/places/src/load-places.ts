@@ -3,17 +3,17 @@ import type { Place, PlaceDirectory } from '@tracking/contracts';
 import { COUNTRIES, type Location, LocodeList } from './locode-list.ts';
 import { PlaceIndex, wordsOf } from './place-index.ts';
 
-/** Letters alone: no word of a name has a digit. */
+/** Letters only, because words of names contain no digits. */
 const CODE_PATTERN = /^[A-Z]{5}$/;
 
 interface PlacesOptions {
-  /** Path of the operator's own UN/LOCODE list (`PLACES_FILE`). */
+  /** Path of the operator's UN/LOCODE list (`PLACES_FILE`). */
   readonly file?: string | undefined;
 }
 
 /**
- * The tables of known sea ports and airports, and the operator's list where there is one. Its names go before those of
- * the tables; coordinates and time zones that it lacks come from them.
+ * Loads the tables of known sea ports and airports, and the operator's list if given. Names of the list take
+ * precedence; missing coordinates and time zones come from the tables.
  * @throws PlacesFileError
  */
 export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDirectory> {
@@ -27,12 +27,12 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
   return {
     find,
     search(text, limit) {
-      // Made when somebody first searches: a start does not wait for it.
+      // Created at the first search, so that it does not delay the start.
       index ??= new PlaceIndex(new Set([...known.codes, ...(list?.codes ?? [])]), find);
       return index.search(text, limit);
     },
     isUnknown(code) {
-      // a UN/LOCODE list says nothing about the three letters of an airport
+      // A UN/LOCODE list has no information about IATA codes of airports.
       if (code.length !== 5) return false;
       return !COUNTRIES.has(code.slice(0, 2)) || (list !== undefined && !list.has(code));
     },
@@ -40,7 +40,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
   };
 }
 
-/** A place of the list, completed from the tables. Both coordinates come from the same source. */
+/** Merges a location of the list with the tables. Both coordinates come from the same source. */
 function completed(code: string, listed: Location, known: Place | undefined): Place {
   const isLocated = listed.latitude !== null && listed.longitude !== null;
   const { latitude = null, longitude = null } = (isLocated ? listed : known) ?? {};
@@ -50,9 +50,9 @@ function completed(code: string, listed: Location, known: Place | undefined): Pl
 
 /** Sea ports by UN/LOCODE and airports by IATA code. */
 class KnownPlaces {
-  /** Lines are kept as they are and taken apart when asked for: 12,000 places cost a start a few milliseconds. */
+  /** Lines are parsed on demand, so that 12,000 places add only a few milliseconds to the start. */
   readonly #lines: ReadonlyMap<string, string>;
-  /** Words of names that have the form of a code; made when a code that is none of these is first asked for. */
+  /** Words of names in the form of a code, computed when an unknown code is first looked up. */
   #names: ReadonlySet<string> | undefined;
 
   private constructor(lines: ReadonlyMap<string, string>) {
@@ -87,7 +87,7 @@ class KnownPlaces {
     };
   }
 
-  /** As of `Places.isName`. */
+  /** Implements `Places.isName`. */
   isName(code: string): boolean {
     return !this.#lines.has(code) && (this.#names ??= this.namesLikeCodes()).has(code);
   }

@@ -44,14 +44,14 @@ describe('readCsv', () => {
     ]);
   });
 
-  it('names the line of a quote that is never closed', () => {
-    expect(() => records('a,b\nc,"d\ne,f\n')).toThrow('line 2 has a quote that is never closed');
+  it('names the line of an unclosed quote', () => {
+    expect(() => records('a,b\nc,"d\ne,f\n')).toThrow('line 2 has an unclosed quote');
     expect(() => records(`a,b\nc,"d\n${'e,f\n'.repeat(50_000)}`)).toThrow('line 2 has a quote');
   });
 
   it('refuses what is no text', () => {
     expect(() => records('PK\u0003\u0004\0\0\n')).toThrow('line 1 is no text');
-    expect(() => records('x'.repeat(200_000))).toThrow('line 1 has a quote that is never closed, or is no text');
+    expect(() => records('x'.repeat(200_000))).toThrow('line 1 has an unclosed quote, or is not text');
   });
 
   it('counts lines inside quoted fields', () => {

@@ -1,8 +1,8 @@
 import type { Place } from '@tracking/contracts';
 
-/** Most entries looked at for a search: of a single letter the first ones, which is as good as any. */
+/** Maximum number of visited entries per search. For a single letter, the first matches are as good as any. */
 const MAX_VISITED = 5_000;
-/** Words of a search that are looked for; no name has more. */
+/** Maximum number of words of a search. No name has more. */
 const MAX_WORDS = 10;
 const WORD = /[\p{L}\p{N}]+/gu;
 const MARKS = /\p{M}/gu;
@@ -12,9 +12,9 @@ interface Entry {
   readonly code: string;
 }
 
-/** Places by their code and the words of their names. */
+/** Index of places by code and by the words of their names. */
 export class PlaceIndex {
-  /** Sorted by word. */
+  /** Entries sorted by word. */
   private readonly entries: readonly Entry[];
 
   constructor(
@@ -29,10 +29,10 @@ export class PlaceIndex {
     this.entries = entries.sort((one, other) => compare(one.word, other.word));
   }
 
-  /** As of `PlaceDirectory.search`. */
+  /** Implements `PlaceDirectory.search`. */
   search(text: string, limit: number): readonly Place[] {
     const words = [...new Set(wordsOf(text))].slice(0, MAX_WORDS);
-    // The longest leads to the fewest.
+    // The longest word is usually the most selective.
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
     if (longest === undefined) return [];
     const found = new Map<string, Place>();
@@ -73,7 +73,7 @@ function byName(one: Place, other: Place): number {
   return compare(one.name ?? one.code, other.name ?? other.code) || compare(one.code, other.code);
 }
 
-/** In small letters without accents. */
+/** Splits a text into words in lower case without accents. */
 export function wordsOf(text: string): readonly string[] {
   return text.normalize('NFKD').replaceAll(MARKS, '').toLowerCase().match(WORD) ?? [];
 }

@@ -1,6 +1,7 @@
 /**
- * Makes src/table/places.tsv from the packages `sea-ports` and `airport-data-js`. Reading those at run time would cost
- * a start 300 ms and 90 MB; the table costs a few. After an update of either package: `node test/make-table.ts`.
+ * Generates src/table/places.tsv from the packages `sea-ports` and `airport-data-js`. Loading them at run time would
+ * add 300 ms and 90 MB to a start; the table adds a few milliseconds. After an update of either package, run `node
+ * test/make-table.ts`.
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -33,7 +34,7 @@ interface Coordinates {
   readonly longitude: number;
 }
 
-/** What the packages have wrong and no rule below finds. */
+/** Corrections of package errors that no rule below finds. */
 const AIRPORT_ZONES: Readonly<Record<string, string>> = { BWT: 'Australia/Hobart' };
 const PORT_COORDINATES: Readonly<Record<string, Coordinates>> = {
   CNDCB: { latitude: 22.48, longitude: 113.87 },
@@ -41,9 +42,9 @@ const PORT_COORDINATES: Readonly<Record<string, Coordinates>> = {
   CNSTG: { latitude: 23.36, longitude: 116.68 },
   CNYTN: { latitude: 22.57, longitude: 114.27 },
 };
-/** Ports whose own zone is right although the nearest airport of the country keeps another. */
+/** Ports whose zone is correct although the nearest airport of the country has another. */
 const PORT_ZONE_IS_RIGHT: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
-/** Former names of zones that the packages still use. */
+/** Current names of renamed zones that the packages still use. */
 const RENAMED_ZONES: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
   'America/Cordoba': 'America/Argentina/Cordoba',
@@ -53,9 +54,9 @@ const RENAMED_ZONES: Readonly<Record<string, string>> = {
   'Atlantic/Faeroe': 'Atlantic/Faroe',
   'Pacific/Ponape': 'Pacific/Pohnpei',
 };
-/** Beyond this distance in km from every airport of its country, a port's coordinates are a mistake. */
+/** Distance in km from every airport of the country beyond which a port's coordinates are wrong. */
 const PLAUSIBLE_KM = 500;
-/** Within this distance in km, an airport of the same country keeps the port's time. */
+/** Distance in km within which an airport of the same country has the port's time zone. */
 const SAME_ZONE_KM = 120;
 
 export async function makeTable(): Promise<string> {
@@ -86,13 +87,13 @@ function airportRow(row: AirportRow): TableRow {
 
 function portRow(code: string, port: SeaPort, airports: readonly TableRow[]): readonly TableRow[] {
   const country = code.slice(0, 2);
-  if (!COUNTRIES.has(country)) return []; // dissolved: the Netherlands Antilles
+  if (!COUNTRIES.has(country)) return []; // Dissolved: the Netherlands Antilles.
   const around = airports.filter((airport) => airport.country === country && airport.at);
   const at = plausible(code, port, around);
   return [{ code, country, name: port.name, at, zone: portZone(code, port, at, around) }];
 }
 
-/** The port's own zone, where the airports around confirm it; else theirs. */
+/** Returns the port's own zone if airports around confirm it; otherwise their zone. */
 function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly TableRow[]): string | null {
   const own = validZone(port.timezone);
   if (PORT_ZONE_IS_RIGHT.has(code)) return own;
@@ -103,7 +104,7 @@ function portZone(code: string, port: SeaPort, at: Coordinates | null, around: r
   return zones.length === 1 ? (zones[0] ?? null) : null;
 }
 
-/** The port's coordinates; exchanged where that alone puts them into the country; null where they are a mistake. */
+/** Returns the port's coordinates; swapped if only that puts them in the country; null if they are wrong. */
 function plausible(code: string, port: SeaPort, around: readonly TableRow[]): Coordinates | null {
   if (PORT_COORDINATES[code]) return PORT_COORDINATES[code];
   if (!port.coordinates) return null;
@@ -131,7 +132,7 @@ function nearestTo(
   return best;
 }
 
-/** Great-circle distance in km. */
+/** Returns the great-circle distance in km. */
 function distance(a: Coordinates, b: Coordinates): number {
   const radians = Math.PI / 180;
   const height = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2;
@@ -150,7 +151,7 @@ function validZone(name: string | undefined): string | null {
   return current !== '' && offsets(current) !== null ? current : null;
 }
 
-/** The zone's offsets in winter and summer; null where there is no such zone. */
+/** Returns the zone's offsets in winter and summer; null if the zone does not exist. */
 function offsets(zone: string | null): string | null {
   if (zone === null) return null;
   const known = offsetsByZone.get(zone);

@@ -91,7 +91,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
-    if (events.length === 0) throw new TypeError('an append holds at least one event');
+    if (events.length === 0) throw new TypeError('an append needs at least one event');
     refuseUnwritable(events);
     this.refuseWhenClosed();
     if (this.appending.size >= this.limits.maxAppends) throw new Busy(ENGINE, 'too many appends are waiting');

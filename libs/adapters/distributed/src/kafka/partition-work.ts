@@ -5,7 +5,7 @@ import { reasonOf, RetryReporter } from './kafka-client.ts';
 const FIRST_PAUSE_MS = 50;
 const HANDLING: RetriedStep = {
   metric: 'handling messages',
-  logLine: 'a batch of messages is handled again',
+  logLine: 'a batch of messages failed and will be handled again',
   maxPauseMs: 5_000,
   isFault: (error) => !(error instanceof Unavailable),
 };
