@@ -70,7 +70,7 @@ export class SettingsOfWorkspaces {
 
   /**
    * As they were at most five seconds ago, and in this process after its own changes: for whoever asks at every write.
-   * @throws Unavailable when the document store does not answer in time, whatever was known before
+   * @throws Unavailable when the document store does not respond in time, whatever was known before
    */
   async of(workspaceId: string): Promise<WorkspaceSettings> {
     return (await this.#recent.find(workspaceId, (id) => this.#read(id))) ?? DEFAULT_SETTINGS;

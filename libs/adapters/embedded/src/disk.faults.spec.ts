@@ -88,7 +88,9 @@ describe('the disk', () => {
       const before = await refusedOnce(child);
       // The disk belongs to the child process, so its state is observed through the process.
       rmSync(`/proc/${child.process.pid}/root${folder.path}/ballast`);
-      const failure = expect.stringMatching(/^only \d+ KiB are left on its disk$/) as string;
+      const failure = expect.stringMatching(
+        /^only \d+ KiB are free on the disk of the data folder; free space$/,
+      ) as string;
       expect(await said(child, 1)).toEqual({ stored: before + 1, failure });
       expect([await child.ended, child.errors]).toEqual([0, []]);
     },
@@ -151,7 +153,7 @@ describe('a data folder under a process that works on it', () => {
     happens();
     const refused = await engine.eventStore.append('s', 0, newEvents(1)).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Unavailable);
-    expect(engine.failure).toMatch(/^storage\.db(-wal)? was removed or replaced while it was in use$/);
+    expect(engine.failure).toMatch(/^storage\.db(-wal)? was removed or replaced while in use$/);
     await expect(engine.eventStore.append('t', 'no_stream', newEvents(1))).rejects.toBeInstanceOf(Unavailable);
   });
 

@@ -49,8 +49,8 @@ describe('readCsv', () => {
     expect(() => records(`a,b\nc,"d\n${'e,f\n'.repeat(50_000)}`)).toThrow('line 2 has a quote');
   });
 
-  it('refuses what is no text', () => {
-    expect(() => records('PK\u0003\u0004\0\0\n')).toThrow('line 1 is no text');
+  it('refuses bytes that are not text', () => {
+    expect(() => records('PK\u0003\u0004\0\0\n')).toThrow('line 1 is not text');
     expect(() => records('x'.repeat(200_000))).toThrow('line 1 has an unclosed quote, or is not text');
   });
 

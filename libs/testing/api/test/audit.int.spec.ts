@@ -188,7 +188,7 @@ describe('GET /v1/audit_log', () => {
   it('says unknown when a later step of the change finds a full queue, and so does the answer', async () => {
     making = async (make) => {
       await make();
-      throw new Busy('document store', 'too many operations are waiting');
+      throw new Busy('document store', 'too many operations are waiting; retry later');
     };
     const { status, body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('half done') });
     expect([status, body]).toMatchObject([503, { error: { code: 'unavailable' } }]);

@@ -72,7 +72,7 @@ async function* batchesAfter(start: Position, head: Position, reader: LogReader)
     const isLive = buffer.covers(at);
     for await (const { events, position } of isLive ? bufferedSlices(reader, at) : storedSlices(reader, at)) {
       const caughtUp = position >= later(head, buffer.last);
-      // The first batch reports that the reader has caught up, even if it is empty.
+      // The first batch, even if empty, reports that the reader has caught up.
       if (position > at || (isFirst && caughtUp)) {
         yield { events, position, caughtUp };
         at = position;
@@ -116,7 +116,7 @@ async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator
   try {
     yield* findStored(node, { after: end, prefixes, limit: maxBatch, stop });
   } catch (error) {
-    logger.warn({ reason: reasonOf(error) }, 'event store: the node ended a subscription');
+    logger.warn({ reason: reasonOf(error) }, 'event store: the node ended a subscription; subscribing again');
   }
 }
 

@@ -86,7 +86,7 @@ export class EventStoreDbEventStore implements EventStore {
       timeoutMs: this.limits.operationTimeoutMs,
       closing: this.closing.signal,
     });
-    const help = 'Appends that the event store has not answered yet';
+    const help = 'Appends that the event store has not acknowledged yet.';
     metrics.gauge('event_store_appends', help, [], () => this.appending.size);
   }
 
@@ -94,7 +94,8 @@ export class EventStoreDbEventStore implements EventStore {
     if (events.length === 0) throw new TypeError('an append needs at least one event');
     refuseUnwritable(events);
     this.refuseWhenClosed();
-    if (this.appending.size >= this.limits.maxAppends) throw new Busy(ENGINE, 'too many appends are waiting');
+    if (this.appending.size >= this.limits.maxAppends)
+      throw new Busy(ENGINE, 'too many appends are waiting; retry later');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
     const answer = retryWithin(operationTimeoutMs, (leftMs) => this.attempt(stream, expected, request, leftMs));
@@ -201,7 +202,7 @@ export class EventStoreDbEventStore implements EventStore {
 function refuseUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
   for (const event of events) {
-    if (!UUID.test(event.id)) throw new TypeError('the id of an event is a UUID, in lower case');
+    if (!UUID.test(event.id)) throw new TypeError('the id of an event must be a UUID in lower case');
     bytes += eventSizeBytes(event);
   }
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();

@@ -186,7 +186,7 @@ describe(`facts of EventStoreDB, on ${NODE}`, () => {
       await client.tombstoneStream(stream);
       const works = [store.read(stream), store.append(stream, 2, newEvents(1))];
       for (const error of await Promise.all(works.map(errorOf))) {
-        expect(error).toMatchObject({ message: 'event store: the stream was deleted for ever' });
+        expect(error).toMatchObject({ message: 'event store: the stream was permanently deleted' });
         expect(error).not.toBeInstanceOf(Unavailable);
       }
     });

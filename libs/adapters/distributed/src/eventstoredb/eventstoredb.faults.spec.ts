@@ -112,7 +112,7 @@ function faults(): void {
     const following = [
       followUntilMarked(store, prefix, 500),
       followUntilMarked(fixture.open(), prefix, 7),
-      // Reads its events again, which is so slow that it falls out of the buffer of live events.
+      // A reader that re-reads its events and is therefore so slow that it falls out of the live buffer.
       followUntilMarked(store, prefix, 500, async (batch) => {
         const streams = new Set(batch.events.map(({ stream }) => stream));
         for (const stream of streams) await store.read(stream).catch(() => undefined);

@@ -70,7 +70,7 @@ export class LiveSubscription {
     let isConfirmed = false;
     const onConfirmed = () => {
       isConfirmed = true;
-      if (this.isLost) logger.info({}, 'event store: the live subscription is back');
+      if (this.isLost) logger.info({}, 'event store: the live subscription works again');
       this.isLost = false;
     };
     const reason = await followLog(node, {
@@ -81,7 +81,8 @@ export class LiveSubscription {
     });
     if (closing.aborted) return;
     countRetry('following the log');
-    if (!this.isLost) logger.warn({ reason: reasonOf(reason) }, 'event store: the live subscription is lost');
+    if (!this.isLost)
+      logger.warn({ reason: reasonOf(reason) }, 'event store: the live subscription was lost; subscribing again');
     this.isLost = true;
     if (!isConfirmed) throw reason;
   }

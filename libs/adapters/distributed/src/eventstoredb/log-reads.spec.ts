@@ -64,7 +64,7 @@ describe('what a call answers', () => {
     const call = new Call();
     const collected = collect<number>(call.read, SILENCE_MS).catch(String);
     await jest.advanceTimersByTimeAsync(2 * SILENCE_MS);
-    expect(await collected).toMatch('does not answer in time');
+    expect(await collected).toMatch('does not respond in time');
   });
 });
 

@@ -38,7 +38,8 @@ export function later(one: Position, other: Position): Position {
 
 /** @throws TypeError for a node older than 22.6, which does not return positions of a stream's events */
 export function toStoredEvent({ streamId, id, revision, type, data, metadata, position }: RecordedEvent): StoredEvent {
-  if (position === undefined) throw new TypeError('the node does not tell positions: it is older than 22.6');
+  if (position === undefined)
+    throw new TypeError('the node does not return positions because it is older than 22.6; upgrade EventStoreDB');
   return {
     id,
     type,

@@ -78,7 +78,7 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
     known = username === undefined || password === undefined ? undefined : decoded({ username, password });
     client = EventStoreDBClient.connectionString(scheme + rest);
   } catch {
-    throw new TypeError(`${ENGINE}: not an EventStoreDB connection string, or a certificate it names is not there`);
+    throw new TypeError(`${ENGINE}: the connection string is invalid, or a certificate that it names does not exist`);
   }
   const { getChannel } = patchClient(client);
   const login = credentials ?? known;
@@ -151,12 +151,12 @@ function isOfType(error: unknown, type: string): boolean {
 function portError(error: unknown): Error {
   if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
   if (isOfType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
-  if (isOfType(error, 'stream-deleted')) return new Error(`${ENGINE}: the stream was deleted for ever`);
-  return new Unavailable(ENGINE, `does not answer (${reasonOf(error)})`);
+  if (isOfType(error, 'stream-deleted')) return new Error(`${ENGINE}: the stream was permanently deleted`);
+  return new Unavailable(ENGINE, `does not respond (${reasonOf(error)})`);
 }
 
 export function timedOut(): Unavailable {
-  return new Unavailable(ENGINE, 'does not answer in time');
+  return new Unavailable(ENGINE, 'does not respond in time');
 }
 
 /**
@@ -191,7 +191,7 @@ export async function retryUntilStopped<T>(
   if (stop.aborted) return undefined;
   const onFailure = (error: unknown) => {
     countRetry('catching up');
-    logger.warn({ reason: reasonOf(error) }, 'event store: catching up is tried again');
+    logger.warn({ reason: reasonOf(error) }, 'event store: a read for a catch-up failed; retrying');
   };
   // Without a deadline it rejects only if `stop` aborts.
   const answer = retry(() => unlessAborted(stop, attempt()), { ...RETRY_PAUSES, signal: stop, onFailure });

@@ -52,7 +52,7 @@ export interface GrpcLimits {
   readonly closeTimeoutMs: number;
 }
 
-/** Limits of gRPC itself. They are a little above ours, whose errors have messages. */
+/** Size limits of gRPC itself, slightly above those of this code, whose errors have messages. */
 export function messageBytes({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
   return { request: maxRequestBytes + ENVELOPE_BYTES, reply: maxAnswerBytes + ENVELOPE_BYTES };
 }
@@ -77,7 +77,11 @@ export function requiresToken(token: string): ServerInterceptor {
           onReceiveMetadata(metadata, accept) {
             const [given = ''] = metadata.get(AUTHORIZATION);
             if (timingSafeEqual(digest(given), authorization)) accept(metadata);
-            else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'not a known caller' });
+            else
+              call.sendStatus({
+                code: status.UNAUTHENTICATED,
+                details: 'unknown caller: the token is missing or wrong',
+              });
           },
         }),
     });

@@ -136,7 +136,10 @@ describe('the service channel', () => {
     expect(error).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
   });
 
-  /** Calls `of` twice: the answer to the first attempt of the first call is lost, every later attempt throws `error`. */
+  /**
+   * Calls `of` twice: the response to the first attempt of the first call is lost, and every later attempt throws
+   * `error`.
+   */
   async function errorsAfterLostAnswer(
     of: 'big' | 'read',
     error: Error,
@@ -199,12 +202,12 @@ describe('the service channel', () => {
   });
 
   it('calls no service whose address it does not know', () => {
-    expect(() => channel.client(SHIPMENTS, LONG_MS)).toThrow('the address of shipments is not known');
+    expect(() => channel.client(SHIPMENTS, LONG_MS)).toThrow('the address of service shipments is not configured');
   });
 
   it('serves nothing that is no operation', async () => {
     const [one] = await Promise.allSettled([startServer({ note: undefined as never }, { address })]);
-    expect(one).toMatchObject({ status: 'rejected', reason: { message: 'Things/Note is no operation of things' } });
+    expect(one).toMatchObject({ status: 'rejected', reason: { message: 'Things/Note is not an operation of things' } });
   });
 
   it('takes no calls once closed', async () => {

@@ -93,9 +93,9 @@ export class GrpcServiceChannel {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     setToken(this.metadata, options.token);
     const { metrics } = options;
-    const help = 'Calls to other services that are not answered yet';
+    const help = 'Calls to other services without a response yet.';
     metrics.gauge('command_channel_calls', help, [], () => this.underWay.size);
-    this.repeats = metrics.counter('command_channel_repeats_total', 'Calls repeated after a lost connection', [
+    this.repeats = metrics.counter('command_channel_repeats_total', 'Calls repeated after a lost connection.', [
       'service',
     ]);
   }
@@ -108,7 +108,7 @@ export class GrpcServiceChannel {
    */
   client<T extends Parts<T>>(proto: ServiceProto, deadlineMs: number): T {
     const url = this.options.services[proto.name];
-    if (url === undefined) throw new Error(`the address of ${proto.name} is not known`);
+    if (url === undefined) throw new Error(`the address of service ${proto.name} is not configured`);
     const loaded = loadProto(proto);
     const client = clientOf(url, loaded, this.options.tls, this.limits);
     this.clients.push(client);
@@ -134,7 +134,7 @@ export class GrpcServiceChannel {
   private async call(callee: Callee, request: object): Promise<unknown> {
     const { service, rpc } = callee;
     if (this.isClosed) throw new Unavailable(service, 'the channel is closed');
-    if (this.underWay.size >= this.limits.maxCalls) throw new Busy(service, 'too many calls are under way');
+    if (this.underWay.size >= this.limits.maxCalls) throw new Busy(service, 'too many calls are running; retry later');
     const message = requestMessage(request, rpc.fields);
     if (Buffer.byteLength(message.json ?? '') > this.limits.maxRequestBytes) {
       throw new Error(`${service}.${rpc.name}: the request is larger than ${this.limits.maxRequestBytes} bytes`);
@@ -157,26 +157,32 @@ export class GrpcServiceChannel {
       if (failures > 0) this.repeats.add(1, { service });
       const deadline = Date.now() + end - monotonicMs();
       const calling = client[rpc.method]?.(message, metadata, { deadline });
-      if (calling === undefined) throw new Error(`the client of ${service} has no ${rpc.name}`);
+      if (calling === undefined) throw new Error(`the client of ${service} has no operation ${rpc.name}`);
       return firstValueFrom(calling);
     };
     const isTransient = (error: unknown) => LOST.has((error as ServiceError).code);
     const pauses = { firstPauseMs: FIRST_PAUSE_MS, maxPauseMs: LONGEST_PAUSE_MS };
     const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
-      if (code === status.UNAUTHENTICATED) throw this.unavailable(service, 'does not know the token', details);
+      if (code === status.UNAUTHENTICATED)
+        throw this.unavailable(service, 'refuses the token; use the same service token in both services', details);
       if (!LOST.has(code) && code !== status.DEADLINE_EXCEEDED)
         throw new Error(`${service}.${rpc.name}: ${status[code]}`);
-      throw this.unavailable(service, `no answer within ${deadlineMs} ms`, details);
+      throw this.unavailable(service, `did not respond within ${deadlineMs} ms`, details);
     });
-    if (this.silent.delete(service)) this.options.logger.info({ service }, 'command channel: answers again');
+    if (this.silent.delete(service))
+      this.options.logger.info({ service }, 'command channel: the service responds again');
     try {
       return answerOf(answer);
     } catch (error) {
       if (lostAttempts === 0) throw error;
       if (error instanceof DomainError && rpc.isCommand) {
         const options = { cause: error };
-        throw new Unavailable(service, 'a repeat was refused after an attempt whose answer was lost', options);
+        throw new Unavailable(
+          service,
+          'a repeated call was refused after the response of an earlier attempt was lost',
+          options,
+        );
       }
       throw withUnknownOutcome(error);
     }
@@ -192,7 +198,8 @@ export class GrpcServiceChannel {
 
   /** Logs the reason once, not for every call. */
   private unavailable(service: string, message: string, reason: string): Unavailable {
-    if (!this.silent.has(service)) this.options.logger.warn({ called: service, reason }, 'command channel: no answer');
+    if (!this.silent.has(service))
+      this.options.logger.warn({ called: service, reason }, 'command channel: the service does not respond; retrying');
     this.silent.add(service);
     return new Unavailable(service, message);
   }

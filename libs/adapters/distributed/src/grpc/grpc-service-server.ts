@@ -46,9 +46,9 @@ const TURNS_TO_READ_ON = 3;
 
 export interface GrpcServiceServerOptions {
   readonly proto: ServiceProto;
-  /** `host:port` */
+  /** Address to listen on, `host:port`. */
   readonly address: string;
-  /** Required from callers. */
+  /** Token that callers must send. */
   readonly token: string;
   /** Plain text without it. */
   readonly tls?: GrpcServerTls;
@@ -70,7 +70,7 @@ export class GrpcServiceServer {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.loaded = loadProto(options.proto);
     this.operations = new ServedOperations(this.loaded, this.limits, options.logger);
-    const help = 'Calls of other services that this process has not answered yet';
+    const help = 'Calls of other services that this process has not answered yet.';
     options.metrics.gauge('command_server_calls', help, [], () => this.operations.depth);
   }
 
@@ -113,7 +113,10 @@ export class GrpcServiceServer {
   async close(): Promise<void> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
     const patience = setTimeout(() => {
-      this.options.logger.warn({ calls: this.operations.depth }, 'command server: closed with calls under way');
+      this.options.logger.warn(
+        { calls: this.operations.depth },
+        'command server: closed although calls were still running',
+      );
       this.transport?.forceShutdown();
       giveUp();
     }, this.limits.closeTimeoutMs);
@@ -144,7 +147,7 @@ function secured({ ca, cert, key }: GrpcServerTls): ServerCredentials {
   return ServerCredentials.createSsl(ca === undefined ? null : Buffer.from(ca), [own], ca !== undefined);
 }
 
-/** Writes messages of the framework to our log, except those about its start. */
+/** Writes messages of the framework to the service's log, except those about its start. */
 function nestLogger(logger: Logger): LoggerService {
   return {
     log: () => undefined,
@@ -174,7 +177,8 @@ function handlerOf(name: string, operations: ServedOperations) {
     call: ServerUnaryCall<RequestMessage, AnswerMessage>,
   ): Promise<AnswerMessage> => {
     for (let turn = 0; turn < TURNS_TO_READ_ON; turn += 1) await setImmediate();
-    if (call.cancelled) throw new RpcException({ code: status.CANCELLED, message: 'no longer waited for' });
+    if (call.cancelled)
+      throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
     return operations.answer(name, request, originIn(metadata));
   };
 }
@@ -205,13 +209,13 @@ class ServedOperations {
       const part = served[name];
       for (const rpc of rpcs) {
         const operation = part?.[rpc.operation];
-        if (operation === undefined) throw new Error(`${rpc.name} is no operation of ${this.loaded.proto.name}`);
+        if (operation === undefined) throw new Error(`${rpc.name} is not an operation of ${this.loaded.proto.name}`);
         this.operations.set(rpc.name, operation.bind(part));
       }
     }
   }
 
-  /** Never rejects. @param name of the rpc */
+  /** Performs one call. Never rejects. @param name name of the rpc */
   async answer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
     const answering = this.answerTo(name, request, origin);
     this.underWay.add(answering);
@@ -237,7 +241,7 @@ class ServedOperations {
     try {
       const answer = answerMessage(await this.operationNamed(name)(requestOf(request)));
       if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
-        throw new Error(`the answer is larger than ${this.limits.maxAnswerBytes} bytes`);
+        throw new Error(`the response is larger than ${this.limits.maxAnswerBytes} bytes`);
       }
       ended('answered');
       return answer;
@@ -252,10 +256,10 @@ class ServedOperations {
 
   private operationNamed(name: string): Operation {
     if (this.underWay.size >= this.limits.maxCalls) {
-      throw new Busy(this.loaded.proto.name, 'too many calls are under way');
+      throw new Busy(this.loaded.proto.name, 'too many calls are running; retry later');
     }
     const operation = this.operations.get(name);
-    if (operation === undefined) throw new Error(`nobody serves ${name}`);
+    if (operation === undefined) throw new Error(`this process has no operation ${name}`);
     return operation;
   }
 }

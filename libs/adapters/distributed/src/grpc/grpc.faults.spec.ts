@@ -27,7 +27,7 @@ interface Replica {
   readonly address: string;
   readonly server: GrpcServiceServer;
   readonly link: FaultyLink;
-  /** What it was asked to do, in this order. */
+  /** Requests that the replica received, in order. */
   readonly done: object[];
 }
 
@@ -39,9 +39,9 @@ describe('faults of the service channel', () => {
   });
 
   let released: PromiseWithResolvers<null>;
-  /** Who began calls of `hold`, which wait until released. */
+  /** Callers of `hold`, whose calls wait until released. */
   let held: string[];
-  /** Who began calls of `holdFirst`, of which the first waits as well. */
+  /** Callers of `holdFirst`, whose first call also waits. */
   let firsts: Replica[];
   beforeEach(() => {
     released = Promise.withResolvers();
@@ -86,7 +86,7 @@ describe('faults of the service channel', () => {
   }
   function channelAt(ports: readonly number[], options: Partial<GrpcServiceChannelOptions> = {}) {
     const addresses = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
-    // A certificate is for a name, and names are one port each.
+    // A certificate is for one name, and each name has one port.
     const channel = openChannel(options.tls === undefined ? addresses : `dns:///localhost:${ports[0]}`, options);
     closing.push(() => channel.close());
     const clients = new Map<number, ThingsOperations>();
@@ -104,14 +104,14 @@ describe('faults of the service channel', () => {
 
   const errorOf = (call: Promise<unknown>) => call.then(() => undefined).catch((error: unknown) => error as Error);
 
-  /** Until each of them answers in its turn. */
+  /** Calls until every replica has responded. */
   const untilAllAnswer = (channel: Channel, ...replicas: readonly Replica[]) =>
     eventually(async () => {
       const names = await Promise.all(replicas.map(() => channel.call('note')));
       expect(new Set(names)).toEqual(new Set(replicas.map(({ name }) => name)));
     });
 
-  /** Calls without end, some at once, each with a number of its own. */
+  /** Calls continuously, several at once, each with its own number. */
   function callOnAndOn(channel: Channel) {
     let last = 0;
     let isOver = false;
@@ -345,7 +345,7 @@ describe('faults of the service channel', () => {
     const logger: Logger = { ...silentLogger, error: (fields) => void errors.push(fields) };
     const channel = channelTo([await startReplica('one', { logger, limits: { maxAnswerBytes: 10_000 } })]);
     expect(await errorOf(channel.call('big'))).toMatchObject({ name: 'Error', message: 'things.Things/Big failed' });
-    expect(errors).toEqual([{ method: 'Things/Big', err: new Error('the answer is larger than 10000 bytes') }]);
+    expect(errors).toEqual([{ method: 'Things/Big', err: new Error('the response is larger than 10000 bytes') }]);
     expect(await channel.call('note')).toBe('one');
   });
 

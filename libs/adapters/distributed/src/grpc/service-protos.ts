@@ -33,18 +33,18 @@ export interface LoadedProto {
   readonly parts: readonly LoadedPart[];
 }
 export interface LoadedPart {
-  /** `Endpoints` */
+  /** Name of the part, such as `Endpoints`. */
   readonly service: string;
-  /** Name in our code: `endpoints`. */
+  /** Name of the part in TypeScript, such as `endpoints`. */
   readonly name: string;
   readonly rpcs: readonly Rpc[];
 }
 export interface Rpc {
-  /** `Get` */
+  /** Name of the rpc, such as `Get`. */
   readonly method: string;
-  /** Name in our code: `get`. */
+  /** Name of the rpc in TypeScript, such as `get`. */
   readonly operation: string;
-  /** Name in messages: `Endpoints/Get`. */
+  /** Name of the operation in log lines, such as `Endpoints/Get`. */
   readonly name: string;
   /** Fields of the request's message. */
   readonly fields: MessageFields;
@@ -153,7 +153,7 @@ export function answerMessage(answer: unknown): AnswerMessage {
   return answer === undefined ? {} : { json: JSON.stringify(answer) };
 }
 
-/** The error for the caller; undefined if its details must not leave the service. */
+/** Returns the error message for the caller; undefined if its details must not leave the service. */
 export function errorMessage(error: unknown): AnswerMessage | undefined {
   if (error instanceof DomainError) {
     const { code, message, details } = error;
@@ -165,7 +165,7 @@ export function errorMessage(error: unknown): AnswerMessage | undefined {
   return error instanceof Busy ? { busy: absence } : { unavailable: absence };
 }
 
-/** @throws the error of the service; a plain Error if its details stay there */
+/** Unpacks an answer. @throws the error of the service; a plain Error if its details stay there */
 export function answerOf({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
   if (refused !== undefined) throw refusalOf(refused);

@@ -27,12 +27,12 @@ const FETCH_WAIT_MS = 250;
 /** Maximum time for a LeaveGroup request. Without it, the group waits until the session times out. */
 const LEAVE_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
-/** The group removed the member. */
+/** The error of a member that the group removed. */
 const UNKNOWN_MEMBER = 'UNKNOWN_MEMBER_ID';
 const CHECK_INTERVAL_MS = 1_000;
 
 interface Membership {
-  /** Name for the caller, and name in the cluster. */
+  /** Name of the topic for the caller, and its name in the cluster. */
   readonly topic: string;
   readonly clusterTopic: string;
   readonly clusterGroup: string;
@@ -52,9 +52,9 @@ interface GroupMemberOptions {
 }
 
 /**
- * A member of a consumer group until it is told to leave. While a batch from a broker is being handled, kafkajs fetches
- * nothing from that broker and sends no heartbeat. So a partition is paused after `pausePartitionAfterMs` in a handler:
- * the other partitions are served, and the member stays in the group, however long the handler takes.
+ * A member of a consumer group that runs until its signal aborts. While a batch from a broker is being handled, kafkajs
+ * fetches nothing from that broker and sends no heartbeat. So a partition is paused after `pausePartitionAfterMs` in a
+ * handler: the other partitions are served, and the member stays in the group, however long the handler takes.
  */
 export class GroupMember {
   /** Messages that are being handled, by partition. */
@@ -79,7 +79,7 @@ export class GroupMember {
     this.countRetry = retryCounter(metrics);
     this.heartbeats = new HeartbeatMonitor(limits.sessionTimeoutMs, pingBroker);
     const { topic } = membership;
-    this.reporter = new RetryReporter('message broker: a consumer is made anew', { topic }, logger);
+    this.reporter = new RetryReporter('message broker: a consumer crashed; starting a new one', { topic }, logger);
   }
 
   /** True if the group has had no heartbeat for so long that it may have reassigned the partitions. */
@@ -87,11 +87,11 @@ export class GroupMember {
     return this.heartbeats.isOutOfGroup;
   }
 
-  /** Runs until `leaving` aborts and started batches are done. A crashed consumer is replaced. */
+  /** Runs until `leaving` aborts and started batches are done. Replaces crashed consumers. */
   async run(): Promise<void> {
     const { leaving } = this.membership;
     while (!leaving.aborted) {
-      // Rejects only if `leaving` aborts. Once a consumer has had partitions, pauses are short again.
+      // Rejects only if `leaving` aborts. When a consumer had partitions, the next pauses are short again.
       await retry(() => this.runConsumer(), { ...PAUSES, signal: leaving }).catch(() => undefined);
       await pause(PAUSES.firstPauseMs, leaving);
     }
@@ -140,7 +140,7 @@ export class GroupMember {
           return PartitionAssigners.roundRobin(config);
         },
       ],
-      // kafkajs would restart a consumer after some errors only. `run` does it after all.
+      // kafkajs would restart a consumer only after some errors. `run` replaces it after any error.
       retry: { ...ENDLESS_RETRIES, restartOnFailure: () => Promise.resolve(false) },
     });
     this.consumer = consumer;

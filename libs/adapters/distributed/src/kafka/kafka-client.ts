@@ -40,7 +40,9 @@ export const FEW_RETRIES: RetryOptions = {
 /** kafkajs never gives up, so that a member that waits for its broker keeps its member id and causes no rebalance. */
 export const ENDLESS_RETRIES: RetryOptions = { ...FEW_RETRIES, retries: Number.MAX_SAFE_INTEGER };
 const LOST_WITHIN_MS = 10_000;
-/** As many as the restart of one broker loses. If losses continue, the network breaks connections. */
+/**
+ * Number of lost responses that one broker restart can cause. Further losses mean that the network breaks connections.
+ */
 const MANY_LOST = 3;
 const LOGGED_AGAIN_AFTER_MS = 30_000;
 const MAX_REMEMBERED_MESSAGES = 100;
@@ -166,7 +168,7 @@ export class KafkaClient {
 
 /** Counts requests whose connection broke before the response, in all clients of a process. */
 export class LostResponses {
-  /** Monotonic times of the latest. */
+  /** Monotonic times of the latest lost responses. */
   private times: number[] = [];
 
   add(count: number): void {
@@ -192,7 +194,10 @@ export function kafkaLogs(logger: Logger): logCreator {
       if (logged.has(log.message) || log.message.endsWith(DESTROYED)) return;
       logged.set(log.message, true);
       const error = typeof log['error'] === 'string' ? { error: log['error'] } : {};
-      logger.debug({ part: namespace, reason: log.message, ...error }, 'message broker: the client complains');
+      logger.debug(
+        { part: namespace, reason: log.message, ...error },
+        'message broker: the Kafka client reported a problem',
+      );
     };
 }
 
@@ -201,7 +206,7 @@ export class RetryReporter {
   private since: number | undefined;
   private hasWarned = false;
 
-  /** @param what happens, for example `messages are sent again` */
+  /** @param what description of the retry, for example `messages are sent again` */
   constructor(
     private readonly what: string,
     private readonly fields: object,
@@ -256,7 +261,7 @@ export async function within<T>(ms: number, work: Promise<T>, signal?: AbortSign
   const giveUp = () => given.abort();
   signal?.addEventListener('abort', giveUp);
   if (signal?.aborted) giveUp();
-  const late = pause(Math.max(ms, 0), 'did not answer in time', { signal: given.signal }).catch(() => 'closed');
+  const late = pause(Math.max(ms, 0), 'did not respond in time', { signal: given.signal }).catch(() => 'closed');
   try {
     return await Promise.race([work, late.then((reason) => Promise.reject(new Unavailable(ENGINE, reason)))]);
   } finally {

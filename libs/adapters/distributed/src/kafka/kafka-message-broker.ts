@@ -115,9 +115,9 @@ export class KafkaMessageBroker implements MessageBroker {
    */
   async check(topic: string): Promise<void> {
     await this.produced(topic);
-    if (this.lost.areMany) throw new Unavailable(ENGINE, 'connections break off');
+    if (this.lost.areMany) throw new Unavailable(ENGINE, 'connections break repeatedly; check the network');
     for (const member of this.members.keys()) {
-      if (member.isOutOfGroup) throw new Unavailable(ENGINE, 'a consumer is not in its group');
+      if (member.isOutOfGroup) throw new Unavailable(ENGINE, 'a consumer is not a member of its group');
     }
   }
 
@@ -131,7 +131,7 @@ export class KafkaMessageBroker implements MessageBroker {
     for (const producer of this.producers.values()) producer.close();
     this.topics.close();
     await within(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
-      this.options.logger.warn({}, 'message broker: closed with messages in hand, which come again');
+      this.options.logger.warn({}, 'message broker: closed with unfinished messages, which will be delivered again');
     });
     for (const member of this.members.keys()) member.destroy();
   }

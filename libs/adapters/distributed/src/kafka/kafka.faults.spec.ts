@@ -24,7 +24,7 @@ if (enginesDir === undefined || enginesDir === '') {
 }
 
 function faults(engines: string): void {
-  /** As an operator may have set it for the topic. */
+  /** A setting that an operator may have made for the topic. */
   async function takeAtMost(name: string, bytes: number): Promise<void> {
     const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
@@ -89,7 +89,8 @@ function faults(engines: string): void {
     });
     afterEach(() => proxy.cutNothing());
 
-    // One partition and one message a call: sequence numbers given to other messages show as losses only where counts agree.
+    // One partition and one message per call, because wrongly reused sequence numbers show as losses only if counts
+    // agree.
     const publishSingly = (broker: KafkaMessageBroker, writers: number, each: number) =>
       Promise.all(
         Array.from({ length: writers }, (_, n) =>
@@ -123,7 +124,7 @@ function faults(engines: string): void {
       await expectAllDelivered();
     });
 
-    // An error that nobody catches fails the test, as it ends a process.
+    // An uncaught error fails the test, as it would end a process.
     it('end no process and no consumer where 3 in 10 answers are cut after some of their bytes', async () => {
       const [publisher, ...consumers] = [open({ publishTimeoutMs: 5_000 }), open(), open()];
       await make(publisher);
@@ -163,7 +164,7 @@ function faults(engines: string): void {
       const keep = (_fields: object, text: string) => void lines.push(text);
       const warn = (_fields: object, text: string) => void lines.push(`warning: ${text}`);
       const logger: Logger = { ...silentLogger, info: keep, warn };
-      // Whoever had to wait until the session of another has lapsed would be late.
+      // A member that waits for another's session to time out would exceed this limit.
       const limits = { sessionTimeoutMs: 4 * DEADLINE.deadlineMs };
       const broker = new KafkaMessageBroker({ brokers, logger, metrics: noMetrics, limits });
       opened.push(broker);
@@ -181,16 +182,19 @@ function faults(engines: string): void {
         await publishFromFour(broker, 1);
         expect(handled).toContain('who leaves');
       }, DEADLINE);
-      // Who stays joins last: once it is at work, both are members.
+      // The remaining member joins last: when it works, both are members.
       consume(broker, handledBy('who stays'));
       await eventually(async () => {
         await publishFromFour(broker, 1);
         expect(handled).toContain('who stays');
       }, DEADLINE);
-      // The one that stays has to join again.
+      // The remaining member must join again.
       proxy.cutAnswers(FIND_COORDINATOR, 1, 12);
       leaving.abort();
-      await eventually(() => expect(lines).toContain('message broker: a consumer is made anew'), DEADLINE);
+      await eventually(
+        () => expect(lines).toContain('message broker: a consumer crashed; starting a new one'),
+        DEADLINE,
+      );
       await publishFromFour(broker, 10);
       await expectAllDelivered();
       expect(lines.filter((text) => text.startsWith('warning'))).toEqual([]);
@@ -307,7 +311,7 @@ function faults(engines: string): void {
       consume(second, slowly, AbortSignal.any([leaving.signal, stop.signal]));
       await publishFromFour(first, 5);
       await eventually(() => expect(fencings).toBeGreaterThan(0), DEADLINE);
-      // In the middle of all batches, of both.
+      // In the middle of all batches of both members.
       leaving.abort();
       await expectAllDelivered();
       await eventually(async () => expect(await first.lag(topic, group)).toBe(0), DEADLINE);
@@ -317,7 +321,7 @@ function faults(engines: string): void {
       const broker = open({ sessionTimeoutMs: 6_000 });
       await make(broker, 2);
       await ledger.publish(broker, topic, { name: 'a', batches: 1, perBatch: 10 });
-      // With growing pauses, that is about as long as a session.
+      // With growing pauses, this takes about as long as a session.
       const most = 8;
       const failures = new Map<number, number>();
       consume(broker, async (messages) => {
@@ -343,7 +347,7 @@ function faults(engines: string): void {
         const fence = new Promise<void>((resolve) => fenced.addEventListener('abort', () => resolve()));
         if (!lapsed && messages.some(({ value }) => value === 'second')) {
           lapsed = true;
-          // As in a machine that was hung: the process does not even send a heartbeat.
+          // Like a hung machine, the process does not even send heartbeats.
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 9_000);
           return fence;
         }
@@ -421,7 +425,7 @@ function faults(engines: string): void {
       expect([ledger.deliveries, names, await theirs.lag(topic, group)]).toEqual([['a#1'], [topic], 1]);
     });
 
-    // The last one: it takes the node's disk.
+    // Must run last, because it deletes the node's disk.
     it('with a new disk: was given less than before, and whoever consumes goes on with what it is given now', async () => {
       const broker = open();
       await make(broker);

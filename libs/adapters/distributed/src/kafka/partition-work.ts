@@ -11,7 +11,7 @@ const HANDLING: RetriedStep = {
 };
 const COMMITTING: RetriedStep = {
   metric: 'committing an offset',
-  logLine: 'the offset of handled messages is committed again',
+  logLine: 'the offset of handled messages could not be committed and will be committed again',
   maxPauseMs: 1_000,
   isFault: () => false,
 };

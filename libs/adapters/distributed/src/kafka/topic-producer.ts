@@ -25,15 +25,15 @@ interface PublishCall {
 interface MessageChunk {
   readonly call: PublishCall;
   readonly messages: readonly Message[];
-  /** Index of its first message among those of the call. */
+  /** Index of the chunk's first message in the call. */
   readonly index: number;
   readonly bytes: number;
 }
 
 interface TopicProducerOptions {
-  /** Name for the caller. */
+  /** Name of the topic for the caller. */
   readonly topic: string;
-  /** Name in the cluster. */
+  /** Name of the topic in the cluster. */
   readonly clusterTopic: string;
   openClient(): KafkaClient;
   readonly limits: KafkaLimits;
@@ -56,7 +56,11 @@ export class TopicProducer {
 
   constructor(private readonly options: TopicProducerOptions) {
     const { topic, logger } = options;
-    this.reporter = new RetryReporter('message broker: the same messages are sent again', { topic }, logger);
+    this.reporter = new RetryReporter(
+      'message broker: sending failed; the same messages are sent again',
+      { topic },
+      logger,
+    );
   }
 
   /** Number of unacknowledged messages. */
@@ -67,7 +71,7 @@ export class TopicProducer {
   async publish(messages: readonly Message[]): Promise<void> {
     const { maxWaiting, publishTimeoutMs } = this.options.limits;
     if (this.count > 0 && this.count + messages.length > maxWaiting) {
-      throw new Busy(ENGINE, `${this.count} messages are waiting`);
+      throw new Busy(ENGINE, `${this.count} messages are already waiting; retry later`);
     }
     this.count += messages.length;
     const settled = new Promise<void>((acknowledged, failed) => {
@@ -119,7 +123,7 @@ export class TopicProducer {
     return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
   }
 
-  /** Returns why a batch is not acknowledged: a text if the broker never accepts it. */
+  /** Returns the reason why a batch is not acknowledged: a text if the broker never accepts it. */
   private async sendUntilAcknowledged(batch: readonly MessageChunk[]): Promise<Unavailable | string | undefined> {
     const { signal } = this.closing;
     const deadline = batch[0]?.call.deadline ?? 0;

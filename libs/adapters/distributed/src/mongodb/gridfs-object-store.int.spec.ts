@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 const tomorrow = () => new Date(Date.now() + DAY_MS);
 const DEADLINE_MS = 1_500;
 
-/** 600 kB: three chunks. */
+/** 600 kB, that is three chunks. */
 async function* large(between: () => Promise<void> = () => Promise.resolve()) {
   yield Buffer.alloc(300_000, 'a');
   await between();
@@ -120,7 +120,7 @@ whereEngine('objects in GridFS', (enginesDir) => {
         const { files } = new GridfsRecords(database, DEADLINE_MS);
         const metadata = { sha256: '' };
         await files.insertMany(
-          // Many of one moment, more than a page of them.
+          // More objects with one time than a page contains.
           ids.map((_id, n) => {
             const uploadDate = new Date(at.getTime() - (n % 2) * n);
             return { _id, length: 0, chunkSize: 1, uploadDate, filename: _id, metadata };

@@ -10,10 +10,10 @@ import {
 } from '@tracking/ports';
 import { ENGINE, ID_INDEX, type MongoConnection, violatedIndex } from './mongo-connection.ts';
 
-/** GridFS's own default. */
+/** Default chunk size of GridFS. */
 const CHUNK_BYTES = 255 * 1_024;
 const PAGE = 500;
-/** Making an index takes its time where there is much already. */
+/** Building an index takes long in a large collection. */
 const BUILD_DEADLINE_MS = 600_000;
 export const OBJECT_COLLECTIONS = {
   files: 'objects.files',
@@ -22,10 +22,10 @@ export const OBJECT_COLLECTIONS = {
 } as const;
 
 /**
- * Objects as GridFS has them (https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md), read
- * and written chunk by chunk rather than by the driver's streams: each step has a deadline, no cursor waits for a slow
- * reader, and exactly one chunk is in memory. An object is there when its file record is, which comes last. What is under
- * way is recorded beside it, so that what a crash cuts off is found without looking through all chunks.
+ * Objects in GridFS (https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md), read and
+ * written chunk by chunk instead of with the driver's streams: each step has a deadline, no cursor waits for a slow
+ * reader, and only one chunk is in memory. An object exists when its file record does, which is written last.
+ * Unfinished uploads are recorded separately, so that remains of a crash are found without reading all chunks.
  */
 export class GridfsObjectStore implements ObjectStore {
   private ready: Promise<void> | undefined;
@@ -47,7 +47,7 @@ export class GridfsObjectStore implements ObjectStore {
         n += 1;
       }
     } catch (error) {
-      // An engine that did not answer may still store a chunk after the object was cleared: it is cleared later.
+      // An engine that did not respond may still store a chunk after this cleanup; a later cleanup removes it.
       if (!(error instanceof Unavailable)) await this.clear(id).catch(() => undefined);
       throw error;
     }
@@ -98,11 +98,11 @@ export class GridfsObjectStore implements ObjectStore {
       const page = await this.run(({ unfinished }) => unfinished.find({ at }).limit(PAGE).toArray());
       if (page.length === 0) return;
       for (const { _id } of page) {
-        // From here on a put that is under way all the same does not make it whole.
+        // From here on, an upload that is still running cannot complete the object.
         const sweep = { $set: { isGivenUp: true } };
         const { matchedCount } = await this.run(({ unfinished }) => unfinished.updateOne({ _id, at }, sweep));
         if (matchedCount === 0) continue;
-        // It may lack nothing but the end of this record, or was to be deleted, which will be asked for again.
+        // The object may be complete except for the deletion of this record, or its deletion will be requested again.
         const isWhole = (await this.file(_id)) !== undefined;
         if (isWhole) await this.run(({ unfinished }) => unfinished.deleteOne({ _id }));
         else await this.clear(_id);
@@ -110,7 +110,7 @@ export class GridfsObjectStore implements ObjectStore {
     }
   }
 
-  /** Keeps others from the id. */
+  /** Reserves the id. */
   private async begin(id: string): Promise<void> {
     await this.run(async ({ unfinished }) => {
       try {
@@ -131,10 +131,10 @@ export class GridfsObjectStore implements ObjectStore {
     const { matchedCount } = await this.run(({ unfinished }) => unfinished.updateOne(underWay, late));
     if (matchedCount === 0) {
       await this.clear(_id);
-      throw new Unavailable(ENGINE, 'the object took too long to put');
+      throw new Unavailable(ENGINE, 'the upload took too long and was abandoned; repeat it with a new id');
     }
     await this.run(({ files }) => files.insertOne(file));
-    // Where this fails, it is found to be whole later.
+    // If this fails, a later cleanup finds that the object is complete.
     await this.run(({ unfinished }) => unfinished.deleteOne(underWay)).catch(() => undefined);
   }
 
@@ -148,13 +148,13 @@ export class GridfsObjectStore implements ObjectStore {
     return (await this.run(({ files }) => files.findOne({ _id: id }))) ?? undefined;
   }
 
-  /** @param end offset of the byte after the last */
+  /** Reads a range of the object. @param end offset of the byte after the last */
   private async *read({ _id, chunkSize }: FileRecord, start: number, end: number): AsyncGenerator<Uint8Array> {
     for (let at = start; at < end;) {
       const n = Math.floor(at / chunkSize);
       const first = n * chunkSize;
       const chunk = await this.run(({ chunks }) => chunks.findOne({ files_id: _id, n }));
-      if (chunk === null) throw new Unavailable(ENGINE, 'the object was deleted while it was read');
+      if (chunk === null) throw new Unavailable(ENGINE, 'the object was deleted during the read');
       yield chunk.data.subarray(at - first, end - first);
       at = first + chunkSize;
     }
@@ -181,40 +181,40 @@ function following({ uploadDate, _id }: FileRecord) {
 }
 
 function checkId(id: string): void {
-  if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`not an id of an object: ${JSON.stringify(id)}`);
+  if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`${JSON.stringify(id)} is not a valid object id`);
 }
 
-/** An object that is whole, in the fields of GridFS. */
+/** Record of a complete object, in the fields of GridFS. */
 interface FileRecord {
   readonly _id: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly length: number;
-  /** Size of all chunks but the last, in bytes. */
+  /** Size of all chunks except the last, in bytes. */
   readonly chunkSize: number;
   readonly uploadDate: Date;
   readonly filename: string;
   readonly metadata: { readonly sha256: string };
 }
 
-/** In the fields of GridFS; its own id means nothing. */
+/** Chunk in the fields of GridFS. Its own id is not used. */
 interface ChunkRecord {
   readonly files_id: string;
-  /** From 0. */
+  /** Number of the chunk, from 0. */
   readonly n: number;
   readonly data: Uint8Array;
 }
 
-/** A put or a delete that was begun. */
+/** Record of an unfinished upload or deletion. */
 interface UnfinishedRecord {
-  /** The object's. */
+  /** Id of the object. */
   readonly _id: string;
-  /** When it was begun, or was last known to be under way. */
+  /** Time when the operation started or was last known to run. */
   readonly at: Date;
-  /** Whether the object must not become whole any more: it is being deleted, or its put was taken for dead. */
+  /** True if the object must not be completed: it is being deleted, or its upload counts as abandoned. */
   readonly isGivenUp: boolean;
 }
 
-/** The collections, acknowledged and read by a majority of the replica set. */
+/** GridFS collections, with acknowledgement and reads by a majority of the replica set. */
 export class GridfsRecords {
   readonly files: Collection<FileRecord>;
   readonly chunks: Collection<ChunkRecord>;
@@ -239,8 +239,8 @@ export class GridfsRecords {
 }
 
 /**
- * The same bytes in chunks of one size, but for the last; none of no bytes. Each is a copy, since sources may use their
- * memory again.
+ * Splits bytes into chunks of one size, except the last; none for empty input. Each chunk is a copy, because sources
+ * may reuse their memory.
  */
 export async function* inChunks(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let chunk = Buffer.allocUnsafeSlow(size);

@@ -7,7 +7,7 @@ describe('a lease', () => {
   let lease: HeldLease;
   let ends: HeldLease[];
 
-  /** @param sentAt when it was written, in milliseconds since this process began */
+  /** @param sentAt time of the write, in milliseconds since the start of this process */
   function heldSince(sentAt: number): void {
     const record = { id: 'l', epoch: 1, holder: 'me', beat: 0 };
     const onEnd = (ended: HeldLease) => void ends.push(ended);

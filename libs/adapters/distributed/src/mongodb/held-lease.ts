@@ -1,34 +1,37 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Collection, type Filter, type Lease, Unavailable } from '@tracking/ports';
 
-/** Part of the time to live: a lease is renewed that often. */
+/** Interval of renewals, as a fraction of the time to live. */
 const RENEWAL_FRACTION = 1 / 3;
-/** Pause after a renewal that failed. */
+/** Pause after a failed renewal, as a fraction of the time to live. */
 const RETRY_FRACTION = 1 / 18;
-/** A holder that could not renew for as long stops: well before others take the lease, who wait for a whole time to live. */
+/**
+ * Fraction of the time to live without a renewal after which the holder stops, long before others take the lease after
+ * the full time.
+ */
 const RELIABLE_FRACTION = 2 / 3;
 
 interface HeldLeaseOptions {
   readonly records: LeaseRecords;
-  /** As this process wrote it. */
+  /** Record as this process wrote it. */
   readonly record: LeaseRecord;
-  /** When this process sent the write that made the lease its own, on the monotonic clock. */
+  /** Monotonic time when this process sent the write that acquired the lease. */
   readonly sentAt: number;
   readonly ttlMs: number;
-  /** Told of every renewal that failed. */
+  /** Called for every failed renewal. */
   onFailure(): void;
-  /** Called once: when the lease was released, or lost. */
+  /** Called once, when the lease was released or lost. */
   onEnd(lease: HeldLease): void;
 }
 
-/** A lease of this process: renews itself until it is released or cannot be relied on any more. */
+/** A lease of this process. It renews itself until it is released or no longer reliable. */
 export class HeldLease implements Lease {
   readonly name: string;
   readonly epoch: number;
   readonly lost: AbortSignal;
   private readonly ended = new AbortController();
   private record: LeaseRecord;
-  /** On the monotonic clock. */
+  /** Monotonic time until which the lease is reliable. */
   private reliableUntil = -Infinity;
   private expiry: NodeJS.Timeout | undefined;
   private releasing: Promise<void> | undefined;
@@ -42,7 +45,7 @@ export class HeldLease implements Lease {
     void this.renewUntilEnded();
   }
 
-  /** By the clock: a timer may come late, after other events of a process that stood still. */
+  /** Compares the clock, because after a pause of the process a timer may run late, after other events. */
   isHeld(): boolean {
     if (performance.now() >= this.reliableUntil) this.lose();
     return !this.lost.aborted;
@@ -58,14 +61,14 @@ export class HeldLease implements Lease {
     try {
       await this.write(null);
     } catch (error) {
-      // Others have it when its time to live is over.
+      // Other processes can take the lease when its time to live ends.
       if (!(error instanceof Unavailable)) throw error;
     } finally {
       this.options.onEnd(this);
     }
   }
 
-  /** No retry with backoff: all leases of the process are renewed at the same moments, so that they share a write. */
+  /** No retry with backoff, because all leases of the process are renewed at the same time and share a write. */
   private async renewUntilEnded(): Promise<void> {
     let every = RENEWAL_FRACTION;
     while (await this.slept(untilNext(every * this.options.ttlMs))) {
@@ -75,14 +78,14 @@ export class HeldLease implements Lease {
         this.extendSince(sentAt);
         every = RENEWAL_FRACTION;
       } catch {
-        // Whatever it was: until the lease expires the next attempt may do better.
+        // After any error, the next attempt may succeed until the lease expires.
         every = RETRY_FRACTION;
         this.options.onFailure();
       }
     }
   }
 
-  /** Answers false when the lease ended meanwhile. Keeps no process alive, which `pause` would. */
+  /** Waits. Returns false if the lease ended meanwhile. Unlike `pause`, it does not keep the process alive. */
   private slept(ms: number): Promise<boolean> {
     return setTimeout(ms, true, { signal: this.ended.signal, ref: false }).catch(() => false);
   }
@@ -111,25 +114,28 @@ export class HeldLease implements Lease {
   }
 }
 
-/** The holder of a lease, as stored. */
+/** Stored record of a lease. */
 export interface LeaseRecord {
-  /** The lease's name. */
+  /** Name of the lease. */
   readonly id: string;
   readonly epoch: number;
-  /** A token of this one holding; null when released. */
+  /** Token of the current holder; null if released. */
   readonly holder: string | null;
-  /** Grows with every renewal: others see by it that the holder lives. */
+  /** Increases with every renewal, which shows other processes that the holder is alive. */
   readonly beat: number;
 }
 
-/** Milliseconds until the next multiple of `everyMs` on the monotonic clock: what has the same period happens together. */
+/**
+ * Returns the milliseconds until the next multiple of `everyMs` on the monotonic clock, so that timers of the same
+ * period coincide.
+ */
 export function untilNext(everyMs: number): number {
   return everyMs - (performance.now() % everyMs);
 }
 
 /**
- * The records of all leases, as one process writes them: it may hold many, which are renewed at the same moments and
- * then cost one write and one read together.
+ * Records of all leases of one process. A process may hold many; renewals at the same time cost one write and one read
+ * together.
  */
 export class LeaseRecords {
   private waiting: { readonly document: LeaseRecord; readonly guard: Filter }[] = [];
@@ -141,20 +147,21 @@ export class LeaseRecords {
     return this.records.get(name);
   }
 
-  /** Answers whether there was none. */
+  /** Inserts the record. @returns false if one existed */
   insert(record: LeaseRecord): Promise<boolean> {
     return this.records.insert(record);
   }
 
-  /** Answers whether the record was still the one that was seen. */
+  /** Takes the lease if its record is unchanged since it was read. @returns false if it changed */
   take(record: LeaseRecord, { epoch, beat, holder }: LeaseRecord): Promise<boolean> {
     return this.records.replace(record, { epoch, beat, holder });
   }
 
   /**
-   * Writes a holder's renewal or release, and answers whether it was still the holder. A write that arrives late, when its
-   * answer is no longer waited for, does not undo a later one.
+   * Writes a renewal or release. A write that arrives late, after its caller stopped waiting, does not undo a later
+   * one.
    * @param holder null to release the lease
+   * @returns false if this process was no longer the holder
    */
   async update({ id, epoch, holder: own, beat }: LeaseRecord, holder: string | null): Promise<boolean> {
     const document = { id, epoch, holder, beat };

@@ -6,7 +6,7 @@ interface Row extends Document {
   readonly n: number;
 }
 
-/** Runs `admitted` operations, each a success; refuses every later one. */
+/** Performs `admitted` operations successfully and refuses later ones. */
 function collectionOf(admitted: number) {
   let left = admitted;
   const run = () => (left-- > 0 ? Promise.resolve([]) : Promise.reject(new Busy('document store', 'full')));

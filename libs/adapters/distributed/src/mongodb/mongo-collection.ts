@@ -33,15 +33,15 @@ import {
   toStored,
 } from './mongo-filter.ts';
 
-/** Most documents written in one operation, which has to end within its deadline; fewer after one that did not. */
+/** Maximum number of documents per write, which must end within its deadline. Fewer after a write that did not. */
 const WRITE_BATCH_SIZE = 1_000;
-/** Documents of the largest size that are written within the deadline on any server that works. */
+/** Number of documents of maximum size that any working server writes within the deadline. */
 const MIN_WRITE_BATCH_SIZE = 16;
-/** A write that was refused because its id is there. */
+/** Result of a write that was refused because its id exists. */
 const TAKEN = Symbol('taken');
 
 export class MongoCollection<T extends Document> implements Collection<T> {
-  /** Asked for in this turn of the event loop, and not of the server yet. */
+  /** Ids requested in this turn of the event loop, not sent to the server yet. */
   private asked: { readonly ids: Set<string>; readonly found: Promise<ReadonlyMap<string, T>> } | undefined;
   private writesAtOnce = WRITE_BATCH_SIZE;
 
@@ -50,7 +50,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     private readonly connection: MongoConnection,
   ) {}
 
-  /** Reads of single documents in one turn of the event loop become one query. */
+  /** Combines reads of single documents in one turn of the event loop into one query. */
   async get(id: string): Promise<T | undefined> {
     const { ids, found } = (this.asked ??= this.ask());
     ids.add(id);
@@ -76,7 +76,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return this.run((documents) => documents.countDocuments(mongoFilter(this.spec, filter), options));
   }
 
-  /** Where the stretch ends the index itself tells, without a look at a document. */
+  /** The index alone shows where the range ends, without reading a document. */
   async scan(scan: Scan): Promise<ScanResult<T>> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
     if (matchesNothing(filter)) return { documents: [], next: undefined };
@@ -108,8 +108,8 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   /**
-   * Where the guard does not match, MongoDB tries to insert and finds the id taken. So it does where another's insert
-   * came in between, which the guard may well match: only the second time it is certain that it does not.
+   * If the guard does not match, MongoDB tries to insert and finds the id taken. The same happens if another insert
+   * came in between, whose document the guard may match. Only the second refusal shows that the guard does not match.
    */
   async upsert(document: T, guard?: Filter): Promise<boolean> {
     const filter = guarded(this.spec, document.id, guard);
@@ -142,7 +142,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     } catch (error) {
       throw isBegun ? withUnknownOutcome(error) : error;
     }
-    // Only after all writes: a caller that repeats them would otherwise fail at the same place again.
+    // Thrown only after all writes, because a caller that repeats them would otherwise fail at the same point again.
     this.writesAtOnce = Math.min(WRITE_BATCH_SIZE, 2 * atOnce);
     if (refusedBy !== undefined) throw new DuplicateKey(this.spec.name, refusedBy);
   }
@@ -168,19 +168,19 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   private async list(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
     const { limit, sort, index } = query;
     const condition = mongoQuery(this.spec, query);
-    // One more than can come, so that the first answer is the last.
+    // One more than can be returned, so that the first response is complete.
     const options = { ...this.reading(index), sort: mongoSort(sort), limit, batchSize: limit + 1 };
     const { found, isCut } = await this.run((documents) => firstWithin(documents.find(condition, options), maxBytes));
     return { documents: found.map((document) => fromStored<T>(document)), isCut };
   }
 
-  /** @param index by which to go, where that is said */
+  /** Reads documents. @param index index hint, if given */
   private reading(index: string | undefined) {
     const { deadlineMs: maxTimeMS } = this.connection;
     return index === undefined ? { maxTimeMS } : { maxTimeMS, hint: mongoHint(this.spec, index) };
   }
 
-  /** After writes that were not answered in time, the next operations hold half as many. */
+  /** After writes without a timely response, later operations are half as large. */
   private async writeSome(writes: readonly CollectionWrite<T>[]): Promise<string | undefined> {
     try {
       return await this.writeUnordered(writes, true);
@@ -192,14 +192,14 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     }
   }
 
-  /** Writes to different ids. Answers the unique index that refused one of them, if any. */
+  /** Performs writes to different ids. Returns the unique index that refused one, if any. */
   private async writeUnordered(writes: readonly CollectionWrite<T>[], first: boolean): Promise<string | undefined> {
     const models = writes.map((write) => this.model(write));
     const refused = await this.run((documents) =>
       documents.bulkWrite(models, { ordered: false }).then(() => [], refusedWrites),
     );
     const refusedBy = refused.find(({ index }) => index !== ID_INDEX)?.index;
-    // As in `upsert`.
+    // Retried for the same reason as in `upsert`.
     const taken = refused.flatMap(({ at, index }) => (index === ID_INDEX ? (writes[at] ?? []) : []));
     const again = taken.filter((write) => write.kind === 'upsert' && (first || write.guard === undefined));
     if (again.length === 0) return refusedBy;
@@ -234,8 +234,8 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   /**
-   * What can be made again is acknowledged from memory, in the same order as all else; what is read of the rest stays.
-   * `ordered` is journaled: what is written after it to Kafka or EventStoreDB does not wait for this journal.
+   * Derived data is acknowledged from memory, in order with all other writes; all other data is read from the majority.
+   * `ordered` writes are journaled, because later writes to Kafka or EventStoreDB do not wait for this journal.
    */
   private run<R>(operation: (documents: DriverCollection<MongoDocument>) => Promise<R>): Promise<R> {
     const { name, durability } = this.spec;
@@ -251,7 +251,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 }
 
-/** The first documents of a cursor. The server sends them in batches of at most 16 MiB. */
+/** Returns the first documents of a cursor. The server sends batches of at most 16 MiB. */
 async function firstWithin(cursor: FindCursor<MongoDocument>, maxBytes: number | undefined) {
   if (maxBytes === undefined) return { found: await cursor.toArray(), isCut: false };
   const found: MongoDocument[] = [];
@@ -264,7 +264,7 @@ async function firstWithin(cursor: FindCursor<MongoDocument>, maxBytes: number |
   return { found, isCut: false };
 }
 
-/** The writes so that those of one id are in different rounds, in their order. */
+/** Splits writes into rounds, so that writes to the same id are in different rounds, in order. */
 function rounds<T extends Document>(writes: readonly CollectionWrite<T>[]): CollectionWrite<T>[][] {
   const made: CollectionWrite<T>[][] = [];
   const seen = new Map<string, number>();

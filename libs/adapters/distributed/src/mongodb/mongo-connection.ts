@@ -9,9 +9,9 @@ import {
 } from 'mongodb';
 import { Busy, type Metrics, Unavailable } from '@tracking/ports';
 
-/** Which engine, as operators know it. */
+/** Name of the engine for operators. */
 export const ENGINE = 'document store';
-/** The name that MongoDB gives the index of `_id`. */
+/** MongoDB's name of the index of `_id`. */
 export const ID_INDEX = '_id_';
 const NAMESPACE_NOT_FOUND = 26;
 const NAMESPACE_EXISTS = 48;
@@ -19,27 +19,26 @@ const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEY_SPECS_CONFLICT = 86;
 const DUPLICATE_KEY = 11_000;
 /**
- * Codes of requests that MongoDB refuses, and would refuse again: BadValue, FailedToParse, TypeMismatch, Overflow,
- * CannotIndexParallelArrays, BSONObjectTooLarge, and a nesting or size that its parser refuses.
+ * Codes of requests that MongoDB permanently refuses: BadValue, FailedToParse, TypeMismatch, Overflow,
+ * CannotIndexParallelArrays, BSONObjectTooLarge, and nesting or sizes that its parser refuses.
  */
 const REFUSED: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
-/** Names of the errors for documents that the driver cannot encode. By name, since the platform throws them too. */
+/** Names of errors for documents that the driver cannot encode. Names, because the platform throws such errors too. */
 const UNWRITABLE = /^(RangeError|BSON\w*Error)$/;
 
 interface MongoOptions {
-  /** As operators write it, with credentials and options. The database is the one in its path, `tracking` without one. */
+  /** Connection string with credentials and options. Its path names the database, `tracking` by default. */
   readonly url: string;
   readonly metrics: Metrics;
-  /** Milliseconds after which an operation is given up, its outcome unknown; 5,000 by default. */
+  /** Milliseconds after which an operation is abandoned with an unknown outcome. Defaults to 5,000. */
   readonly deadlineMs?: number;
-  /** Most operations under way or waiting for a connection; beyond, `Busy`. 10,000 by default. */
+  /**
+   * Maximum number of operations running or waiting for a connection; further ones throw `Busy`. Defaults to 10,000.
+   */
   readonly maxOperations?: number;
 }
 
-/**
- * One client per process, for all that keeps something in MongoDB. Connects with the first operation, and again whenever
- * it has to. Logs nothing.
- */
+/** Shared MongoDB client of a process. Connects with the first operation, and reconnects when needed. Logs nothing. */
 export class MongoConnection {
   private readonly client: MongoClient;
   private readonly database: Db;
@@ -54,21 +53,22 @@ export class MongoConnection {
     this.database = this.client.db(/^[^/]+\/\/[^/]*\/[^?]/.test(url) ? undefined : 'tracking');
     this.deadlineMs = deadlineMs;
     this.maxOperations = maxOperations;
-    const help = 'Operations of the document store under way or waiting for a connection';
+    const help = 'Operations of the document store that run or wait for a connection.';
     metrics.gauge('document_store_operations', help, [], () => this.underWay.size);
   }
 
   /**
-   * Gives an operation up after its deadline; the driver may still do it then.
-   * @throws Unavailable, Busy, and what the operation throws that is no error of the driver
+   * Runs an operation and abandons it after the deadline; the driver may still perform it.
+   * @throws Unavailable, Busy, and errors of the operation that are not the driver's
    */
   async run<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
     if (this.closing !== undefined) throw new Unavailable(ENGINE, 'closed');
-    if (this.underWay.size >= this.maxOperations) throw new Busy(ENGINE, 'too many operations are waiting');
+    if (this.underWay.size >= this.maxOperations)
+      throw new Busy(ENGINE, 'too many operations are waiting; retry later');
     const running = this.connected().then(operation);
     this.underWay.add(running);
     return new Promise<R>((resolve, reject) => {
-      const giveUp = () => reject(new Unavailable(ENGINE, `does not answer (within ${deadlineMs} ms)`));
+      const giveUp = () => reject(new Unavailable(ENGINE, `does not respond (within ${deadlineMs} ms)`));
       const deadline = setTimeout(giveUp, deadlineMs);
       const settle = () => {
         clearTimeout(deadline);
@@ -78,17 +78,17 @@ export class MongoConnection {
     });
   }
 
-  /** @throws Unavailable where the server does not answer */
+  /** Checks the connection. @throws Unavailable if the server does not respond */
   async ping(): Promise<void> {
     await this.run((database) => database.command({ ping: 1 }));
   }
 
-  /** Lets what is under way finish, for as long as an operation may take, then disconnects. */
+  /** Waits for running operations, at most as long as one may take, then disconnects. */
   close(): Promise<void> {
     return (this.closing ??= this.disconnect());
   }
 
-  /** The driver does not get over a first connection that failed, unless it is told to connect again. */
+  /** The driver does not recover from a failed first connection unless it connects again. */
   private async connected(): Promise<Db> {
     this.connecting ??= this.client.connect();
     try {
@@ -107,7 +107,7 @@ export class MongoConnection {
   }
 }
 
-/** The driver has no deadline for a whole operation: these are for its parts, so that what is given up ends soon. */
+/** The driver has no deadline for a whole operation. These limit its parts, so that abandoned operations end soon. */
 function clientOf(url: string, deadlineMs: number): MongoClient {
   try {
     return new MongoClient(url, {
@@ -115,7 +115,7 @@ function clientOf(url: string, deadlineMs: number): MongoClient {
       serverSelectionTimeoutMS: deadlineMs,
       connectTimeoutMS: deadlineMs,
       waitQueueTimeoutMS: deadlineMs,
-      // A server that does not answer this either is cut off, with all that waits for it.
+      // If the server does not respond to this either, the connection is closed with everything that waits for it.
       heartbeatFrequencyMS: Math.max(500, deadlineMs),
       retryReads: true,
       retryWrites: true,
@@ -123,8 +123,8 @@ function clientOf(url: string, deadlineMs: number): MongoClient {
       ignoreUndefined: true,
     });
   } catch {
-    // Its message may quote the whole URL, password included.
-    throw new TypeError(`${ENGINE}: not a MongoDB connection string, or with options that are not known`);
+    // The driver's message may contain the whole URL with its password.
+    throw new TypeError(`${ENGINE}: the MongoDB connection string is invalid or has unknown options`);
   }
 }
 
@@ -136,32 +136,35 @@ export const isNoSuchCollection = (error: unknown) => hasCode(error, NAMESPACE_N
 export const isCollectionThere = (error: unknown) => hasCode(error, NAMESPACE_EXISTS);
 export const isIndexConflict = (error: unknown) => hasCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
 
-/** The name of the unique index that refused the write; undefined where something else went wrong. */
+/** Returns the name of the unique index that refused the write; undefined for other errors. */
 export function violatedIndex(error: unknown): string | undefined {
   return hasCode(error, DUPLICATE_KEY) ? indexIn((error as MongoServerError).message) : undefined;
 }
 
 /**
- * The writes of an unordered bulk that unique indexes refused, all others having been done.
- * @throws the error where it says anything else
+ * Returns the writes of an unordered bulk that unique indexes refused; all others were performed.
+ * @throws the error if it has another cause
  */
 export function refusedWrites(error: unknown): readonly { readonly at: number; readonly index: string }[] {
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const refused = [error.writeErrors].flat();
-  // A write concern that failed as well is hidden behind the refusals: what was written may then be taken back.
+  // Refusals can hide a failed write concern, in which case the writes may be rolled back.
   const complete = error.result.getWriteConcernError() === undefined && refused.length > 0;
   if (!complete || refused.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
   return refused.map(({ index: at, errmsg }) => ({ at, index: indexIn(errmsg ?? '') }));
 }
 
-/** @param message `E11000 duplicate key error collection: tracking.keys index: by_hash dup key: { hash: "…" }` */
+/**
+ * Reads the index name. @param message `E11000 duplicate key error collection: tracking.keys index: by_hash dup key: {
+ * hash: "…" }`
+ */
 function indexIn(message: string): string {
   return / index: (\S+) dup key/.exec(message)?.[1] ?? ID_INDEX;
 }
 
 /**
- * The driver's errors as the port's. Nothing of their text is kept, nor they as a cause: it holds addresses, names of
- * users and parts of documents.
+ * Maps errors of the driver to errors of the port. The new error contains neither the text nor the original error,
+ * because these contain addresses, user names and parts of documents.
  */
 function portError(error: unknown): unknown {
   const { name } = error as { readonly name: string };
@@ -170,5 +173,5 @@ function portError(error: unknown): unknown {
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : undefined;
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
   const refused = error instanceof MongoInvalidArgumentError || REFUSED.has(error.code);
-  return refused ? new Error(`${ENGINE}: refused (${what})`) : new Unavailable(ENGINE, `does not answer (${what})`);
+  return refused ? new Error(`${ENGINE}: refused (${what})`) : new Unavailable(ENGINE, `does not respond (${what})`);
 }

@@ -17,10 +17,10 @@ import {
 } from './mongo-connection.ts';
 import { mongoIndex } from './mongo-filter.ts';
 
-/** An index over documents that are there already takes its time. */
+/** Building an index over existing documents takes long. */
 const BUILD_DEADLINE_MS = 600_000;
 
-/** A collection that is there with these indexes, and what was opened on it. */
+/** An existing collection with its indexes, and the objects opened on it. */
 interface OpenCollection {
   readonly indexes: string;
   readonly ready: Promise<void>;
@@ -28,8 +28,9 @@ interface OpenCollection {
 }
 
 /**
- * Documents in MongoDB, a collection each. Writes are acknowledged by a majority of the replica set. Indexes that no
- * specification names any more stay: other versions of the services, or people, may need them.
+ * Documents in MongoDB, with one MongoDB collection per collection. Writes are acknowledged by a majority of the
+ * replica set. Indexes that are no longer specified are kept, because other versions of the services or operators may
+ * need them.
  */
 export class MongoDocumentStore implements DocumentStore {
   private readonly collections = new Map<string, OpenCollection>();
@@ -57,7 +58,7 @@ export class MongoDocumentStore implements DocumentStore {
     await this.connection.run((database) => database.dropCollection(name).catch(unless(isNoSuchCollection)));
   }
 
-  /** Closes the connection, for all that use it. */
+  /** Closes the connection for all its users. */
   close(): Promise<void> {
     return this.connection.close();
   }

@@ -11,13 +11,16 @@ import type {
 } from '@tracking/ports';
 
 const FIELD = /^[A-Za-z0-9_]+$/;
-/** Keys that BSON gives a meaning of its own, or cannot hold, or that MongoDB takes for a path; and our own mark. */
+/**
+ * Keys with a special meaning in BSON, keys that it cannot hold, keys that MongoDB reads as paths, and this adapter's
+ * own marker.
+ */
 const RESERVED = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
 
 type MongoFilter = DriverFilter<MongoDocument>;
 type Conditions = Record<string, unknown>;
 
-/** The port's filter with the port's meaning: MongoDB's own takes an absent field for null. */
+/** Translates a filter with the port's meaning. MongoDB's own filters treat an absent field as null. */
 export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
   const fields: Conditions = {};
   const also: Conditions[] = [];
@@ -26,7 +29,7 @@ export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
     for (const one of isAll(condition) ? condition.all : [condition]) {
       const conditions = mongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
-      // For an array, one element must lie within both bounds, not one within each.
+      // In an array, a single element must lie within both bounds.
       const given = isRange(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
       if (isRange(given) && !isScalarField(spec, name)) also.push(elementOrScalar(field, given));
       // The first of several leads: MongoDB takes for an index's bounds what it comes to first.
@@ -37,7 +40,7 @@ export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
   return (also.length === 0 ? fields : { ...fields, $and: also }) as MongoFilter;
 }
 
-/** The document of this id, if the guard holds for it. */
+/** Returns a filter for the document of this id if the guard matches. */
 export function guarded(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
   if (guard === undefined) return { _id: id };
   const condition = mongoFilter(spec, guard);
@@ -54,19 +57,19 @@ export function mongoSort(sort: Query['sort']): Sort {
   return (sort?.fields ?? []).map((field): [string, 1 | -1] => [stored(field), sort?.descending === true ? -1 : 1]);
 }
 
-/** Undefined for an index of the id alone, which there always is. */
+/** Undefined for an index of the id alone, which always exists. */
 export function mongoIndex({ name, fields, arrayField, unique, only }: IndexSpec): IndexDescription | undefined {
   const keys = fields.map(stored);
   if (keys.length === 1 && keys[0] === '_id') return undefined;
   const key = Object.fromEntries(keys.map((field) => [field, 1 as const]));
   if (only !== undefined) return { name, key, partialFilterExpression: { [stored(only)]: { $exists: true } } };
   if (unique !== true) return { name, key };
-  // Documents that lack a field are not in the index; an empty array has no element that another could have too.
+  // Documents without a field are not indexed. An empty array has no element that could be a duplicate.
   const present = fields.map((field) => (field === arrayField ? `${stored(field)}.0` : stored(field)));
   return { name, key, unique, partialFilterExpression: Object.fromEntries(present.map((p) => [p, { $exists: true }])) };
 }
 
-/** The name by which the server has an index. */
+/** Returns the server's name of an index. */
 export function mongoHint({ name, indexes }: CollectionSpec, index: string): string {
   const spec = indexes.find((one) => one.name === index);
   if (spec === undefined) throw new TypeError(`${name} has no index ${index}`);
@@ -74,7 +77,7 @@ export function mongoHint({ name, indexes }: CollectionSpec, index: string): str
 }
 
 export function stored(field: string): string {
-  if (!FIELD.test(field)) throw new TypeError(`not a top-level field: ${field}`);
+  if (!FIELD.test(field)) throw new TypeError(`${field} is not a top-level field`);
   return field === 'id' ? '_id' : field;
 }
 
@@ -92,7 +95,7 @@ function mongoConditions(condition: Exclude<FilterCondition, { readonly all: unk
   return { ...conditions, ...present(bounds.map(([, value]) => value)) };
 }
 
-/** A field that equals null must be present. */
+/** A field equal to null must be present. */
 function present(values: readonly Scalar[]): Conditions {
   return values.includes(null) ? { $exists: true } : {};
 }
@@ -113,7 +116,7 @@ function elementOrScalar(field: string, range: Conditions): Conditions {
   return { $or: [{ [field]: { $elemMatch: range } }, { [field]: { ...range, $not: { $type: 'array' } } }] };
 }
 
-/** The same the other way, with the row itself. */
+/** Same condition in the other direction, including the row itself. */
 function rowsUpTo(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
   const [before, upTo] = descending ? ['$gt', '$gte'] : ['$lt', '$lte'];
   const ends = fields.map((field, at) => ({
@@ -124,7 +127,10 @@ function rowsUpTo(fields: readonly string[], last: readonly unknown[], descendin
   return first === undefined ? [] : [{ [first]: { [upTo]: last[0] } }, { $or: ends }];
 }
 
-/** Row values compared: beyond in one field, equal in all before it. The first bound, implied, is where an index begins. */
+/**
+ * Compares rows by value: greater in one field and equal in all fields before it. The first bound is implied and marks
+ * where the index range starts.
+ */
 function rowsAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
   const [beyond, from] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
   const ends = fields.map((field, at) => ({
@@ -135,7 +141,7 @@ function rowsAfter(fields: readonly string[], after: readonly Scalar[], descendi
   return first === undefined ? [] : [{ [first]: { [from]: after[0] } }, { $or: ends }];
 }
 
-/** A document as MongoDB has it. */
+/** A document in MongoDB's form. */
 export interface MongoDocument {
   readonly _id: string;
   readonly [field: string]: unknown;
@@ -149,12 +155,12 @@ export function fromStored<T extends Document>({ _id, ...fields }: MongoDocument
   return { id: _id, ...(decoded(fields) as object) } as unknown as T;
 }
 
-/** Top-level fields have names of ours; what is in them may have names that clients chose. */
+/** Top-level field names are chosen by this program; names inside their values may be chosen by clients. */
 export function storedFields(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encoded(value)]));
 }
 
-/** JSON has null for the numbers that it lacks. Absent fields stay absent by the driver's `ignoreUndefined`. */
+/** JSON encodes non-finite numbers as null. With the driver's `ignoreUndefined`, absent fields stay absent. */
 function encoded(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value !== 'object' || value === null) return value;
@@ -170,18 +176,18 @@ function decoded(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, decoded(inner)]));
 }
 
-/** The entries of the index among which a scan looks, told by fields of the index alone. */
+/** Returns a filter for the index entries that a scan visits, on fields of the index alone. */
 export function scannedRange(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
   const { fields = [], arrayField } = spec.indexes.find(({ name }) => name === index) ?? {};
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
   if (from < 0 || sort.fields.some((field, at) => fields[from + at] !== field)) {
-    throw new TypeError(`${index} does not go on in the order of ${sort.fields.join()}`);
+    throw new TypeError(`index ${index} does not continue in the order of ${sort.fields.join()}`);
   }
   const range: Record<string, FilterCondition> = {};
   for (const field of fields.slice(0, from)) {
     const condition = field === arrayField ? leadingCondition(filter[field]) : filter[field];
-    if (!isScalar(condition)) throw new TypeError(`${index}: the filter names no one ${field}`);
+    if (!isScalar(condition)) throw new TypeError(`index ${index}: the filter must compare ${field} with one value`);
     range[field] = condition;
   }
   const bounds = filter[first];
@@ -191,7 +197,7 @@ export function scannedRange(spec: CollectionSpec, { index, filter, sort, after 
   return { $and: [condition, ...rowsAfter(sort.fields.map(stored), after, sort.descending === true)] };
 }
 
-/** The documents that the scan returns, up to the last entry that it may visit. */
+/** Returns a query for the documents of the scan, up to the last entry that it may visit. */
 export function scannedDocuments(spec: CollectionSpec, scan: Scan, last: readonly unknown[] | undefined): MongoFilter {
   const { filter, sort, after } = scan;
   const [fields, descending] = [sort.fields.map(stored), sort.descending === true];

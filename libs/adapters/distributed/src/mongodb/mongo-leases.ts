@@ -13,32 +13,35 @@ import { WakeUp } from '@tracking/resilience';
 import { HeldLease, type LeaseRecord, LeaseRecords, untilNext } from './held-lease.ts';
 
 export const LEASES: CollectionSpec = { name: 'leases', indexes: [] };
-/** Part of the time to live: who waits looks that often. */
+/** Poll interval of waiting processes, as a fraction of the time to live. */
 const POLL_FRACTION = 1 / 9;
 
-/** The record as a waiting process saw it last, and since when it has not changed. */
+/** Record as a waiting process last saw it, and the time since when it has not changed. */
 interface SeenRecord {
   readonly record: LeaseRecord;
-  /** On the monotonic clock of this process. */
+  /** Monotonic time of this process. */
   readonly since: number;
 }
 
 /**
- * Leases as records of a document store, one per name, which are never deleted, so that epochs only grow. No clock but
- * this process's own counts: a holder stops after ⅔ of the time to live without a renewal, a taker waits until the record
- * stood still for a whole one. A store that cannot be reached makes takers wait and holders lose.
+ * Leases as records of a document store, one per name. Records are never deleted, so epochs only grow. Each process
+ * uses only its own clock: a holder stops after ⅔ of the time to live without a renewal, and another process takes the
+ * lease when the record did not change for the full time. If the store is unreachable, waiting processes wait and
+ * holders lose their leases.
  */
 export class MongoLeases implements Leases {
   private readonly ttlMs: number;
   private opening: Promise<LeaseRecords> | undefined;
   private readonly held = new Set<HeldLease>();
   private readonly acquiring = new Set<Promise<unknown>>();
-  /** Wake-ups of callers that wait for a lease: woken when a lease of this process ends. */
+  /** Wake-ups of callers waiting for a lease, used when a lease of this process ends. */
   private readonly waiting = new Set<WakeUp>();
   private readonly closing = new AbortController();
   private readonly countRetry: CountRetry;
 
-  /** @param options ttlMs: after as many milliseconds without a renewal another process takes the lease; 9,000 by default */
+  /**
+   * @param options ttlMs: milliseconds without a renewal after which another process takes the lease; 9,000 by default
+   */
   constructor(
     private readonly store: DocumentStore,
     metrics: Metrics,
@@ -64,7 +67,7 @@ export class MongoLeases implements Leases {
     await Promise.all([...this.held].map((lease) => lease.release()));
   }
 
-  /** No retry with backoff: all who wait in this process look at the same moments, so that they share a read. */
+  /** No retry with backoff, because all waiting callers of this process poll at the same time and share a read. */
   private async waitFor(name: string, signal: AbortSignal): Promise<Lease> {
     const holder = randomUUID();
     const wakeUp = new WakeUp();
@@ -87,7 +90,7 @@ export class MongoLeases implements Leases {
     }
   }
 
-  /** Takes the lease if it can be had now; answers what it saw otherwise. */
+  /** Acquires the lease if it is free; otherwise returns the record. */
   private async look(
     name: string,
     holder: string,
@@ -101,14 +104,14 @@ export class MongoLeases implements Leases {
       return (await records.insert(first)) ? this.hold(records, first, now) : undefined;
     }
     const still = seen !== undefined && same(seen.record, record) ? seen : { record, since: now };
-    // An earlier attempt of this very call was not answered, but done: no need for another epoch.
+    // An earlier attempt of this call succeeded without a response, so no new epoch is needed.
     const own = record.holder === holder;
     if (!own && record.holder !== null && now - still.since < this.ttlMs) return still;
     const next = { id: name, epoch: own ? record.epoch : record.epoch + 1, holder, beat: record.beat + 1 };
     return (await records.take(next, record)) ? this.hold(records, next, now) : undefined;
   }
 
-  /** One for all leases of this process. */
+  /** Records shared by all leases of this process. */
   private records(): Promise<LeaseRecords> {
     if (this.opening === undefined) {
       this.opening = this.store.collection<LeaseRecord>(LEASES).then((records) => new LeaseRecords(records));
@@ -129,7 +132,7 @@ export class MongoLeases implements Leases {
   }
 }
 
-/** Released again where nobody waits for it any more. */
+/** Releases the lease if the caller no longer waits for it. */
 async function keptUnlessAborted(lease: HeldLease, signal: AbortSignal): Promise<HeldLease> {
   if (signal.aborted) await lease.release();
   signal.throwIfAborted();

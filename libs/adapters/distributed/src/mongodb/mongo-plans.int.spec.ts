@@ -18,7 +18,7 @@ const THINGS: CollectionSpec = {
 const EACH = 200;
 const newest = { fields: ['made_at', 'id'], descending: true };
 
-/** Of each kind that there is in the product. */
+/** One query of each kind that the product uses. */
 const QUERIES: readonly [string, Query, string][] = [
   ['a list', { filter: { owner: 'o' }, sort: newest, limit: 20 }, 'by_time'],
   ['its next page', { filter: { owner: 'o' }, sort: newest, after: ['2026', 'x'], limit: 20 }, 'by_time'],
@@ -72,12 +72,12 @@ interface PlanStage {
   readonly inputStages?: readonly PlanStage[];
 }
 
-/** All stages of a plan. */
+/** All stages of a query plan. */
 function stagesOf(stage: PlanStage): readonly PlanStage[] {
   return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(stagesOf)];
 }
 
-// How many keys and documents it looks at only a real MongoDB could tell.
+// Only a real MongoDB reports the number of visited keys and documents.
 whereMongo('query plans in MongoDB', () => {
   describe('query plans in MongoDB', () => {
     const subject = connectionSubject();
@@ -118,7 +118,7 @@ whereMongo('query plans in MongoDB', () => {
       const isOfArray = THINGS.indexes.some(({ name, arrayField }) => name === index && arrayField !== undefined);
       expect(stages.flatMap(({ indexName }) => indexName ?? [])).toEqual([index]);
       expect(stages.map(({ stage }) => stage)).not.toContain('COLLSCAN');
-      // The engine for tests takes no order from an index of arrays, as MongoDB does where these are not sorted by.
+      // The test engine does not sort by an index of arrays; MongoDB does if the arrays are not sort fields.
       if (!isOfArray) expect(stages.map(({ stage }) => stage)).not.toContain('SORT');
     }
   });

@@ -19,7 +19,7 @@ whereMongo('records of the quota on MongoDB', () => {
     for (let n = 0; n < 30; n += 1) await quota.take(`asked-once-${n}`, 10);
     await quota.sweep();
     expect(await records.count({})).toBe(31);
-    // Each also sweeps by itself, every second, and looks for old records once in a minute of the test's clock.
+    // Each quota also sweeps every second, and searches for old records once per minute of the test's clock.
     const left = async (count: number) => {
       await another.sweep();
       expect(await records.count({})).toBe(count);
@@ -32,7 +32,7 @@ whereMongo('records of the quota on MongoDB', () => {
     await eventually(() => left(0));
     for (let n = 0; n < 10; n += 1) expect((await quota.take('kept', 10)).admitted).toBe(true);
     expect((await quota.take('kept', 10)).admitted).toBe(false);
-    // It counts for others too.
+    // The request counts for other processes too.
     expect((await another.take('kept', 10)).admitted).toBe(false);
   });
 });

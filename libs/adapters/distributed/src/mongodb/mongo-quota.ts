@@ -10,25 +10,25 @@ import {
 import { withDeadline } from '@tracking/resilience';
 import { QuotaKey, type QuotaRecord, UNREACHABLE } from './quota-key.ts';
 
-/** A minute's counts may be lost in a crash of the store: written like what can be made again. */
+/** Derived durability, because a crash of the store may lose the counts of a minute. */
 export const QUOTA: CollectionSpec = {
   name: 'quota',
   indexes: [{ name: 'newest', fields: ['newest'] }],
   durability: 'derived',
 };
-/** Age after which no sliding minute contains a record, whichever process's clock counts. */
+/** Age in seconds after which no process counts a record, whatever its clock. */
 const OLD_SECONDS = 120;
 const DELETE_BATCH_SIZE = 1_000;
-/** A request waits no longer than this for the store; then this process counts locally. */
+/** Milliseconds that a request waits for the store before this process counts locally. */
 const STORE_TIMEOUT_MS = 1_000;
-/** How long it then counts locally before a request tries the store again. */
+/** Milliseconds of counting locally before a request tries the store again. */
 const LOCAL_MS = 1_000;
 const SWEEP_MS = 1_000;
 const DELETE_INTERVAL_MS = 60_000;
 
 /**
- * Quota over all processes that share a document store: one record per key, written with a guard. The seconds are those
- * of the processes' clocks: the minute is as exact as these agree.
+ * Quota over all processes that share a document store, with one guarded record per key. Seconds come from the
+ * processes' clocks, so the minute is as exact as these agree.
  */
 export class MongoQuota implements Quota {
   private readonly keys = new Map<string, QuotaKey>();
@@ -51,7 +51,7 @@ export class MongoQuota implements Quota {
     return known.take(limit);
   }
 
-  /** Gives back all that was reserved. */
+  /** Returns all reserved requests. */
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.sweeper);
@@ -59,14 +59,17 @@ export class MongoQuota implements Quota {
     this.keys.clear();
   }
 
-  /** Gives back what was not taken in its second, and deletes what counts no more: by itself every second. */
+  /** Returns unused reservations of past seconds and deletes old records. Runs every second. */
   async sweep(): Promise<void> {
     await Promise.allSettled([...this.keys.values()].map((key) => key.giveBack()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
     await this.deleteOld().catch(() => undefined);
   }
 
-  /** Anybody may ask by a name that nobody asks by again. Each process does so: what is gone is not deleted twice. */
+  /**
+   * Clients can use names once and never again, so old records are deleted. Every process does it; deleting twice is
+   * harmless.
+   */
   private async deleteOld(): Promise<void> {
     const now = this.clock().getTime();
     if (Math.abs(now - this.deletedOldAt) < DELETE_INTERVAL_MS) return;
@@ -74,7 +77,7 @@ export class MongoQuota implements Quota {
     const filter = { newest: { lt: now / 1_000 - OLD_SECONDS } };
     await this.onStore(async (records) => {
       const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: DELETE_BATCH_SIZE });
-      // Not those that count again.
+      // Skips records that count again.
       await records.writeMany(old.map(({ id, version }) => ({ kind: 'delete', id, guard: { version } })));
       if (old.length === DELETE_BATCH_SIZE) this.deletedOldAt = -Infinity;
     });
@@ -86,7 +89,11 @@ export class MongoQuota implements Quota {
     if (performance.now() < this.localUntil) return UNREACHABLE;
     try {
       const done = this.store.collection<QuotaRecord>(QUOTA).then(operation);
-      return await withDeadline(done, STORE_TIMEOUT_MS, () => new Unavailable('quota', 'the store takes too long'));
+      return await withDeadline(
+        done,
+        STORE_TIMEOUT_MS,
+        () => new Unavailable('quota', 'the store did not respond in time'),
+      );
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       this.localUntil = performance.now() + LOCAL_MS;

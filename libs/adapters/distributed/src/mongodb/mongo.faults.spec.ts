@@ -14,7 +14,7 @@ interface TestDocument {
   readonly id: string;
   readonly version?: number;
   readonly state?: string;
-  /** Who changed it, one after the other. */
+  /** Writers that changed the document, in order. */
   readonly by?: readonly string[];
 }
 
@@ -44,7 +44,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       return new MongoDocumentStore(connection);
     }
 
-    /** Kills and restarts the engine some times, in the middle of what goes on, which it lets get on in between. */
+    /** Kills and restarts the engine several times during the work, which continues in between. */
     async function kills(done: () => number, ended: AbortController): Promise<void> {
       for (let kill = 0; kill <= KILLS; kill += 1) {
         const before = done();
@@ -56,7 +56,10 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       ended.abort();
     }
 
-    /** Repeats it until the engine answers. Answers whether it had to, which leaves earlier outcomes unknown. */
+    /**
+     * Repeats the operation until the engine responds. Returns true if it was repeated, because earlier outcomes are
+     * then unknown.
+     */
     function untilAnswered<R>(
       operation: () => Promise<R>,
     ): Promise<{ readonly answer: R; readonly repeated: boolean }> {
@@ -80,7 +83,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
           acknowledged.push(id);
         }
       }
-      /** Adds one entry after the other to one document, each guarded by the version before. */
+      /** Adds entries one by one to a document, each guarded by the previous version. */
       async function change(id: string): Promise<void> {
         const own: string[] = [];
         changes.set(id, own);
@@ -120,7 +123,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
         let attempt = 0;
         while (!ended.signal.aborted) {
           const query = { filter: { state: 'free' }, sort: { fields: ['state', 'id'] } };
-          // A token of its own each time: what an unanswered claim got, nobody has.
+          // A new token each time, because nobody owns the result of a claim without a response.
           const { answer } = await untilAnswered(() => from.claim(query, { state: `${worker}-${(attempt += 1)}` }));
           if (answer === undefined) return;
           won.push({ id: answer.id, state: answer.state ?? '' });

@@ -1,37 +1,42 @@
 import type { Clock, Collection, QuotaDecision } from '@tracking/ports';
 
 export const UNREACHABLE = Symbol('the store cannot be reached');
-/** How long a copy of the record may be that says there is nothing left: bounds the reads that refusals cost. */
+/**
+ * Maximum age in milliseconds of a copy of the record that is used to refuse requests. It limits the reads that
+ * refusals cause.
+ */
 const REFUSAL_CACHE_MS = 100;
 /**
- * Buckets of one second that count: the present one and the 60 before it. With one fewer, what was taken at the
- * beginning of a bucket and what is taken at the end of its successor a minute later would pass as a minute apart.
+ * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
+ * minute apart could count as a minute apart.
  */
 const BUCKETS = 61;
 
-/** Requests that all processes together took under one key. */
+/** Requests of one key admitted by all processes. */
 export interface QuotaRecord extends SlidingMinute {
   readonly id: string;
-  /** Grows with every write; the guard of the next. */
+  /** Increases with every write and guards the next one. */
   readonly version: number;
 }
 
-/** Runs an operation on the records, unless the store cannot be reached. */
+/** Runs an operation on the records, unless the store is unreachable. */
 type RunOnStore = <R>(operation: (records: Collection<QuotaRecord>) => Promise<R>) => Promise<R | typeof UNREACHABLE>;
 
 /**
- * One key, as this process sees it. It reserves some of the limit in the shared record, ahead of the requests; what is
- * reserved in a second is admitted in that second or given back, so that a request never counts longer ago than it was.
+ * State of one key in this process. The process reserves a part of the limit in the shared record ahead of requests. A
+ * reservation is used within its second or returned, so that a request never counts as older than it is.
  */
 export class QuotaKey {
-  /** The record as it was last seen in the store. */
+  /** Record as last read or written. */
   private stored: QuotaRecord | undefined;
   private storedAt = -Infinity;
-  /** Changes that the store does not have yet: taken while it was away, or to be given back (negative). */
+  /**
+   * Changes not stored yet: requests admitted while the store was unreachable, and reservations to return (negative).
+   */
   private pending: readonly { readonly second: number; readonly by: number }[] = [];
-  /** Reserved and not yet admitted, in the newest second. */
+  /** Reserved requests not yet admitted, in the newest second. */
   private spare = 0;
-  /** The minute with all that is pending. */
+  /** Counts of the minute including pending changes. */
   private minute: SlidingMinute = emptyMinute(0);
   private turn: Promise<unknown> = Promise.resolve();
   private waiting = 0;
@@ -42,7 +47,7 @@ export class QuotaKey {
     private readonly onStore: RunOnStore,
   ) {}
 
-  /** Whether it holds nothing that a new one would not learn from the store. */
+  /** True if dropping this object loses no information that is not in the store. */
   get idle(): boolean {
     return this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && taken(this.now()) === 0;
   }
@@ -51,7 +56,7 @@ export class QuotaKey {
     return this.inTurn(() => this.decide(limit));
   }
 
-  /** Gives back what was reserved and not admitted in a second that is over, or in any at the end. */
+  /** Returns unused reservations of past seconds, or of all seconds at the end. */
   giveBack(atTheEnd = false): Promise<void> {
     return this.inTurn(async () => {
       this.now();
@@ -85,7 +90,7 @@ export class QuotaKey {
     return true;
   }
 
-  /** Where the store cannot be reached, this process counts locally, and tells the store later. */
+  /** Reserves requests. If the store is unreachable, this process counts locally and writes the changes later. */
   private async reserve(count: number): Promise<void> {
     const { newest } = this.now();
     const outcome = await this.write(changed(this.minute, newest, count));
@@ -94,7 +99,7 @@ export class QuotaKey {
     this.spare = count;
   }
 
-  /** The minute as it is now. What was reserved in an earlier second is no longer there to be admitted. */
+  /** Advances the minute to the current time. Reservations of an earlier second are no longer usable. */
   private now(): SlidingMinute {
     const second = this.second();
     if (movedTo(this.minute, second).newest !== this.minute.newest) this.returnSpare();
@@ -112,7 +117,7 @@ export class QuotaKey {
     this.minute = changed(this.minute, second, by);
   }
 
-  /** Answers whether the store could be reached. */
+  /** Reads the record. Returns false if the store is unreachable. */
   private async read(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
     if (stored === UNREACHABLE) return false;
@@ -127,7 +132,7 @@ export class QuotaKey {
       version === undefined ? records.insert(record) : records.replace(record, { version }),
     );
     if (done === false) return 'conflict';
-    // Perhaps written. To give back twice would be to exceed the limit, to take twice is not.
+    // The write may have succeeded. Returning a reservation twice would exceed the limit; counting twice does not.
     this.pending = done === UNREACHABLE ? this.pending.filter(({ by }) => by > 0) : [];
     if (done === UNREACHABLE) return 'unknown';
     this.saw(record);
@@ -163,11 +168,11 @@ export class QuotaKey {
   }
 }
 
-/** Requests taken in the last minute, by second. */
+/** Admitted requests of the last minute, by second. */
 interface SlidingMinute {
   /** Epoch second of the newest bucket. */
   readonly newest: number;
-  /** By epoch second modulo `BUCKETS`. */
+  /** Counts by epoch second modulo `BUCKETS`. */
   readonly counts: readonly number[];
 }
 
@@ -175,15 +180,15 @@ export function emptyMinute(second: number): SlidingMinute {
   return { newest: second, counts: Array.from({ length: BUCKETS }, () => 0) };
 }
 
-/** How many were taken, over all buckets. */
+/** Returns the total of all buckets. */
 export function taken(minute: SlidingMinute): number {
   return minute.counts.reduce((sum, count) => sum + count, 0);
 }
 
 /**
- * Makes `second` the newest bucket, and empties those that it leaves a minute behind. A second that lies a little in the
- * past changes nothing: another process's clock is ahead. One that lies far in the past means that the clock was set
- * back: what was taken then counts as taken just now, and so for a minute at most.
+ * Makes `second` the newest bucket and clears buckets older than a minute. A slightly earlier second changes nothing,
+ * because another process's clock may be ahead. A much earlier second means that the clock was set back: all counted
+ * requests then count as admitted now, for at most a minute.
  */
 export function movedTo(minute: SlidingMinute, second: number): SlidingMinute {
   const { newest } = minute;
@@ -196,15 +201,17 @@ export function movedTo(minute: SlidingMinute, second: number): SlidingMinute {
   return { newest: second, counts };
 }
 
-/** Adds to the bucket of `second`, or takes away from it; nothing happens where it has left the minute. */
+/** Changes the count of `second`; does nothing if it is more than a minute ago. */
 export function changed(minute: SlidingMinute, second: number, by: number): SlidingMinute {
   if (second <= minute.newest - BUCKETS) return minute;
-  // Later than the newest only after the clock was set back, when all that counts is in the newest.
+  // A second after the newest one occurs only if the clock was set back, when all counts are in the newest bucket.
   const bucket = Math.min(second, minute.newest) % BUCKETS;
   return { ...minute, counts: minute.counts.map((count, at) => (at === bucket ? Math.max(0, count + by) : count)) };
 }
 
-/** Epoch second from which no more than `most` count, if nothing more is taken; undefined where that is so now. */
+/**
+ * Returns the epoch second from which at most `most` requests count if none is added; undefined if that is true now.
+ */
 export function freeAt(minute: SlidingMinute, most: number): number | undefined {
   let left = taken(minute);
   for (let second = minute.newest - BUCKETS + 1; second <= minute.newest && left > most; second += 1) {

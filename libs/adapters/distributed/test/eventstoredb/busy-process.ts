@@ -4,9 +4,8 @@ import { eventually, newEvent } from '@tracking/testing';
 import { openStore, untilAnswered } from './eventstoredb-subject.ts';
 
 /**
- * Appends, reads and follows as much as it can until its input ends, in a process of its own, which ends as soon as
- * anything is thrown where nobody catches it. Prints how many appends are acknowledged, a line each time, and at the end
- * which of them or of what was followed are missing, repeated or out of order.
+ * Appends, reads and follows under load until its input ends, in a separate process that ends on any uncaught error.
+ * Prints a line per acknowledged append, and at the end the events that are missing, repeated or out of order.
  * @param argv `<url> <prefix of its streams>`
  */
 const STREAMS = 150;
@@ -16,7 +15,7 @@ const ended = new AbortController();
 void text(process.stdin).then(() => ended.abort());
 
 const acknowledged = new Map<string, string[]>();
-/** Fills the connection: a write has to wait for room. */
+/** Fills the connection, so that writes must wait for capacity. */
 const ballast = 'x'.repeat(30_000);
 
 async function append(stream: string): Promise<void> {
@@ -27,7 +26,7 @@ async function append(stream: string): Promise<void> {
     await untilAnswered(() => store.append(stream, own.length === 0 ? 'no_stream' : own.length - 1, [event]));
     own.push(event.id);
     if (own.length % 5 === 0) await store.read(stream, { from: own.length - 5 }).catch(() => undefined);
-    // The load: ten appends a second on each stream.
+    // Load of ten appends per second on each stream.
     await pause(100, ended.signal);
   }
 }
@@ -48,7 +47,7 @@ clearInterval(progress);
 const hasFollowedAll = () => {
   if (total(followed) < total(acknowledged)) throw new Error('not all was followed');
 };
-// Where it never does, what is missing is printed below.
+// If this never resolves, the missing events are printed below.
 await eventually(hasFollowedAll).catch(() => undefined);
 stop.abort();
 await following;

@@ -11,12 +11,12 @@ import {
 
 const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
 
-/** Which engine the tests run on, for their titles. */
+/** Name of the tested engine, for test titles. */
 export const NODE = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stand-in' : 'EventStoreDB';
-/** Whether the node's process is in the tests' hands. */
+/** True if the tests can start and kill the node's process. */
 export const CAN_BE_KILLED = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
 export const NOT_OURS = 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started';
-/** Whether the node can be told to fail in ways in which no process can be made to. */
+/** True if the node can simulate failures that no real process can be made to have. */
 export const HAS_SWITCHES = EVENTSTOREDB_URL === undefined;
 export const NO_SWITCHES = 'needs the switches of the stand-in';
 
@@ -24,7 +24,7 @@ export function openStore(url: string, options: Partial<EventStoreDbEventStoreOp
   return new EventStoreDbEventStore({ url, logger: silentLogger, metrics: noMetrics, ...options });
 }
 
-/** The node of `EVENTSTOREDB_URL` in a process of its own, or a stand-in; not started yet. */
+/** Creates the node of `EVENTSTOREDB_URL` as a process, or a stand-in, without starting it. */
 async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
   if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.create(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_OURS);
@@ -33,13 +33,13 @@ async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
   return new NodeProcess(new ManagedProcess({ ...start, logFile }), EVENTSTOREDB_URL);
 }
 
-/** A running node, with what tests have opened on it. */
+/** A running node and the stores that tests opened on it. */
 export class EventStoreDbFixture {
   private readonly opened: EventStoreDbEventStore[] = [];
 
   private constructor(readonly node: NodeProcess) {}
 
-  /** @param options of the stand-in, where it is one */
+  /** @param options options of the stand-in */
   static async start(options: StandInOptions = {}): Promise<EventStoreDbFixture> {
     return EventStoreDbFixture.on(await createNode(options));
   }
@@ -49,7 +49,7 @@ export class EventStoreDbFixture {
     return new EventStoreDbFixture(node);
   }
 
-  /** @throws Error where the node is no stand-in */
+  /** @throws Error if the node is not a stand-in */
   get standIn(): EventStoreDbStandIn {
     if (this.node instanceof EventStoreDbStandIn) return this.node;
     throw new Error(NO_SWITCHES);
@@ -77,7 +77,7 @@ export class EventStoreDbFixture {
   }
 }
 
-/** The adapter on a node of the tests' own, which can be killed; else on the one that runs at `EVENTSTOREDB_URL`. */
+/** The adapter on a node that the tests can kill; otherwise on the node at `EVENTSTOREDB_URL`. */
 export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & { url(): string } {
   const opened: EventStoreDbEventStore[] = [];
   let node: NodeProcess | undefined;
@@ -110,7 +110,7 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
     },
   };
   if (!CAN_BE_KILLED) return subject;
-  /** The node dies; the process lives on, with all that it has open. */
+  /** Kills the node; the test process keeps its open stores. */
   const crash = async () => {
     await node?.kill();
     await node?.run();
@@ -119,7 +119,7 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
   return { ...subject, crash };
 }
 
-/** Repeats it until the node answers. */
+/** Repeats the operation until the node responds. */
 export function untilAnswered<T>(operation: () => Promise<T>, onFailure: () => void = () => undefined): Promise<T> {
   return retry(operation, { maxPauseMs: 50, isTransient: (error) => error instanceof Unavailable, onFailure });
 }

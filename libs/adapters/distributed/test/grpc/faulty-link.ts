@@ -1,14 +1,16 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** More than what both ends say beside requests and answers. */
+/** Size in bytes above which data must be a request or response and not connection overhead. */
 const LARGE_BYTES = 4_096;
 
-/** Between callers and a replica: what callers see of one that is killed, hung, or dies before its answer. */
+/**
+ * Proxy between callers and a replica that simulates a killed or hung replica, or one that dies before its response.
+ */
 export class FaultyLink {
-  /** Callers' connections so far. */
+  /** Number of connections of callers so far. */
   connections = 0;
   private readonly sockets = new Set<Socket>();
-  /** What reaches its end when the replica wakes; without data, the end of the connection. */
+  /** Data that is delivered when the replica resumes; without data, the end of the connection. */
   private readonly heldBack: { readonly to: Socket; readonly data?: Buffer }[] = [];
   private server: Server | undefined;
   private isHung = false;
@@ -25,7 +27,7 @@ export class FaultyLink {
     return link;
   }
 
-  /** As of a killed process: every connection ends, and no other can be made. */
+  /** Simulates a killed process: every connection ends and no new one is accepted. */
   async cut(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server?.close(resolve));
@@ -37,12 +39,12 @@ export class FaultyLink {
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
   }
 
-  /** As of a stopped process: connections stay and are taken, nothing is answered, and what was sent waits. */
+  /** Simulates a stopped process: connections are accepted and kept, nothing is answered, and sent data waits. */
   hang(): void {
     this.isHung = true;
   }
 
-  /** What waited arrives at once, as what a system kept for a process. */
+  /** Delivers all waiting data at once, like a system that buffered it for a process. */
   wake(): void {
     this.isHung = false;
     for (const socket of this.sockets) socket.cork();
@@ -57,7 +59,7 @@ export class FaultyLink {
     return this.heldBack.some(({ data }) => data?.includes(text));
   }
 
-  /** The next large answers do not arrive: the connection ends in their place. */
+  /** Ends the connection instead of delivering each of the next large responses. */
   cutAnswers(count: number): void {
     this.cutsLeft = count;
   }

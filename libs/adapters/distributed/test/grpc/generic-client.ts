@@ -1,14 +1,14 @@
 import { Client, Metadata, credentials, loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer, loadSync } from '@grpc/proto-loader';
 
-/** What server reflection is asked, and answers. https://github.com/grpc/grpc/blob/master/doc/server-reflection.md */
+/** Messages of server reflection: https://github.com/grpc/grpc/blob/master/doc/server-reflection.md */
 interface Reflected {
   readonly list_services_response?: { readonly service: readonly { readonly name: string }[] };
   readonly file_descriptor_response?: { readonly file_descriptor_proto: readonly Buffer[] };
 }
 type Ask = (request: object) => Promise<Reflected>;
 
-/** Knows nothing but what the server tells of itself, as `grpcurl` does. */
+/** Client that knows only what server reflection returns, like `grpcurl`. */
 export class GenericClient {
   private readonly metadata = new Metadata();
   private readonly client: Client;
@@ -26,13 +26,13 @@ export class GenericClient {
     return (listed?.service ?? []).map(({ name }) => name);
   }
 
-  /** Descriptors of the files that a service takes. @param service with its package */
+  /** Returns descriptors of the files that a service needs. @param service name with its package */
   async files(service: string): Promise<readonly Buffer[]> {
     const { file_descriptor_response: files } = await this.reflect((ask) => ask({ file_containing_symbol: service }));
     return files?.file_descriptor_proto ?? [];
   }
 
-  /** Answers the message as an object. @param service with its package */
+  /** Calls an operation and returns the message as an object. @param service name with its package */
   async call(service: string, rpc: string, request: object): Promise<unknown> {
     const definition = loadFileDescriptorSetFromBuffer(descriptorSet(await this.files(service)), { keepCase: true });
     const path = service.split('.');
@@ -74,7 +74,7 @@ export class GenericClient {
   }
 }
 
-/** `FileDescriptorSet`: its only field repeats, each behind its length. */
+/** Encodes a `FileDescriptorSet`, whose only field is repeated and length-prefixed. */
 function descriptorSet(files: readonly Buffer[]): Buffer {
   const FIRST_FIELD = 0x0a;
   return Buffer.concat(files.flatMap((file) => [Buffer.from([FIRST_FIELD, ...varint(file.length)]), file]));

@@ -19,7 +19,7 @@ export interface ThingsOperations {
   readonly others: { readonly echo: Operation };
 }
 
-/** A replica that answers these operations; the others answer with nothing. */
+/** Starts a replica that serves these operations; all other operations return nothing. */
 export async function startServer(
   things: Partial<Things>,
   options: Partial<GrpcServiceServerOptions> & { readonly address: string },

@@ -1,20 +1,20 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Kinds of requests by their numbers in Kafka's protocol. */
+/** Request type numbers of Kafka's protocol. */
 export const PRODUCE = 0;
 export const FIND_COORDINATOR = 10;
 export const SYNC_GROUP = 14;
 
 /**
- * Stands before a node and cuts the connection in the place of an answer, or in the middle of it: the node has done what
- * it was asked, and the client does not learn of it.
+ * Proxy of a node that cuts the connection before or during a response: the node has performed the request, but the
+ * client does not receive the response.
  */
 export class CuttingProxy {
-  /** How many answers were cut. */
+  /** Number of responses that were cut. */
   cuts = 0;
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
-  /** How many bytes of an answer still go through; undefined where all do. */
+  /** Number of bytes of a response that are still delivered; undefined to deliver all. */
   private bytesBeforeCut: (kind: number, bytes: number) => number | undefined = () => undefined;
 
   constructor(
@@ -28,14 +28,14 @@ export class CuttingProxy {
     await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
   }
 
-  /** @param every cuts each so manieth answer to that kind of request */
+  /** Cuts responses to a type of request. @param every cuts each n-th response */
   cutAnswers(kind: number, every: number, most = Infinity): void {
     let seen = 0;
     const end = this.cuts + most;
     this.bytesBeforeCut = (of) => (of === kind && this.cuts < end && ++seen % every === 0 ? 0 : undefined);
   }
 
-  /** Cuts this share of all answers, each after some of its bytes. */
+  /** Cuts this share of all responses, each after some of its bytes. */
   cutInsideAnswers(share: number): void {
     let state = 1;
     const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -87,7 +87,7 @@ export class CuttingProxy {
   }
 }
 
-/** Each request or answer whole, with its length before it. */
+/** Yields each complete request or response with its length prefix. */
 function frames(each: (frame: Buffer) => void): (data: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (data) => {

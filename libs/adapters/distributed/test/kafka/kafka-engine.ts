@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ManagedProcess, freePort, tempFolder, type TempFolder } from '@tracking/testing';
 
-/** A Kafka node of a test's own, as a process that can be killed and started again on the same data. */
+/** A Kafka node for tests, as a process that can be killed and restarted on the same data. */
 export class KafkaEngine {
   private constructor(
     private readonly process: ManagedProcess,
@@ -10,7 +10,7 @@ export class KafkaEngine {
     readonly brokers: readonly string[],
   ) {}
 
-  /** @param settings lines that come after the node's own and win */
+  /** @param settings lines that override the node's own settings */
   static async start(enginesDir: string, settings: readonly string[] = [], port?: number): Promise<KafkaEngine> {
     const folder = await tempFolder();
     const at = port ?? (await freePort());
@@ -39,12 +39,12 @@ export class KafkaEngine {
     await this.start();
   }
 
-  /** As when its disk was replaced; while it is down. */
+  /** Simulates a replaced disk. Call it while the node is stopped. */
   async loseData(): Promise<void> {
     await rm(join(this.folder.path, 'logs'), { recursive: true });
   }
 
-  /** Hung, not gone: connections stay open and nothing answers. */
+  /** Stops the process: connections stay open and nothing is answered. */
   hang(): void {
     this.process.hold();
   }

@@ -3,7 +3,7 @@ import { KafkaMessageBroker } from '../../src/kafka/kafka-message-broker.ts';
 import type { KafkaLimits } from '../../src/kafka/kafka-client.ts';
 import { KafkaEngine } from './kafka-engine.ts';
 
-/** Why there is no Kafka to test on; undefined where there is. */
+/** Reason why no Kafka is available for tests; undefined if there is one. */
 export const NO_KAFKA =
   process.env['KAFKA_BROKERS'] || process.env['ENGINES_DIR']
     ? undefined
@@ -14,7 +14,7 @@ export function openBroker(brokers: readonly string[], limits: Partial<KafkaLimi
   return new KafkaMessageBroker({ brokers, limits: quick, logger: silentLogger, metrics: noMetrics });
 }
 
-/** The adapter on the cluster of `KAFKA_BROKERS`, else on a node from `ENGINES_DIR`, which can be killed. */
+/** The adapter on the cluster of `KAFKA_BROKERS`; otherwise on a node from `ENGINES_DIR`, which can be killed. */
 export function kafkaSubject(): MessageBrokerSubject {
   const opened: KafkaMessageBroker[] = [];
   let engine: KafkaEngine | undefined;
@@ -27,7 +27,7 @@ export function kafkaSubject(): MessageBrokerSubject {
   };
   const subject: MessageBrokerSubject = {
     deadlineMs: 30_000,
-    // Topics made by the adapter take 4 MiB.
+    // Topics created by the adapter accept 4 MiB.
     tooLarge: 5_000_000,
     async open() {
       if (brokers.length === 0) {
@@ -47,7 +47,7 @@ export function kafkaSubject(): MessageBrokerSubject {
     },
   };
   if (brokers.length > 0) return subject;
-  /** The node dies; the process that published and consumed lives on beside the new one. */
+  /** Kills the node; the process that published and consumed keeps running beside the new one. */
   const crash = async () => {
     await engine?.killAndRestart();
     return openAgain();

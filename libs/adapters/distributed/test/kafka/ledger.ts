@@ -1,22 +1,22 @@
 import { Unavailable, type Message, type MessageBroker, type ReceivedMessage } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 
-/** Batches with keys of their own. */
+/** Batches whose messages have unique keys. */
 interface Load {
   readonly name: string;
   readonly batches: number;
   readonly perBatch: number;
 }
 
-/** What was acknowledged, and what came of it. */
+/** Records acknowledged messages and their deliveries. */
 export class Ledger {
   readonly acknowledged = new Set<string>();
   readonly deliveries: string[] = [];
 
-  /** @param ended no batch is published any more */
+  /** @param ended aborts publishing */
   constructor(private readonly ended?: AbortSignal) {}
 
-  /** As a publisher does it: batch after batch, one that was not acknowledged again until it is. */
+  /** Publishes batch after batch, and repeats each until it is acknowledged. */
   async publish(broker: MessageBroker, topic: string, { name, batches, perBatch }: Load): Promise<void> {
     for (let batch = 0; batch < batches; batch += 1) {
       const messages = Array.from({ length: perBatch }, (_, n) => messageOf(`${name}-${n % 5}`, batch * perBatch + n));
@@ -38,7 +38,7 @@ export class Ledger {
     return this.deliveries.length - new Set(this.deliveries).size;
   }
 
-  /** Messages delivered for the first time after a later one of their key. */
+  /** Messages first delivered after a later one of their key. */
   get outOfOrder(): string[] {
     const last = new Map<string, number>();
     return [...new Set(this.deliveries)].filter((id) => {

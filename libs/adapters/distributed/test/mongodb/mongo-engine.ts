@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ManagedProcess, freePort, tempFolder, type TempFolder } from '@tracking/testing';
 
-/** An engine that speaks MongoDB's protocol, in a process of its own that can be killed and started again. */
+/** An engine with MongoDB's protocol, in a separate process that can be killed and restarted. */
 export class MongoEngine {
   private constructor(
     private readonly process: ManagedProcess,
@@ -9,7 +9,7 @@ export class MongoEngine {
     private readonly port: number,
   ) {}
 
-  /** Not started yet. @param enginesDir the folder of engines, which has a folder `mongo-java-server` */
+  /** Creates the engine without starting it. @param enginesDir folder of engines, with a folder `mongo-java-server` */
   static async create(enginesDir: string): Promise<MongoEngine> {
     const folder = await tempFolder();
     const port = await freePort();
@@ -23,7 +23,7 @@ export class MongoEngine {
     return new MongoEngine(engine, folder, port);
   }
 
-  /** @param credentials as `user:password` */
+  /** @param credentials `user:password` */
   url(database: string, credentials?: string): string {
     return `mongodb://${credentials === undefined ? '' : `${credentials}@`}127.0.0.1:${this.port}/${database}`;
   }
@@ -32,17 +32,17 @@ export class MongoEngine {
     return this.process.pid !== undefined;
   }
 
-  /** Starts it on its data; resolves when it is ready. */
+  /** Starts the engine on its data; resolves when it is ready. */
   async run(): Promise<void> {
     await this.process.run();
   }
 
-  /** As a power cut does. */
+  /** Kills the process like a power failure. */
   kill(): Promise<void> {
     return this.process.kill();
   }
 
-  /** Leaves its connections open and answers nothing. */
+  /** Stops the process: connections stay open and nothing is answered. */
   hang(): void {
     this.process.hold();
   }

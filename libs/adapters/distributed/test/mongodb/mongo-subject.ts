@@ -7,17 +7,17 @@ import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
 import { MongoEngine } from './mongo-engine.ts';
 
 const { MONGODB_URL, ENGINES_DIR } = process.env;
-/** An engine starts in some seconds, on a busy machine. */
+/** Timeout in milliseconds. On a busy machine, an engine needs some seconds to start. */
 const TIMEOUT_MS = 60_000;
 
-/** Defines the tests where there is a MongoDB to run them on; where there is none one test is skipped, with the reason. */
+/** Defines tests that need a MongoDB. Without one, a skipped test states the reason. */
 export function whereMongo(title: string, define: () => void): void {
   jest.setTimeout(TIMEOUT_MS);
   if (MONGODB_URL !== undefined || ENGINES_DIR !== undefined) define();
   else itWhere(false, 'neither MONGODB_URL nor ENGINES_DIR is set')(title, () => Promise.resolve());
 }
 
-/** The same where the tests need an engine that they can kill. */
+/** Defines tests that need an engine that they can kill. */
 export function whereEngine(title: string, define: (enginesDir: string) => void): void {
   jest.setTimeout(TIMEOUT_MS);
   if (ENGINES_DIR !== undefined) define(ENGINES_DIR);
@@ -34,7 +34,7 @@ export function mongoSubject<P extends { close(): Promise<void> }>(
   );
 }
 
-/** What ports stand on. */
+/** Connection and store that the ports use. */
 export function connectionSubject(): AdapterSubject<MongoConnection> {
   return subjectOn(
     (connection) => connection,
@@ -50,8 +50,8 @@ export function gridfsSubject(): AdapterSubject<GridfsObjectStore> {
 }
 
 /**
- * A port on a database of its own, of the MongoDB at `MONGODB_URL` or else of an engine started from `ENGINES_DIR`.
- * Each one opened has a connection of its own, as another process would.
+ * A port on its own database, of the MongoDB at `MONGODB_URL` or of an engine started from `ENGINES_DIR`. Each opened
+ * port has its own connection, like a separate process.
  */
 function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P) => Promise<void>): AdapterSubject<P> {
   const opened: { readonly port: P; readonly connection: MongoConnection }[] = [];
@@ -93,7 +93,7 @@ function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P)
     },
   };
   if (MONGODB_URL !== undefined) return subject;
-  /** Kills the engine, and the process too as far as it can be: what it has open is connected to nothing any more. */
+  /** Kills the engine, and simulates the end of the process: its open objects are no longer connected. */
   const crash = async () => {
     await engine?.kill();
     await Promise.all(opened.map(({ connection }) => connection.close()));
