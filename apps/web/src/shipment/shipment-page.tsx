@@ -13,7 +13,7 @@ import { MODE_LABELS, STATUS_LABELS } from '../values/codes.ts';
 import { PlaceName, PlaceOrText, PlaceTime, usePlaces } from '../values/place.tsx';
 import { Time } from '../values/time.tsx';
 import { dayLabel } from '../values/zones.ts';
-import { seenExceptionsQuery } from './exceptions/exception-queries.ts';
+import { versionedExceptionsQuery } from './exceptions/exception-queries.ts';
 import { Card, NoSuchShipment } from './parts.tsx';
 import { ShipmentActions } from './shipment-actions.tsx';
 import classes from './shipment-page.module.css';
@@ -205,7 +205,7 @@ function slipClass(slip: number | undefined): string {
 function WrongCard() {
   const { id, open_exceptions_count } = useShipment();
   const exceptions = useQuery({
-    ...seenExceptionsQuery(useEnvironment(), id),
+    ...versionedExceptionsQuery(useEnvironment(), id),
     enabled: open_exceptions_count > 0,
   });
   const open = (exceptions.data?.thing ?? []).filter(({ status }) => status !== 'resolved');

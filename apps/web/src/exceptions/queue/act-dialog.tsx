@@ -6,15 +6,23 @@ import { BulkActionDialog } from '../../app/bulk-action-dialog.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { usersQuery } from '../../settings/team/team.ts';
 import { MANUAL_RESOLUTIONS, RESOLUTION_LABELS } from '../exception-labels.ts';
-import { type Acknowledgement, type Resolution, useActs } from './queue-queries.ts';
+import { type Acknowledgement, type Resolution, useExceptionActions } from './queue-queries.ts';
 
-export type Act = 'acknowledge' | 'assign' | 'resolve';
+export type ExceptionAction = 'acknowledge' | 'assign' | 'resolve';
 
-const TITLES: Readonly<Record<Act, string>> = { acknowledge: 'Acknowledge', assign: 'Assign', resolve: 'Resolve' };
-const DONE: Readonly<Record<Act, string>> = { acknowledge: 'acknowledged', assign: 'assigned', resolve: 'resolved' };
+const ACTION_LABELS: Readonly<Record<ExceptionAction, string>> = {
+  acknowledge: 'Acknowledge',
+  assign: 'Assign',
+  resolve: 'Resolve',
+};
+const PAST_TENSE_LABELS: Readonly<Record<ExceptionAction, string>> = {
+  acknowledge: 'acknowledged',
+  assign: 'assigned',
+  resolve: 'resolved',
+};
 
 interface Props {
-  readonly act: Act;
+  readonly act: ExceptionAction;
   readonly exceptions: readonly ShipmentException[];
   readonly me: string;
   readonly known: readonly string[];
@@ -24,8 +32,8 @@ interface Props {
 }
 
 /** Asks for the details of an action and applies it to one or more exceptions. */
-export function ActDialog({ act, exceptions, me, known, onClose, onDone }: Props) {
-  const { write, recount } = useActs();
+export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onDone }: Props) {
+  const { write, recount } = useExceptionActions();
   const [words, setWords] = useState({
     assignee: act === 'assign' ? me : '',
     note: '',
@@ -34,15 +42,17 @@ export function ActDialog({ act, exceptions, me, known, onClose, onDone }: Props
   const [first] = exceptions;
   return (
     <BulkActionDialog
-      title={`${TITLES[act]} ${exceptions.length === 1 ? `“${first?.title ?? ''}”` : `${exceptions.length} exceptions`}`}
+      title={`${ACTION_LABELS[act]} ${exceptions.length === 1 ? `“${first?.title ?? ''}”` : `${exceptions.length} exceptions`}`}
       items={exceptions}
       nameOf={({ title, container_number }) => [title, container_number].filter(Boolean).join(' · ')}
-      action={{ label: TITLES[act] }}
+      action={{ label: ACTION_LABELS[act] }}
       cancel="Cancel"
       write={({ id }) =>
-        act === 'resolve' ? write.resolve(resolution(id, words)) : write.acknowledge(acknowledgement(act, id, words))
+        act === 'resolve'
+          ? write.resolve(buildResolution(id, words))
+          : write.acknowledge(buildAcknowledgement(act, id, words))
       }
-      done={DONE[act]}
+      done={PAST_TENSE_LABELS[act]}
       onDone={(done) => {
         void recount();
         onDone(done.map(({ id }) => id));
@@ -85,22 +95,22 @@ export function ActDialog({ act, exceptions, me, known, onClose, onDone }: Props
   );
 }
 
-interface Words {
+interface ActionInput {
   readonly assignee: string;
   readonly note: string;
   readonly code: Resolution['code'];
 }
 
-function acknowledgement(act: Act, id: string, { assignee, note }: Words): Acknowledgement {
+function buildAcknowledgement(act: ExceptionAction, id: string, { assignee, note }: ActionInput): Acknowledgement {
   const who = assignee.trim() === '' ? null : assignee.trim();
-  return { id, ...(act === 'assign' && { assignee: who }), ...noted(note) };
+  return { id, ...(act === 'assign' && { assignee: who }), ...optionalNote(note) };
 }
 
-function resolution(id: string, { code, note }: Words): Resolution {
-  return { id, code, ...noted(note) };
+function buildResolution(id: string, { code, note }: ActionInput): Resolution {
+  return { id, code, ...optionalNote(note) };
 }
 
-function noted(note: string): { readonly note?: string } {
+function optionalNote(note: string): { readonly note?: string } {
   return note.trim() === '' ? {} : { note: note.trim() };
 }
 

@@ -14,10 +14,10 @@ import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { Time, withTimes } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
-import type { Act } from './act-dialog.tsx';
-import { exceptionQuery, useActs } from './queue-queries.ts';
-import { DueBy } from './queue-rows.tsx';
-import { ageLabel, dueOf } from './queue-search.ts';
+import type { ExceptionAction } from './act-dialog.tsx';
+import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
+import { DueDate } from './queue-rows.tsx';
+import { formatAge, findDueDate } from './queue-search.ts';
 
 interface Props {
   readonly id: string;
@@ -25,7 +25,7 @@ interface Props {
   readonly place: { readonly index: number; readonly of: number; readonly more: boolean };
   readonly me: string;
   readonly onMove: (step: number) => void;
-  readonly onAct: (act: Act, exceptions: readonly ShipmentException[]) => void;
+  readonly onAct: (act: ExceptionAction, exceptions: readonly ShipmentException[]) => void;
   readonly onClose: () => void;
 }
 
@@ -64,10 +64,10 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) 
       <QueryView query={exception} what="the exception">
         {(one) => (
           <Stack gap="md">
-            <About exception={one} />
-            <Actions exception={one} me={me} onAct={onAct} />
+            <ExceptionSummary exception={one} />
+            <ExceptionActions exception={one} me={me} onAct={onAct} />
             <ExceptionFacts exception={one} me={me} />
-            <ShipmentEssentials id={one.shipment_id} />
+            <ShipmentSummary id={one.shipment_id} />
           </Stack>
         )}
       </QueryView>
@@ -75,7 +75,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) 
   );
 }
 
-function About({ exception }: { readonly exception: ShipmentException }) {
+function ExceptionSummary({ exception }: { readonly exception: ShipmentException }) {
   const { title, detail, severity, status } = exception;
   return (
     <Stack gap={6}>
@@ -93,8 +93,12 @@ function About({ exception }: { readonly exception: ShipmentException }) {
   );
 }
 
-function Actions({ exception, me, onAct }: Pick<Props, 'me' | 'onAct'> & { readonly exception: ShipmentException }) {
-  const { acknowledge } = useActs();
+function ExceptionActions({
+  exception,
+  me,
+  onAct,
+}: Pick<Props, 'me' | 'onAct'> & { readonly exception: ShipmentException }) {
+  const { acknowledge } = useExceptionActions();
   const { id, status, assignee } = exception;
   if (status === 'resolved') return null;
   return (
@@ -129,19 +133,19 @@ function Actions({ exception, me, onAct }: Pick<Props, 'me' | 'onAct'> & { reado
 
 function ExceptionFacts({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
   const { type, container_number, assignee, detected_by, opened_at, acknowledged_at, resolution } = exception;
-  const due = dueOf(exception);
+  const due = findDueDate(exception);
   return (
     <Facts
       facts={[
         ['Type', EXCEPTION_LABELS[type]],
         ['Container', container_number],
         ['Assignee', assignee === null ? 'Nobody' : assignee === me ? `You (${me})` : assignee],
-        [due?.label ?? 'Due', due && <DueBy key="due" exception={exception} />],
-        ...measured(exception).map(({ label, value, isTime }): [string, ReactNode] => [
+        [due?.label ?? 'Due', due && <DueDate key="due" exception={exception} />],
+        ...listMeasurements(exception).map(({ label, value, isTime }): [string, ReactNode] => [
           label,
           isTime ? <Time key={label} value={value} /> : value,
         ]),
-        ['Opened', <Opened key="opened" by={detected_by} at={opened_at} />],
+        ['Opened', <OpenedFact key="opened" by={detected_by} at={opened_at} />],
         ['Acknowledged', acknowledged_at && <Time key="acknowledged" value={acknowledged_at} />],
         ['Resolved', exception.resolved_at && <Time key="resolved" value={exception.resolved_at} />],
         ['How', resolution && [RESOLUTION_LABELS[resolution.code], resolution.note].filter(Boolean).join(': ')],
@@ -150,17 +154,17 @@ function ExceptionFacts({ exception, me }: { readonly exception: ShipmentExcepti
   );
 }
 
-function Opened({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
+function OpenedFact({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
   return (
     <>
-      <Time value={at} /> ({ageLabel(at, Date.now())} ago,{' '}
+      <Time value={at} /> ({formatAge(at, Date.now())} ago,{' '}
       {by === 'system' ? 'by a rule' : by === 'manual' ? 'by hand' : 'by the carrier'})
     </>
   );
 }
 
 /** The facts of the shipment that are needed to decide, with a link to its page. */
-function ShipmentEssentials({ id }: { readonly id: string }) {
+function ShipmentSummary({ id }: { readonly id: string }) {
   const shipment = useQuery(shipmentQuery(useEnvironment(), id));
   return (
     <QueryView query={shipment} what="the shipment">
@@ -198,14 +202,14 @@ function ShipmentEssentials({ id }: { readonly id: string }) {
   );
 }
 
-interface Measure {
+interface Measurement {
   readonly label: string;
   readonly value: string;
   readonly isTime: boolean;
 }
 
 /** Labels of measurements. Due dates are shown elsewhere. */
-const LABELS: Readonly<Record<string, string>> = {
+const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
   slip_hours: 'Slipped by',
   eta: 'ETA',
   original_eta: 'Original ETA',
@@ -219,8 +223,8 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /** The measurements of the rule that opened the exception. */
-function measured({ metrics }: Pick<ShipmentException, 'metrics'>): readonly Measure[] {
-  return Object.entries(LABELS).flatMap(([name, label]): Measure[] => {
+function listMeasurements({ metrics }: Pick<ShipmentException, 'metrics'>): readonly Measurement[] {
+  return Object.entries(MEASUREMENT_LABELS).flatMap(([name, label]): Measurement[] => {
     const value = metrics[name];
     if (typeof value === 'number') return [{ label, value: `${value.toLocaleString()} h`, isTime: false }];
     return typeof value === 'string' ? [{ label, value, isTime: /^\d{4}-\d\d-\d\dT/.test(value) }] : [];

@@ -16,10 +16,10 @@ import {
   SEVERITIES,
   TYPES,
   type View,
-  isNarrowed,
-  listed,
+  hasFilters,
+  parseNameList,
 } from './queue-search.ts';
-import { Queue } from './queue.tsx';
+import { ExceptionQueue } from './queue.tsx';
 
 const VIEW_LABELS: Readonly<Record<View, string>> = {
   all: 'All open',
@@ -55,7 +55,7 @@ export function ExceptionsPage() {
         ))}
       </nav>
       <QueueFilters search={search} />
-      <Queue key={JSON.stringify([environment, asked])} search={search} me={user?.email ?? ''} />
+      <ExceptionQueue key={JSON.stringify([environment, asked])} search={search} me={user?.email ?? ''} />
     </Stack>
   );
 }
@@ -103,7 +103,7 @@ const SORT_LABELS: Readonly<Record<QueueSort, string>> = {
   '-opened_at': 'Newest first',
   due: 'Due soonest',
 };
-const options = (labels: Readonly<Record<string, string>>) =>
+const toOptions = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
 
 function QueueFilters({ search }: { readonly search: QueueSearch }) {
@@ -118,8 +118,8 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       <LazyMultiSelect
         label="Severity"
         placeholder={search.severity === undefined ? 'Any' : ''}
-        data={options(SEVERITY_LABELS)}
-        value={listed(SEVERITIES, search.severity)}
+        data={toOptions(SEVERITY_LABELS)}
+        value={parseNameList(SEVERITIES, search.severity)}
         onChange={(values) => change({ severity: joined(values) })}
         clearable
         miw={150}
@@ -130,7 +130,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         description={sort === 'due' ? 'Those that are due by a known day or time' : undefined}
         placeholder={search.type === undefined ? 'Any' : ''}
         data={types.map((value) => ({ value, label: EXCEPTION_LABELS[value as keyof typeof EXCEPTION_LABELS] }))}
-        value={listed(TYPES, search.type).filter((type) => types.includes(type))}
+        value={parseNameList(TYPES, search.type).filter((type) => types.includes(type))}
         onChange={(values) => change({ type: joined(values) })}
         clearable
         searchable
@@ -154,7 +154,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       <LazySelect
         label="Opened"
         placeholder="Any time ago"
-        data={options(AGE_LABELS).map(({ value, label }) => ({ value, label: `${label} ago` }))}
+        data={toOptions(AGE_LABELS).map(({ value, label }) => ({ value, label: `${label} ago` }))}
         value={search.age ?? null}
         onChange={(age) => change({ age: (age as Age | null) ?? undefined })}
         clearable
@@ -162,13 +162,13 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       />
       <LazySelect
         label="Order"
-        data={options(SORT_LABELS)}
+        data={toOptions(SORT_LABELS)}
         value={sort}
         onChange={(value) => change({ sort: value === '-severity' ? undefined : (value as QueueSearch['sort']) })}
         allowDeselect={false}
         w={150}
       />
-      {isNarrowed(search) && (
+      {hasFilters(search) && (
         <Button
           variant="subtle"
           onClick={() => change({ severity: undefined, type: undefined, status: undefined, age: undefined })}

@@ -12,23 +12,31 @@ import { useStreamStatus, useLiveEvent } from '../../live/live-events.tsx';
 import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
-import { type QueueSearch, WAITING, belongs, byDue, filterOf, mayLack, openedOf } from './queue-search.ts';
+import {
+  type QueueSearch,
+  UNRESOLVED_STATUSES,
+  matchesSearch,
+  compareByDueDate,
+  buildFilter,
+  mayBeIncomplete,
+  openedRange,
+} from './queue-search.ts';
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 /** Exceptions that are read at most for the order by due date, which the API does not offer. */
-export const MAX_DUE = 1_000;
+export const MAX_SORTED_BY_DUE = 1_000;
 /** Exceptions of a view that are counted at most. */
 const MAX_COUNTED = 100;
 
-type Opened = ReturnType<typeof openedOf>;
-interface Place {
+type OpenedRange = ReturnType<typeof openedRange>;
+interface PageParam {
   readonly cursor: string | undefined;
   /** The period of the first page, to which its cursor belongs. */
-  readonly opened: Opened | undefined;
+  readonly opened: OpenedRange | undefined;
 }
 interface QueuePage {
   readonly data: readonly ShipmentException[];
-  readonly next: Place | undefined;
+  readonly next: PageParam | undefined;
 }
 
 /**
@@ -48,25 +56,25 @@ export function queueQuery(environment: Environment, { at: _at, ...search }: Que
     ...NEVER_REREAD,
     queryKey: ['exception-queue', environment, search, me],
     queryFn: async ({ pageParam, signal }): Promise<QueuePage> => {
-      const opened = pageParam.opened ?? openedOf(search.age, Date.now());
-      const query = listing(search, me, opened);
-      if (search.sort === 'due') return dueFirst(environment, query, signal);
+      const opened = pageParam.opened ?? openedRange(search.age, Date.now());
+      const query = buildListQuery(search, me, opened);
+      if (search.sort === 'due') return readSortedByDue(environment, query, signal);
       const { data, next_cursor } = await api(environment).exceptions.list(query, { signal }).page(pageParam.cursor);
       return { data, next: next_cursor === null ? undefined : { cursor: next_cursor, opened } };
     },
-    initialPageParam: { cursor: undefined, opened: undefined } as Place,
+    initialPageParam: { cursor: undefined, opened: undefined } as PageParam,
     getNextPageParam: ({ next }) => next,
   });
 }
 
 /** The rows of all pages without duplicates: an exception whose severity changed may be on two pages. */
-export function rowsOf(list: InfiniteData<QueuePage> | undefined): readonly ShipmentException[] {
+export function uniqueExceptions(list: InfiniteData<QueuePage> | undefined): readonly ShipmentException[] {
   const all = list?.pages.flatMap(({ data }) => data) ?? [];
   return [...new Map(all.map((exception) => [exception.id, exception])).values()];
 }
 
-function listing(search: QueueSearch, me: string, opened: Opened) {
-  const { status, type, severity, ...filter } = filterOf(search, me);
+function buildListQuery(search: QueueSearch, me: string, opened: OpenedRange) {
+  const { status, type, severity, ...filter } = buildFilter(search, me);
   const { sort = '-severity' } = search;
   return {
     ...filter,
@@ -75,21 +83,21 @@ function listing(search: QueueSearch, me: string, opened: Opened) {
     ...(type !== undefined && { type: [...type] }),
     ...(severity !== undefined && { severity: [...severity] }),
     sort: sort === 'due' ? ('-severity' as const) : sort,
-    limit: sort === 'due' ? 200 : PAGE,
+    limit: sort === 'due' ? 200 : PAGE_SIZE,
   };
 }
 
-async function dueFirst(
+async function readSortedByDue(
   environment: Environment,
-  query: ReturnType<typeof listing>,
+  query: ReturnType<typeof buildListQuery>,
   signal: AbortSignal,
 ): Promise<QueuePage> {
   const found = new Map<string, ShipmentException>();
   for await (const { data } of api(environment).exceptions.list(query, { signal }).pages()) {
     for (const exception of data) found.set(exception.id, exception);
-    if (found.size >= MAX_DUE) break;
+    if (found.size >= MAX_SORTED_BY_DUE) break;
   }
-  return { data: [...found.values()].sort(byDue), next: undefined };
+  return { data: [...found.values()].sort(compareByDueDate), next: undefined };
 }
 
 /** The number of open exceptions of a view, up to `MAX_COUNTED`. The API does not count. */
@@ -97,8 +105,14 @@ export function countQuery(environment: Environment, view: 'all' | 'mine' | 'una
   return queryOptions({
     queryKey: ['exception-count', environment, view, me],
     queryFn: async ({ signal }) => {
-      const filter = filterOf(view === 'all' ? {} : { view }, me);
-      const query = { ...filter, status: [...WAITING], type: undefined, severity: undefined, limit: MAX_COUNTED };
+      const filter = buildFilter(view === 'all' ? {} : { view }, me);
+      const query = {
+        ...filter,
+        status: [...UNRESOLVED_STATUSES],
+        type: undefined,
+        severity: undefined,
+        limit: MAX_COUNTED,
+      };
       const { data, has_more } = await api(environment).exceptions.list(query, { signal }).page();
       return has_more ? `${data.length}+` : String(data.length);
     },
@@ -114,7 +128,11 @@ export function exceptionQuery(environment: Environment, id: string) {
 }
 
 /** Updates exceptions in place: none appears, disappears or moves. */
-function showExceptions(queries: QueryClient, environment: Environment, latest: readonly ShipmentException[]): void {
+function updateCachedExceptions(
+  queries: QueryClient,
+  environment: Environment,
+  latest: readonly ShipmentException[],
+): void {
   const byId = new Map(latest.map((exception) => [exception.id, exception]));
   // Exceptions never reopen, so an open state is older than a resolved one.
   const now = (known: ShipmentException) => (known.status === 'resolved' ? known : (byId.get(known.id) ?? known));
@@ -128,10 +146,10 @@ function showExceptions(queries: QueryClient, environment: Environment, latest: 
 }
 
 /** Intervals at which events are shown, and at which views are counted again. */
-const SHOW_MS = 200;
-const COUNT_MS = 5_000;
+const EVENT_DISPLAY_INTERVAL_MS = 200;
+const RECOUNT_INTERVAL_MS = 5_000;
 
-interface QueueNews {
+interface QueueUpdates {
   /** Number of new exceptions that belong to the list. */
   readonly arrived: number;
   /** True if the list may lack exceptions that no event reported. */
@@ -139,23 +157,23 @@ interface QueueNews {
   readonly forget: () => void;
 }
 
-interface ShownList {
+interface ListedExceptions {
   /** Ids of the exceptions that the list has. */
   readonly shown: ReadonlySet<string>;
   readonly pages: number;
 }
 
 /** Updates listed exceptions in place and counts those that the list does not have yet. */
-export function useQueueNews(search: QueueSearch, me: string, { shown, pages }: ShownList): QueueNews {
-  const [environment, queries, { isConnected: isOn, gaps }] = [useEnvironment(), useQueryClient(), useStreamStatus()];
+export function useQueueUpdates(search: QueueSearch, me: string, { shown, pages }: ListedExceptions): QueueUpdates {
+  const [environment, queries, { isConnected, gaps }] = [useEnvironment(), useQueryClient(), useStreamStatus()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
   const [knownGaps, setKnownGaps] = useState(gaps);
 
   const [gathered] = useState<{ exceptions: ShipmentException[]; show?: Timer; count?: Timer }>({ exceptions: [] });
   const show = () => {
     const latest = gathered.exceptions.splice(0);
-    showExceptions(queries, environment, latest);
-    const added = latest.filter((one) => !shown.has(one.id) && belongs(one, search, me, Date.now()));
+    updateCachedExceptions(queries, environment, latest);
+    const added = latest.filter((one) => !shown.has(one.id) && matchesSearch(one, search, me, Date.now()));
     if (added.length > 0) setArrived((known) => new Set([...known, ...added.map(({ id }) => id)]));
   };
   useLiveEvent(({ data }) => {
@@ -164,11 +182,11 @@ export function useQueueNews(search: QueueSearch, me: string, { shown, pages }: 
     gathered.show ??= setTimeout(() => {
       delete gathered.show;
       show();
-    }, SHOW_MS);
+    }, EVENT_DISPLAY_INTERVAL_MS);
     gathered.count ??= setTimeout(() => {
       delete gathered.count;
       void queries.invalidateQueries({ queryKey: ['exception-count', environment] });
-    }, COUNT_MS);
+    }, RECOUNT_INTERVAL_MS);
   });
   useEffect(
     () => () => {
@@ -179,7 +197,7 @@ export function useQueueNews(search: QueueSearch, me: string, { shown, pages }: 
   );
   return {
     arrived: [...arrived].filter((id) => !shown.has(id)).length,
-    missed: mayLack({ isConnected: isOn, gaps }, knownGaps, pages),
+    missed: mayBeIncomplete({ isConnected, gaps }, knownGaps, pages),
     forget: () => {
       setArrived(new Set());
       setKnownGaps(gaps);
@@ -202,10 +220,10 @@ export interface Resolution {
 }
 
 /** The actions on exceptions. Each updates the exception in place. */
-export function useActs() {
+export function useExceptionActions() {
   const [client, environment, queries] = [useApi(), useEnvironment(), useQueryClient()];
   const shown = <Written extends ShipmentException>(written: Written) => {
-    showExceptions(queries, environment, [written]);
+    updateCachedExceptions(queries, environment, [written]);
     return written;
   };
   const write = {

@@ -10,15 +10,15 @@ import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { Time, withTimes } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
 import classes from './queue-rows.module.css';
-import { ageLabel, dueOf, isOverdue } from './queue-search.ts';
+import { formatAge, findDueDate, isOverdue } from './queue-search.ts';
 
 const ROW_HEIGHT = 56;
 /** Number of rows before the end at which the next page is read. */
 const PREFETCH_ROWS = 20;
-const COLUMNS = ['Severity', 'What', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
+const COLUMN_LABELS = ['Severity', 'What', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
 /** Rows whose shipments are read in one request. */
 const SHIPMENTS_PER_REQUEST = 50;
-const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+const ROW_STEP_BY_KEY: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
 interface Props {
   readonly rows: readonly ShipmentException[];
@@ -45,7 +45,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
-  const shipments = useShipmentsOf(rows, items[0]?.index ?? 0, last);
+  const shipments = useShipmentsOfRows(rows, items[0]?.index ?? 0, last);
   useEffect(() => {
     if (more && last >= rows.length - PREFETCH_ROWS) onEnd();
   }, [more, last, rows.length, onEnd]);
@@ -55,7 +55,10 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
   }, [opened, virtual]);
 
   const move = (event: KeyboardEvent<HTMLDivElement>) => {
-    const [step, from] = [STEPS[event.key], (event.target as HTMLElement).closest<HTMLElement>('[data-index]')];
+    const [step, from] = [
+      ROW_STEP_BY_KEY[event.key],
+      (event.target as HTMLElement).closest<HTMLElement>('[data-index]'),
+    ];
     if (step === undefined || from === null) return;
     event.preventDefault();
     event.stopPropagation();
@@ -86,7 +89,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
                 />
               </div>
             )}
-            {COLUMNS.map((column) => (
+            {COLUMN_LABELS.map((column) => (
               <div role="columnheader" key={column}>
                 {column}
               </div>
@@ -97,7 +100,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
           {items.map(({ index, start }) => {
             const exception = rows[index] as ShipmentException;
             return (
-              <Row
+              <ExceptionRow
                 key={exception.id}
                 index={index}
                 start={start}
@@ -127,7 +130,7 @@ interface RowProps extends Pick<Props, 'onSelect'> {
   readonly isSelected: boolean;
 }
 
-function Row({ index, start, exception, shipment, isOpened, isMine, isSelected, onSelect }: RowProps) {
+function ExceptionRow({ index, start, exception, shipment, isOpened, isMine, isSelected, onSelect }: RowProps) {
   const { id, title, detail, container_number, severity, status, assignee, opened_at } = exception;
   const isOver = status === 'resolved';
   return (
@@ -186,10 +189,10 @@ function Row({ index, start, exception, shipment, isOpened, isMine, isSelected, 
         )}
       </div>
       <div role="cell">
-        <DueBy exception={exception} />
+        <DueDate exception={exception} />
       </div>
       <div role="cell">
-        <time dateTime={opened_at}>{ageLabel(opened_at, Date.now())}</time>
+        <time dateTime={opened_at}>{formatAge(opened_at, Date.now())}</time>
       </div>
       <div role="cell">{EXCEPTION_STATUS_LABELS[status]}</div>
     </div>
@@ -197,7 +200,11 @@ function Row({ index, start, exception, shipment, isOpened, isMine, isSelected, 
 }
 
 /** The shipments of the rows in a range and of their neighbours, as far as they are read. */
-function useShipmentsOf(rows: readonly ShipmentException[], from: number, to: number): ReadonlyMap<string, Shipment> {
+function useShipmentsOfRows(
+  rows: readonly ShipmentException[],
+  from: number,
+  to: number,
+): ReadonlyMap<string, Shipment> {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const begins: number[] = [];
   for (
@@ -211,11 +218,11 @@ function useShipmentsOf(rows: readonly ShipmentException[], from: number, to: nu
       const ids = new Set(rows.slice(begin, begin + SHIPMENTS_PER_REQUEST).map(({ shipment_id }) => shipment_id));
       return { ...shipmentsQuery(queries, environment, [...ids]), staleTime: 300_000 };
     }),
-    combine: byId,
+    combine: indexById,
   });
 }
 
-function byId(read: readonly { readonly data: readonly Shipment[] | undefined }[]): ReadonlyMap<string, Shipment> {
+function indexById(read: readonly { readonly data: readonly Shipment[] | undefined }[]): ReadonlyMap<string, Shipment> {
   return new Map(read.flatMap(({ data = [] }) => data.map((shipment) => [shipment.id, shipment])));
 }
 
@@ -237,13 +244,13 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
 }
 
 /** A day at the place of the exception, which is the same day for every reader. */
-const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 type Shown = Pick<ShipmentException, 'type' | 'metrics' | 'severity' | 'status'>;
 
 /** The due date or time; a dash if there is none. */
-export function DueBy({ exception }: { readonly exception: Shown }) {
-  const due = dueOf(exception);
+export function DueDate({ exception }: { readonly exception: Shown }) {
+  const due = findDueDate(exception);
   if (due === undefined)
     return (
       <Text span c="dimmed" inherit>
@@ -254,7 +261,7 @@ export function DueBy({ exception }: { readonly exception: Shown }) {
     <>
       {due.kind === 'day' ? (
         <time dateTime={due.value} title={due.label}>
-          {DAY.format(new Date(due.value))}
+          {DATE_FORMAT.format(new Date(due.value))}
         </time>
       ) : (
         <Time value={due.value} />

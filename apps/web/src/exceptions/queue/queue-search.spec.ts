@@ -1,13 +1,13 @@
 import type { ShipmentException } from '@tracking/client';
 import {
-  ageLabel,
-  belongs,
-  byDue,
-  dueOf,
-  filterOf,
+  formatAge,
+  matchesSearch,
+  compareByDueDate,
+  findDueDate,
+  buildFilter,
   isOverdue,
-  mayLack,
-  openedOf,
+  mayBeIncomplete,
+  openedRange,
   readQueueSearch,
 } from './queue-search.ts';
 
@@ -44,24 +44,27 @@ describe('queue search', () => {
   });
 
   it('lists open exceptions unless resolved ones are asked for', () => {
-    expect(filterOf({}, ME)).toEqual({ status: ['open', 'acknowledged'] });
-    expect(filterOf({ view: 'resolved' }, ME)).toEqual({ status: ['resolved'] });
-    expect(filterOf({ view: 'mine', status: 'open' }, ME)).toEqual({ status: ['open'], assignee: ME });
+    expect(buildFilter({}, ME)).toEqual({ status: ['open', 'acknowledged'] });
+    expect(buildFilter({ view: 'resolved' }, ME)).toEqual({ status: ['resolved'] });
+    expect(buildFilter({ view: 'mine', status: 'open' }, ME)).toEqual({ status: ['open'], assignee: ME });
   });
 
   it('lists types with a due date when ordered by it', () => {
-    expect(filterOf({ sort: 'due' }, ME).type).toEqual(['demurrage_risk', 'detention_risk', 'missed_connection']);
-    expect(filterOf({ sort: 'due', type: 'detention_risk,lost' }, ME).type).toEqual(['detention_risk']);
+    expect(buildFilter({ sort: 'due' }, ME).type).toEqual(['demurrage_risk', 'detention_risk', 'missed_connection']);
+    expect(buildFilter({ sort: 'due', type: 'detention_risk,lost' }, ME).type).toEqual(['detention_risk']);
   });
 
   it('ignores unknown severities and types', () => {
-    expect(filterOf({ severity: 'grave', type: 'novel,lost' }, ME)).toEqual({ ...filterOf({}, ME), type: ['lost'] });
+    expect(buildFilter({ severity: 'grave', type: 'novel,lost' }, ME)).toEqual({
+      ...buildFilter({}, ME),
+      type: ['lost'],
+    });
   });
 
   it('turns an age into a range of opening times', () => {
-    expect(openedOf('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
-    expect(openedOf('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
-    expect(openedOf(undefined, NOW)).toEqual({});
+    expect(openedRange('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
+    expect(openedRange('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
+    expect(openedRange(undefined, NOW)).toEqual({});
   });
 
   it.each([
@@ -78,18 +81,18 @@ describe('queue search', () => {
     [{ age: '<24' }, {}, true],
     [{ age: '>24' }, {}, false],
   ] as const)('search %j, exception %j: %s', (search, fields, expected) => {
-    expect(belongs(one(fields), search, ME, NOW)).toBe(expected);
+    expect(matchesSearch(one(fields), search, ME, NOW)).toBe(expected);
   });
 
   it('treats a list as complete while the stream reports each change, however many pages it has', () => {
-    expect(mayLack({ isConnected: true, gaps: 1 }, 1, 5)).toBe(false);
-    expect(mayLack({ isConnected: undefined, gaps: 0 }, 0, 5)).toBe(false);
+    expect(mayBeIncomplete({ isConnected: true, gaps: 1 }, 1, 5)).toBe(false);
+    expect(mayBeIncomplete({ isConnected: undefined, gaps: 0 }, 0, 5)).toBe(false);
   });
 
   it('treats a list as incomplete after a gap, or if several pages were read without the stream', () => {
-    expect(mayLack({ isConnected: true, gaps: 2 }, 1, 1)).toBe(true);
-    expect(mayLack({ isConnected: false, gaps: 0 }, 0, 1)).toBe(false);
-    expect(mayLack({ isConnected: false, gaps: 0 }, 0, 2)).toBe(true);
+    expect(mayBeIncomplete({ isConnected: true, gaps: 2 }, 1, 1)).toBe(true);
+    expect(mayBeIncomplete({ isConnected: false, gaps: 0 }, 0, 1)).toBe(false);
+    expect(mayBeIncomplete({ isConnected: false, gaps: 0 }, 0, 2)).toBe(true);
   });
 });
 
@@ -98,12 +101,12 @@ describe('due dates', () => {
     ({ type, metrics, opened_at }) as ShipmentException;
 
   it('are the day or moment that the rule measured, if known', () => {
-    expect(dueOf(one('demurrage_risk', { last_free_day: '2026-12-01' }))).toMatchObject({
+    expect(findDueDate(one('demurrage_risk', { last_free_day: '2026-12-01' }))).toMatchObject({
       kind: 'day',
       value: '2026-12-01',
     });
-    expect(dueOf(one('missed_connection', { next_etd: null }))).toBeUndefined();
-    expect(dueOf(one('customs_hold', {}))).toBeUndefined();
+    expect(findDueDate(one('missed_connection', { next_etd: null }))).toBeUndefined();
+    expect(findDueDate(one('customs_hold', {}))).toBeUndefined();
   });
 
   it('order the soonest first, then those without, the oldest first', () => {
@@ -111,7 +114,7 @@ describe('due dates', () => {
     const day = one('detention_risk', { empty_return_by: '2026-12-01' });
     const late = one('demurrage_risk', { last_free_day: '2026-12-02' });
     const [older, newer] = [one('demurrage_risk', {}, '2026-11-01'), one('demurrage_risk', {}, '2026-11-02')];
-    expect([newer, late, older, day, soon].sort(byDue)).toEqual([soon, day, late, older, newer]);
+    expect([newer, late, older, day, soon].sort(compareByDueDate)).toEqual([soon, day, late, older, newer]);
   });
 
   const at = (time: string) => Date.parse(time);
@@ -146,6 +149,6 @@ describe('due dates', () => {
     ['2026-11-21T13:00:00Z', '47 h'],
     ['2026-11-20T12:00:00Z', '3 d'],
   ])('opened %s, open for %s', (opened, expected) => {
-    expect(ageLabel(opened, Date.parse('2026-11-23T12:00:00Z'))).toBe(expected);
+    expect(formatAge(opened, Date.parse('2026-11-23T12:00:00Z'))).toBe(expected);
   });
 });

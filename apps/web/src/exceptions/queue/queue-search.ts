@@ -34,8 +34,8 @@ export interface QueueSearch {
 export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   const values = {
     view: oneOf(['mine', 'unassigned', 'resolved'] as const, raw['view']),
-    severity: words(raw['severity']),
-    type: words(raw['type']),
+    severity: readNameList(raw['severity']),
+    type: readNameList(raw['type']),
     status: oneOf(['open', 'acknowledged'] as const, raw['status']),
     age: oneOf(AGES, raw['age']),
     sort: oneOf(['opened_at', '-opened_at', 'due'] as const, raw['sort']),
@@ -45,7 +45,7 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
 }
 
 /** The names themselves are checked by the list: this code is loaded before any page. */
-function words(value: unknown): string | undefined {
+function readNameList(value: unknown): string | undefined {
   return typeof value === 'string' && /^[a-z_]+(,[a-z_]+)*$/.test(value) ? value : undefined;
 }
 
@@ -57,36 +57,36 @@ export const SEVERITIES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
 export const TYPES = Object.keys(EXCEPTION_LABELS) as readonly ExceptionType[];
 /** Types whose metrics hold a due day or time. */
 export const DUE_TYPES = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
-export const WAITING: readonly ExceptionStatus[] = ['open', 'acknowledged'];
+export const UNRESOLVED_STATUSES: readonly ExceptionStatus[] = ['open', 'acknowledged'];
 
 /** The filters of the API, except for the period, which moves with time. */
-export function filterOf({ view, severity, type, status, sort }: QueueSearch, me: string) {
-  const [types, severities] = [listed(TYPES, type), listed(SEVERITIES, severity)];
+export function buildFilter({ view, severity, type, status, sort }: QueueSearch, me: string) {
+  const [types, severities] = [parseNameList(TYPES, type), parseNameList(SEVERITIES, severity)];
   return {
-    status: view === 'resolved' ? (['resolved'] as const) : status === undefined ? WAITING : [status],
+    status: view === 'resolved' ? (['resolved'] as const) : status === undefined ? UNRESOLVED_STATUSES : [status],
     ...(view === 'mine' && { assignee: me }),
     ...(view === 'unassigned' && { unassigned: true }),
     ...(severities.length > 0 && { severity: severities }),
-    ...(sort === 'due' && { type: types.length === 0 ? DUE_TYPES : dueAmong(types) }),
+    ...(sort === 'due' && { type: types.length === 0 ? DUE_TYPES : dueTypesAmong(types) }),
     ...(sort !== 'due' && types.length > 0 && { type: types }),
   };
 }
 
 /** The period in which exceptions of an age were opened. */
-export function openedOf(age: Age | undefined, now: number): { opened_from?: string; opened_to?: string } {
+export function openedRange(age: Age | undefined, now: number): { opened_from?: string; opened_to?: string } {
   if (age === undefined) return {};
   const at = new Date(now - Number(age.slice(1)) * 3_600_000).toISOString();
   return age.startsWith('<') ? { opened_from: at } : { opened_to: at };
 }
 
 /** Checks if a list with this search would contain the exception. */
-export function belongs(exception: ShipmentException, search: QueueSearch, me: string, now: number): boolean {
-  const { status, severity, type, assignee, unassigned } = { unassigned: false, ...filterOf(search, me) };
-  const { opened_from = '', opened_to = '9' } = openedOf(search.age, now);
+export function matchesSearch(exception: ShipmentException, search: QueueSearch, me: string, now: number): boolean {
+  const { status, severity, type, assignee, unassigned } = { unassigned: false, ...buildFilter(search, me) };
+  const { opened_from = '', opened_to = '9' } = openedRange(search.age, now);
   return (
-    includes(status, exception.status) &&
-    includes(severity, exception.severity) &&
-    includes(type, exception.type) &&
+    matchesAny(status, exception.status) &&
+    matchesAny(severity, exception.severity) &&
+    matchesAny(type, exception.type) &&
     (assignee === undefined || exception.assignee === assignee) &&
     (!unassigned || exception.assignee === null) &&
     exception.opened_at >= opened_from &&
@@ -98,36 +98,36 @@ export function belongs(exception: ShipmentException, search: QueueSearch, me: s
  * Checks if a list may lack an exception that no event reported. Its order can change: an exception that becomes graver between
  * two pages moves to a place that is already read. The stream reports it; without the stream, a list of several pages may lack it.
  */
-export function mayLack({ isConnected, gaps }: StreamStatus, knownGaps: number, pages: number): boolean {
+export function mayBeIncomplete({ isConnected, gaps }: StreamStatus, knownGaps: number, pages: number): boolean {
   return gaps > knownGaps || (isConnected === false && pages > 1);
 }
 
 /** Checks if a filter is set, apart from the view and the order. */
-export function isNarrowed({ severity, type, status, age }: QueueSearch): boolean {
+export function hasFilters({ severity, type, status, age }: QueueSearch): boolean {
   return [severity, type, status, age].some((filter) => filter !== undefined);
 }
 
-export function listed<T extends string>(all: readonly T[], text: string | undefined): T[] {
+export function parseNameList<T extends string>(all: readonly T[], text: string | undefined): T[] {
   const named = text?.split(',') ?? [];
   return all.filter((one) => named.includes(one));
 }
 
-const dueAmong = (types: readonly ExceptionType[]) => {
+const dueTypesAmong = (types: readonly ExceptionType[]) => {
   const some = DUE_TYPES.filter((type) => types.includes(type));
   return some.length === 0 ? DUE_TYPES : some;
 };
 
-function includes<T extends string>(some: readonly T[] | undefined, value: T): boolean {
+function matchesAny<T extends string>(some: readonly T[] | undefined, value: T): boolean {
   return some === undefined || some.includes(value);
 }
 
-type Measured = Pick<ShipmentException, 'type' | 'metrics'>;
+type ExceptionMetrics = Pick<ShipmentException, 'type' | 'metrics'>;
 
 /** The earliest time zone ends a day so long after the day began in UTC. */
-const FIRST_END_MS = 10 * 3_600_000;
+const EARLIEST_DAY_END_MS = 10 * 3_600_000;
 
 /** The day at the place, or the moment, by which something has to be done. */
-interface Due {
+interface DueDate {
   readonly kind: 'day' | 'moment';
   /** `2026-12-24`, or RFC 3339. */
   readonly value: string;
@@ -135,28 +135,30 @@ interface Due {
   readonly label: string;
 }
 
-const DUES: Readonly<Partial<Record<ShipmentException['type'], Omit<Due, 'value'> & { readonly metric: string }>>> = {
+const DUE_DATE_METRICS: Readonly<
+  Partial<Record<ShipmentException['type'], Omit<DueDate, 'value'> & { readonly metric: string }>>
+> = {
   demurrage_risk: { metric: 'last_free_day', kind: 'day', label: 'Last free day' },
   detention_risk: { metric: 'empty_return_by', kind: 'day', label: 'Return empty by' },
   missed_connection: { metric: 'next_etd', kind: 'moment', label: 'Next leg departs' },
 };
 
 /** Undefined if the type has no due date, or if it is unknown. */
-export function dueOf({ type, metrics }: Measured): Due | undefined {
-  const due = DUES[type];
+export function findDueDate({ type, metrics }: ExceptionMetrics): DueDate | undefined {
+  const due = DUE_DATE_METRICS[type];
   const value = due && metrics[due.metric];
   if (due === undefined || typeof value !== 'string') return undefined;
   return { kind: due.kind, label: due.label, value };
 }
 
 /** Compares by due date, the soonest first. Exceptions without one come last, the longest open first. */
-export function byDue(one: ShipmentException, other: ShipmentException): number {
-  return dueEnd(one) - dueEnd(other) || one.opened_at.localeCompare(other.opened_at);
+export function compareByDueDate(one: ShipmentException, other: ShipmentException): number {
+  return dueTimestamp(one) - dueTimestamp(other) || one.opened_at.localeCompare(other.opened_at);
 }
 
 /** Uses the end of a day in UTC, since the zone of the place is unknown. */
-function dueEnd(exception: Measured): number {
-  const due = dueOf(exception);
+function dueTimestamp(exception: ExceptionMetrics): number {
+  const due = findDueDate(exception);
   if (due === undefined) return Number.MAX_SAFE_INTEGER;
   return Date.parse(due.kind === 'day' ? `${due.value}T23:59:59.999Z` : due.value);
 }
@@ -165,15 +167,15 @@ function dueEnd(exception: Measured): number {
  * Checks if the due date has passed. The service reports by the severity that a day has ended at its place. Settings may use that
  * severity from the beginning, so a day is never over before it is over somewhere.
  */
-export function isOverdue(exception: Measured & Pick<ShipmentException, 'severity'>, now: number): boolean {
-  const due = dueOf(exception);
+export function isOverdue(exception: ExceptionMetrics & Pick<ShipmentException, 'severity'>, now: number): boolean {
+  const due = findDueDate(exception);
   if (due === undefined) return false;
   const at = Date.parse(due.value);
-  return due.kind === 'moment' ? at < now : exception.severity === 'critical' && at + FIRST_END_MS <= now;
+  return due.kind === 'moment' ? at < now : exception.severity === 'critical' && at + EARLIEST_DAY_END_MS <= now;
 }
 
 /** Formats how long an exception has been open, such as "3 d". */
-export function ageLabel(openedAt: string, now: number): string {
+export function formatAge(openedAt: string, now: number): string {
   const minutes = Math.max(0, Math.floor((now - Date.parse(openedAt)) / 60_000));
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);

@@ -7,14 +7,20 @@ import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { onDemand } from '../../app/lazy.tsx';
 import { ErrorAlert, QueryView } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import type { Act } from './act-dialog.tsx';
+import type { ExceptionAction } from './act-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
-import { MAX_DUE, queueQuery, rowsOf, useActs, useQueueNews } from './queue-queries.ts';
+import {
+  MAX_SORTED_BY_DUE,
+  queueQuery,
+  uniqueExceptions,
+  useExceptionActions,
+  useQueueUpdates,
+} from './queue-queries.ts';
 import { QueueRows } from './queue-rows.tsx';
-import { type QueueSearch, isNarrowed } from './queue-search.ts';
+import { type QueueSearch, hasFilters } from './queue-search.ts';
 import classes from './queue.module.css';
 
-const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).ActDialog);
+const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).ExceptionActionDialog);
 
 interface Props {
   readonly search: QueueSearch;
@@ -23,21 +29,24 @@ interface Props {
 }
 
 /** The list with the opened exception beside it. Its key is the search, so that no state of another list remains. */
-export function Queue({ search, me }: Props) {
+export function ExceptionQueue({ search, me }: Props) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const mayWrite = useHasPermission('exceptions:write') && search.view !== 'resolved';
   const navigate = useNavigate({ from: '/exceptions' });
   const query = queueQuery(environment, search, me);
   const list = useInfiniteQuery(query);
-  const rows = rowsOf(list.data);
+  const rows = uniqueExceptions(list.data);
   const shown = new Set(rows.map(({ id }) => id));
-  const news = useQueueNews(search, me, { shown, pages: list.data?.pages.length ?? 0 });
+  const news = useQueueUpdates(search, me, { shown, pages: list.data?.pages.length ?? 0 });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [act, setAct] = useState<{ readonly act: Act; readonly exceptions: readonly ShipmentException[] }>();
+  const [act, setAct] = useState<{
+    readonly act: ExceptionAction;
+    readonly exceptions: readonly ShipmentException[];
+  }>();
 
   const open = (at: string | undefined) => void navigate({ search: (before) => ({ ...before, at }), replace: true });
   const before = useRef<Element>(null);
-  const ask = (one: Act, exceptions: readonly ShipmentException[]) => {
+  const ask = (one: ExceptionAction, exceptions: readonly ShipmentException[]) => {
     before.current = document.activeElement;
     setAct({ act: one, exceptions });
   };
@@ -67,7 +76,7 @@ export function Queue({ search, me }: Props) {
           {() => (
             <>
               <Group justify="space-between" mih={36} mb="xs">
-                <QueueSelection
+                <SelectionToolbar
                   chosen={chosen}
                   count={rows.length}
                   more={list.hasNextPage}
@@ -75,7 +84,7 @@ export function Queue({ search, me }: Props) {
                   onAct={ask}
                   onClear={() => setSelected(new Set())}
                 />
-                <NewsButton news={news} isLoading={list.isRefetching} onClick={() => void reread()} />
+                <UpdatesButton news={news} isLoading={list.isRefetching} onClick={() => void reread()} />
               </Group>
               <SplitView
                 id={search.at}
@@ -156,13 +165,13 @@ function SplitView({ id, pane, onClose, children }: SplitViewProps) {
   );
 }
 
-interface NewsProps {
-  readonly news: ReturnType<typeof useQueueNews>;
+interface UpdatesProps {
+  readonly news: ReturnType<typeof useQueueUpdates>;
   readonly isLoading: boolean;
   readonly onClick: () => void;
 }
 
-function NewsButton({ news: { arrived, missed }, isLoading, onClick }: NewsProps) {
+function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: UpdatesProps) {
   return (
     <div aria-live="polite">
       {(arrived > 0 || missed) && (
@@ -175,7 +184,7 @@ function NewsButton({ news: { arrived, missed }, isLoading, onClick }: NewsProps
 }
 
 function EmptyQueue({ search }: { readonly search: QueueSearch }) {
-  if (isNarrowed(search)) return <Alert title="Nothing matches">Widen what is asked for, or clear it.</Alert>;
+  if (hasFilters(search)) return <Alert title="Nothing matches">Widen what is asked for, or clear it.</Alert>;
   if (search.view === 'mine')
     return <Alert title="Nothing of yours">Take some of those that are unassigned: M makes one yours.</Alert>;
   if (search.view === 'resolved')
@@ -183,23 +192,23 @@ function EmptyQueue({ search }: { readonly search: QueueSearch }) {
   return <Alert title="Nothing waits">Exceptions appear here as soon as a rule or a person opens one.</Alert>;
 }
 
-interface QueueSelectionProps {
+interface SelectionToolbarProps {
   readonly chosen: readonly ShipmentException[];
   readonly count: number;
   readonly more: boolean;
   readonly isDue: boolean;
-  readonly onAct: (act: Act, exceptions: readonly ShipmentException[]) => void;
+  readonly onAct: (act: ExceptionAction, exceptions: readonly ShipmentException[]) => void;
   readonly onClear: () => void;
 }
 
 /** The actions on the selected exceptions, or the number of all if none is selected. */
-function QueueSelection({ chosen, count, more, isDue, onAct, onClear }: QueueSelectionProps) {
+function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: SelectionToolbarProps) {
   if (chosen.length === 0) {
     return (
       <Text size="sm" c="dimmed" aria-live="polite">
         {count.toLocaleString()}
         {more && ' and more'} {count === 1 && !more ? 'exception' : 'exceptions'}
-        {isDue && count >= MAX_DUE && ' · only the gravest are put in order: narrow it to see the others'}
+        {isDue && count >= MAX_SORTED_BY_DUE && ' · only the gravest are put in order: narrow it to see the others'}
       </Text>
     );
   }
@@ -224,7 +233,7 @@ function QueueSelection({ chosen, count, more, isDue, onAct, onClear }: QueueSel
   );
 }
 
-interface Parts {
+interface QueueKeysOptions {
   readonly rows: readonly ShipmentException[];
   /** The id of the opened exception. */
   readonly at: string | undefined;
@@ -232,13 +241,13 @@ interface Parts {
   readonly selected: ReadonlySet<string>;
   readonly open: (id: string | undefined) => void;
   readonly toggle: (ids: readonly string[], on: boolean) => void;
-  readonly ask: (act: Act, exceptions: readonly ShipmentException[]) => void;
+  readonly ask: (act: ExceptionAction, exceptions: readonly ShipmentException[]) => void;
 }
 
 /** Keyboard shortcuts of the queue. They work while it has the focus, except in fields. */
-function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: Parts) {
+function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueKeysOptions) {
   const mayWrite = useHasPermission('exceptions:write');
-  const { acknowledge } = useActs();
+  const { acknowledge } = useExceptionActions();
 
   const move = (step: number) => {
     const next = rows[rows.findIndex(({ id }) => id === at) + step];

@@ -7,7 +7,7 @@ import { useEffect, useState } from 'react';
 import { PageHeader, QueryView } from '../../app/page.tsx';
 import { ConnectionBadge, useLiveEvent } from '../../live/live-events.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { Curl, Snippet } from '../../shipment/calls/snippet.tsx';
+import { CurlCommand, Snippet } from '../../shipment/calls/snippet.tsx';
 import { EVENT_TYPE_OPTIONS, eventLabel } from '../../values/event-types.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { Time } from '../../values/time.tsx';
@@ -112,7 +112,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
               Show older events
             </Button>
           )}
-          <Curl method="GET" path={`/v1/events/stream${query === '' ? '' : `?${query}`}`} />
+          <CurlCommand method="GET" path={`/v1/events/stream${query === '' ? '' : `?${query}`}`} />
         </Stack>
       )}
     </QueryView>
@@ -163,7 +163,7 @@ function EventDetails({ event }: { readonly event: TrackingEvent }) {
         <Code>{event.id}</Code>
       </Group>
       <Snippet text={JSON.stringify(event, null, 2)} what="the event" />
-      <Curl method="GET" path={`/v1/events/${event.id}`} />
+      <CurlCommand method="GET" path={`/v1/events/${event.id}`} />
     </Stack>
   );
 }

@@ -1,11 +1,11 @@
-import { curlOf } from './calls-of.ts';
+import { formatCurl } from './calls-of.ts';
 
 const BASE = 'https://track.example.com';
 
 describe('a call as a curl command', () => {
   it('has a placeholder for the key', () => {
     const call = { method: 'GET', path: '/v1/shipments/shp_1/milestones?classifier=all&limit=200' } as const;
-    expect(curlOf(call, BASE)).toBe(
+    expect(formatCurl(call, BASE)).toBe(
       [
         "curl 'https://track.example.com/v1/shipments/shp_1/milestones?classifier=all&limit=200' \\",
         '  -H "Authorization: Bearer $API_KEY"',
@@ -15,12 +15,14 @@ describe('a call as a curl command', () => {
 
   it('leaves placeholders to the shell', () => {
     const call = { method: 'DELETE', path: '/v1/shipments/shp_1/milestones/$MILESTONE_ID' } as const;
-    expect(curlOf(call, BASE)).toContain(`'https://track.example.com/v1/shipments/shp_1/milestones/'"$MILESTONE_ID"''`);
+    expect(formatCurl(call, BASE)).toContain(
+      `'https://track.example.com/v1/shipments/shp_1/milestones/'"$MILESTONE_ID"''`,
+    );
   });
 
   it('quotes the body for the shell', () => {
     const call = { method: 'POST', path: '/v1/shipments', body: { note: "it's $HOME `x`" } } as const;
-    expect(curlOf(call, BASE)).toBe(
+    expect(formatCurl(call, BASE)).toBe(
       [
         "curl -X POST 'https://track.example.com/v1/shipments' \\",
         '  -H "Authorization: Bearer $API_KEY" \\',

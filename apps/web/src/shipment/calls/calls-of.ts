@@ -7,7 +7,7 @@ export interface NamedCall extends HttpCall {
 }
 
 /** The API calls that do what this page does. */
-export function callsOf({ id, containers, container_numbers }: Shipment): NamedCall[] {
+export function listCalls({ id, containers, container_numbers }: Shipment): NamedCall[] {
   const shipment = `/v1/shipments/${id}`;
   const [number] = container_numbers;
   const [container] = containers;
@@ -66,22 +66,22 @@ export interface HttpCall {
 }
 
 /** A placeholder: no key is ever put into a page. */
-const KEY = '$API_KEY';
+const API_KEY_PLACEHOLDER = '$API_KEY';
 
 /** Placeholders in a path that the reader replaces. */
-const TO_BE_SET = /\$[A-Z_]+/g;
+const PATH_PLACEHOLDER = /\$[A-Z_]+/g;
 
 /** The call as a shell command. */
-export function curlOf({ method, path, body }: HttpCall, base: string): string {
+export function formatCurl({ method, path, body }: HttpCall, base: string): string {
   const lines = [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(base + path).replaceAll(TO_BE_SET, `'"$&"'`)}`,
-    `-H "Authorization: Bearer ${KEY}"`,
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellQuote(base + path).replaceAll(PATH_PLACEHOLDER, `'"$&"'`)}`,
+    `-H "Authorization: Bearer ${API_KEY_PLACEHOLDER}"`,
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${shellQuote(JSON.stringify(body))}`]),
   ];
   return lines.join(' \\\n  ');
 }
 
 /** Quotes a text for the shell. */
-function quoted(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,8 +5,8 @@ import { QueryView } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { Card } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
-import { type NamedCall, callsOf } from './calls-of.ts';
-import { Curl, Snippet } from './snippet.tsx';
+import { type NamedCall, listCalls } from './calls-of.ts';
+import { CurlCommand, Snippet } from './snippet.tsx';
 
 /** The shipment as the API returns it, and the calls that use it as commands. */
 export function CallsSection() {
@@ -26,7 +26,7 @@ export function CallsSection() {
           .
         </Text>
         <Accordion variant="separated">
-          {callsOf(shipment).map((call) => (
+          {listCalls(shipment).map((call) => (
             <Accordion.Item value={call.label} key={call.label}>
               <Accordion.Control>
                 <Group gap="xs">
@@ -34,8 +34,8 @@ export function CallsSection() {
                 </Group>
               </Accordion.Control>
               <Accordion.Panel>
-                <Curl method={call.method} path={call.path} body={call.body} />
-                {call.read !== undefined && <Answer path={call.path} read={call.read} />}
+                <CurlCommand method={call.method} path={call.path} body={call.body} />
+                {call.read !== undefined && <CallResponse path={call.path} read={call.read} />}
               </Accordion.Panel>
             </Accordion.Item>
           ))}
@@ -45,13 +45,13 @@ export function CallsSection() {
   );
 }
 
-interface AnswerProps {
+interface CallResponseProps {
   readonly path: string;
   readonly read: NonNullable<NamedCall['read']>;
 }
 
 /** The current response to a call. */
-function Answer({ path, read }: AnswerProps) {
+function CallResponse({ path, read }: CallResponseProps) {
   const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
   const [asks, setAsks] = useState(false);
   const answer = useQuery({

@@ -1,7 +1,7 @@
 import { ActionIcon } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { Copy } from '../../app/copy.tsx';
-import { type HttpCall, curlOf } from './calls-of.ts';
+import { type HttpCall, formatCurl } from './calls-of.ts';
 import classes from './snippet.module.css';
 
 interface Props {
@@ -36,6 +36,6 @@ export function Snippet({ text, what }: Props) {
 }
 
 /** An API call as a curl command. Its key is a placeholder. */
-export function Curl(call: HttpCall) {
-  return <Snippet text={curlOf(call, globalThis.location.origin)} what="the command" />;
+export function CurlCommand(call: HttpCall) {
+  return <Snippet text={formatCurl(call, globalThis.location.origin)} what="the command" />;
 }

@@ -11,7 +11,7 @@ import { useActorName } from '../history/history-sentences.ts';
 import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
-import { type Versions, contentQuery, isGone } from './documents.ts';
+import { type DocumentVersions, contentQuery, hasNoContent } from './documents.ts';
 
 export interface DocumentActions {
   readonly onOpen: (document: ShipmentDocument) => void;
@@ -22,14 +22,20 @@ export interface DocumentActions {
 }
 
 /** A document with its actions and earlier versions. */
-export function DocumentRow({ versions, actions }: { readonly versions: Versions; readonly actions: DocumentActions }) {
+export function DocumentRow({
+  versions,
+  actions,
+}: {
+  readonly versions: DocumentVersions;
+  readonly actions: DocumentActions;
+}) {
   const [showsEarlier, setShowsEarlier] = useState(false);
   const { current, earlier } = versions;
   return (
     <li className={classes['document']}>
-      <Facts document={current} actions={actions}>
-        <Verdict document={current} actions={actions} />
-      </Facts>
+      <DocumentFacts document={current} actions={actions}>
+        <ReviewButtons document={current} actions={actions} />
+      </DocumentFacts>
       {earlier.length > 0 && (
         <Button
           size="compact-xs"
@@ -45,7 +51,7 @@ export function DocumentRow({ versions, actions }: { readonly versions: Versions
         <ul className={classes['earlier']} aria-label={`Earlier versions of ${current.file_name}`}>
           {earlier.map((document) => (
             <li key={document.id}>
-              <Facts document={document} actions={actions} />
+              <DocumentFacts document={document} actions={actions} />
             </li>
           ))}
         </ul>
@@ -54,13 +60,13 @@ export function DocumentRow({ versions, actions }: { readonly versions: Versions
   );
 }
 
-interface FactsProps {
+interface DocumentFactsProps {
   readonly document: ShipmentDocument;
   readonly actions: DocumentActions;
   readonly children?: React.ReactNode;
 }
 
-function Facts({ document, actions, children }: FactsProps) {
+function DocumentFacts({ document, actions, children }: DocumentFactsProps) {
   const nameOf = useActorName(useShipment().id);
   const { file_name, type, status, size_bytes, content_type, uploaded_by, reviewed_by, reviewed_at } = document;
   const canOpen = document.download_url !== null;
@@ -97,18 +103,18 @@ function Facts({ document, actions, children }: FactsProps) {
       </Stack>
       <Group gap="xs" wrap="nowrap">
         {children}
-        <More document={document} actions={actions} />
+        <MoreActions document={document} actions={actions} />
       </Group>
     </div>
   );
 }
 
-interface VerdictProps {
+interface ReviewButtonsProps {
   readonly document: ShipmentDocument;
   readonly actions: Pick<DocumentActions, 'onApprove' | 'onReject'>;
 }
 
-export function Verdict({ document, actions }: VerdictProps) {
+export function ReviewButtons({ document, actions }: ReviewButtonsProps) {
   if (!useHasPermission('documents:approve') || document.status !== 'uploaded') return null;
   return (
     <>
@@ -133,14 +139,21 @@ export function Verdict({ document, actions }: VerdictProps) {
 }
 
 /** The less frequent actions. Actions without permission are left out. */
-function More({ document, actions }: { readonly document: ShipmentDocument; readonly actions: DocumentActions }) {
+function MoreActions({
+  document,
+  actions,
+}: {
+  readonly document: ShipmentDocument;
+  readonly actions: DocumentActions;
+}) {
   const [queries, environment] = [useQueryClient(), useEnvironment()];
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const { id, status, file_name, download_url, replaced_by_document_id } = document;
   const download = useWrite({
     write: async () => save(await queries.fetchQuery(contentQuery(environment, id)), file_name),
   });
-  const canReplace = mayWrite && !isGone(document) && status !== 'pending_upload' && replaced_by_document_id === null;
+  const canReplace =
+    mayWrite && !hasNoContent(document) && status !== 'pending_upload' && replaced_by_document_id === null;
   const canDelete = mayApprove && status !== 'deleted';
   if (download_url === null && !canReplace && !canDelete) return null;
   return (

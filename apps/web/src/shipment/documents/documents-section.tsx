@@ -8,21 +8,21 @@ import { onDemand } from '../../app/lazy.tsx';
 import { confirmAction } from '../../app/overlays.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import { words } from '../history/value-words.ts';
+import { humanize } from '../history/value-words.ts';
 import { DOCUMENT_LABELS } from '../labels.ts';
 import type { Seen } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
-import { type DocumentActions, DocumentRow, Verdict } from './document-row.tsx';
+import { type DocumentActions, DocumentRow, ReviewButtons } from './document-row.tsx';
 import classes from './documents-section.module.css';
 import {
-  DECIDED_BY,
+  DECISION_FIELDS,
   type Fulfilment,
-  checklist,
+  checkRequirements,
   documentsQuery,
-  isGone,
+  hasNoContent,
   requiredQuery,
   useReview,
-  versionsOf,
+  groupVersions,
 } from './documents.ts';
 import type { DropZoneHandle } from './drop-zone.tsx';
 
@@ -54,18 +54,18 @@ export function DocumentsSection() {
   }
   return (
     <QueryView query={documents} what="the documents">
-      {(seen) => <Documents key={id} seen={seen} />}
+      {(seen) => <DocumentList key={id} seen={seen} />}
     </QueryView>
   );
 }
 
-function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> }) {
+function DocumentList({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> }) {
   const { thing: all, version } = seen;
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const [zone, setZone] = useState<DropZoneHandle | null>(null);
   const [showsGone, setShowsGone] = useState(false);
   const [rejected, setRejected] = useState<Seen<ShipmentDocument>>();
-  const [opened, open] = useOpened(all);
+  const [opened, open] = useOpenedDocument(all);
   const review = useReview(() => setRejected(undefined));
   const askDelete = (document: ShipmentDocument) =>
     confirmAction({
@@ -84,8 +84,8 @@ function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> 
     onReplace: ({ id, type }) => zone?.choose({ replaces: id, type }),
     onDelete: askDelete,
   };
-  const versions = versionsOf(all);
-  const shown = versions.filter(({ current, earlier }) => showsGone || ![current, ...earlier].every(isGone));
+  const versions = groupVersions(all);
+  const shown = versions.filter(({ current, earlier }) => showsGone || ![current, ...earlier].every(hasNoContent));
   return (
     <Stack>
       <RequiredDocuments
@@ -98,7 +98,7 @@ function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> 
           <DropZone ref={setZone} />
         </div>
       ) : (
-        <ReadOnly />
+        <ReadOnlyNotice />
       )}
       {mayWrite && !mayApprove && (
         <Text size="sm" c="dimmed">
@@ -114,7 +114,7 @@ function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> 
           ))}
         </ul>
       )}
-      {all.some(isGone) && (
+      {all.some(hasNoContent) && (
         <Switch
           label="Deleted ones, and those whose file never came, too"
           checked={showsGone}
@@ -124,7 +124,7 @@ function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> 
       <PreviewDialog
         document={opened}
         onClose={() => open(undefined)}
-        actions={opened !== undefined && <Verdict document={opened} actions={actions} />}
+        actions={opened !== undefined && <ReviewButtons document={opened} actions={actions} />}
       />
       <RejectDialog
         document={rejected?.thing}
@@ -132,12 +132,12 @@ function Documents({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> 
         onReject={(reason) => rejected !== undefined && review.run(rejected, { kind: 'reject', reason })}
         onClose={() => setRejected(undefined)}
       />
-      <ConflictDialog conflict={review.conflict} what="the document" fields={DECIDED_BY} />
+      <ConflictDialog conflict={review.conflict} what="the document" fields={DECISION_FIELDS} />
     </Stack>
   );
 }
 
-function ReadOnly() {
+function ReadOnlyNotice() {
   return (
     <Text size="sm" c="dimmed">
       You may look at documents. To send or review them your role does not include documents:write and
@@ -147,7 +147,7 @@ function ReadOnly() {
 }
 
 /** The opened document, which the address names. */
-function useOpened(all: readonly ShipmentDocument[]) {
+function useOpenedDocument(all: readonly ShipmentDocument[]) {
   const { document: id } = useSearch({ from: '/signed-in/shipments/$id/documents' });
   const navigate = useNavigate({ from: '/shipments/$id/documents' });
   const open = (document: string | undefined) =>
@@ -156,7 +156,7 @@ function useOpened(all: readonly ShipmentDocument[]) {
   return [opened, open] as const;
 }
 
-const STATES = {
+const REQUIREMENT_STATES = {
   approved: { label: 'Approved', color: 'green', icon: IconCircleCheck },
   uploaded: { label: 'To be reviewed', color: 'blue', icon: IconClock },
   rejected: { label: 'Rejected', color: 'red', icon: IconAlertTriangle },
@@ -186,17 +186,17 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
       ) : (
         <QueryView query={required} what="what is required">
           {(byMode) => {
-            const items = checklist(byMode[mode] ?? [], documents);
-            if (items.length === 0) return <Nothing mode={mode} />;
+            const items = checkRequirements(byMode[mode] ?? [], documents);
+            if (items.length === 0) return <NoRequirements mode={mode} />;
             const present = items.filter(({ state }) => state !== 'missing').length;
             return (
               <Stack gap="xs">
                 <Text size="sm" c="dimmed">
-                  {words(mode)} shipments need these. {present} of {items.length} are here.
+                  {humanize(mode)} shipments need these. {present} of {items.length} are here.
                 </Text>
                 <ul className={classes['checklist']}>
                   {items.map(({ type, state, document }) => {
-                    const { label, color, icon: Icon } = STATES[state];
+                    const { label, color, icon: Icon } = REQUIREMENT_STATES[state];
                     return (
                       <li key={type}>
                         <Group gap="xs" wrap="nowrap">
@@ -236,7 +236,7 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
   );
 }
 
-function Nothing({ mode }: { readonly mode: string }) {
+function NoRequirements({ mode }: { readonly mode: string }) {
   return (
     <Text size="sm" c="dimmed">
       Nothing is required for {mode} shipments. Administrators choose that in the settings.

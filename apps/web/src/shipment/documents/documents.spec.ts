@@ -1,14 +1,14 @@
 import type { ShipmentDocument } from '@tracking/client';
 import { fileSize } from '../../values/files.ts';
-import { checklist, versionsOf } from './documents.ts';
+import { checkRequirements, groupVersions } from './documents.ts';
 import {
-  MAX_BYTES,
+  MAX_UPLOAD_BYTES,
   type TransferOptions,
   type Upload,
   UploadQueue,
   contentTypeOf,
-  faultOf,
-  supposedType,
+  findFileError,
+  guessType,
 } from './upload-queue.ts';
 
 const document = (id: string, fields: Partial<ShipmentDocument> = {}) =>
@@ -29,7 +29,7 @@ describe('versions', () => {
       document('b', { replaces_document_id: 'a', replaced_by_document_id: 'c' }),
       document('a', { replaced_by_document_id: 'b' }),
     ];
-    const ids = versionsOf(all).map(({ current, earlier }) => [current.id, ...earlier.map(({ id }) => id)]);
+    const ids = groupVersions(all).map(({ current, earlier }) => [current.id, ...earlier.map(({ id }) => id)]);
     expect(ids).toEqual([['c', 'b', 'a'], ['other']]);
   });
 
@@ -39,7 +39,7 @@ describe('versions', () => {
       document('first', { replaces_document_id: 'a' }),
       document('a', { replaced_by_document_id: 'first' }),
     ];
-    expect(versionsOf(all).map(({ current, earlier }) => [current.id, earlier.length])).toEqual([
+    expect(groupVersions(all).map(({ current, earlier }) => [current.id, earlier.length])).toEqual([
       ['late', 0],
       ['first', 1],
     ]);
@@ -55,7 +55,7 @@ it('fulfils requirements with the best document; replaced, deleted and unsent on
     document('pending', { type: 'packing_list', status: 'pending_upload' }),
     document('wrong', { type: 'photo', status: 'rejected' }),
   ];
-  const items = checklist(['bill_of_lading', 'packing_list', 'photo'], all);
+  const items = checkRequirements(['bill_of_lading', 'packing_list', 'photo'], all);
   expect(items.map(({ type, state, document: one }) => [type, state, one?.id])).toEqual([
     ['bill_of_lading', 'approved', 'approved'],
     ['packing_list', 'missing', undefined],
@@ -73,7 +73,7 @@ describe('a chosen file', () => {
     ['notes.txt', 'other'],
     ['pod signed.png', 'proof_of_delivery'],
   ])('guesses that %s is %s', (name, type) => {
-    expect(supposedType(name)).toBe(type);
+    expect(guessType(name)).toBe(type);
   });
 
   it('takes the content type from the extension', () => {
@@ -86,12 +86,12 @@ describe('a chosen file', () => {
   });
 
   it('refuses files that the service would refuse', () => {
-    expect(faultOf({ name: 'a.pdf', size: 1 })).toBeUndefined();
+    expect(findFileError({ name: 'a.pdf', size: 1 })).toBeUndefined();
     const faults = [
       { name: 'a.zip', size: 1 },
       { name: 'a.pdf', size: 0 },
-      { name: 'a.pdf', size: MAX_BYTES + 1 },
-    ].map(faultOf);
+      { name: 'a.pdf', size: MAX_UPLOAD_BYTES + 1 },
+    ].map(findFileError);
     expect(faults).toEqual([
       expect.stringContaining('Only'),
       expect.stringContaining('empty'),
@@ -114,13 +114,13 @@ describe('an upload queue', () => {
     const queue = new UploadQueue({ transfer, describe: (error) => (error as Error).message });
     queue.choose(['a.pdf', 'b.pdf', 'c.pdf'].map((name) => ({ file: file(name), type: 'other' as const })));
     const keys = queue.state().map(({ key }) => key) as [number, number, number];
-    const states = () => queue.state().map((upload) => [upload.file.name, upload.state, upload.loaded, upload.fault]);
+    const states = () => queue.state().map((upload) => [upload.file.name, upload.state, upload.loaded, upload.error]);
     return { queue, keys, sent, during, states };
   };
 
   it('keeps a file that cannot be sent as failed', () => {
     const { queue, states } = queueOf();
-    queue.choose([{ file: file('d.exe'), type: 'other', fault: 'No.' }]);
+    queue.choose([{ file: file('d.exe'), type: 'other', error: 'No.' }]);
     expect(states().at(-1)).toEqual(['d.exe', 'failed', 0, 'No.']);
   });
 

@@ -33,7 +33,7 @@ export function requiredQuery(environment: Environment) {
 
 type PreviewKind = 'picture' | 'pdf' | 'text';
 
-const KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], PreviewKind>>> = {
+const PREVIEW_KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], PreviewKind>>> = {
   'application/pdf': 'pdf',
   'image/png': 'picture',
   'image/jpeg': 'picture',
@@ -44,7 +44,7 @@ const KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], PreviewKi
 
 /** How a document is previewed; undefined for types that browsers cannot show. */
 export function previewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
-  return KINDS[content_type];
+  return PREVIEW_KINDS[content_type];
 }
 
 /**
@@ -64,9 +64,9 @@ export function contentQuery(environment: Environment, id: string) {
 type Decision =
   { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'delete' };
 
-const DONE = { approve: 'Approved.', reject: 'Rejected.', delete: 'The file is deleted.' } as const;
+const DONE_MESSAGES = { approve: 'Approved.', reject: 'Rejected.', delete: 'The file is deleted.' } as const;
 /** The fields on which a decision depends. A change of one is a conflict. */
-export const DECIDED_BY = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
+export const DECISION_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
 
 /** Approves, rejects and deletes documents, guarded by the state that the user saw. */
 export function useReview(onEnd: () => void) {
@@ -80,27 +80,27 @@ export function useReview(onEnd: () => void) {
       return decision;
     },
     read: ({ id }) => readDocument(environment, id),
-    isSame: (seen, now) => DECIDED_BY.every((field) => seen[field] === now[field]),
+    isSame: (seen, now) => DECISION_FIELDS.every((field) => seen[field] === now[field]),
     canStill: ({ status }, { kind }) => (kind === 'delete' ? status !== 'deleted' : status === 'uploaded'),
-    done: ({ kind }) => DONE[kind],
+    done: ({ kind }) => DONE_MESSAGES[kind],
     onDone: onEnd,
     onLeft: onEnd,
   });
 }
 
 /** A document and its earlier versions, the newest first. */
-export interface Versions {
+export interface DocumentVersions {
   readonly current: ShipmentDocument;
   readonly earlier: readonly ShipmentDocument[];
 }
 
 /** Checks if the document no longer has content. */
-export function isGone({ status }: ShipmentDocument): boolean {
+export function hasNoContent({ status }: ShipmentDocument): boolean {
   return status === 'deleted' || status === 'expired';
 }
 
 /** The documents as chains of versions, in the order of the list. */
-export function versionsOf(all: readonly ShipmentDocument[]): readonly Versions[] {
+export function groupVersions(all: readonly ShipmentDocument[]): readonly DocumentVersions[] {
   const byId = new Map(all.map((document) => [document.id, document]));
   const earlierThan = (document: ShipmentDocument): readonly ShipmentDocument[] => {
     const before = byId.get(document.replaces_document_id ?? '');
@@ -121,14 +121,19 @@ interface Requirement {
 }
 
 /** The best last. */
-const STATES: readonly string[] = ['rejected', 'uploaded', 'approved'];
+const STATUSES_WORST_FIRST: readonly string[] = ['rejected', 'uploaded', 'approved'];
 
 /** The state of each requirement. Replaced documents and those without content do not count. */
-export function checklist(required: readonly DocumentType[], all: readonly ShipmentDocument[]): readonly Requirement[] {
+export function checkRequirements(
+  required: readonly DocumentType[],
+  all: readonly ShipmentDocument[],
+): readonly Requirement[] {
   return required.map((type) => {
     const [document] = all
-      .filter((one) => one.type === type && one.replaced_by_document_id === null && STATES.includes(one.status))
-      .sort((one, other) => STATES.indexOf(other.status) - STATES.indexOf(one.status));
+      .filter(
+        (one) => one.type === type && one.replaced_by_document_id === null && STATUSES_WORST_FIRST.includes(one.status),
+      )
+      .sort((one, other) => STATUSES_WORST_FIRST.indexOf(other.status) - STATUSES_WORST_FIRST.indexOf(one.status));
     return document === undefined
       ? { type, state: 'missing' }
       : { type, state: document.status as Fulfilment, document };

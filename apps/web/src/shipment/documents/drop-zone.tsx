@@ -19,25 +19,25 @@ import {
   type Upload,
   UploadQueue,
   contentTypeOf,
-  faultOf,
-  supposedType,
+  findFileError,
+  guessType,
 } from './upload-queue.ts';
 
-interface About {
+interface UploadDefaults {
   readonly type?: DocumentType;
   readonly replaces?: string;
 }
 
 export interface DropZoneHandle {
   /** Opens the file chooser for a document with these properties. */
-  readonly choose: (about: About) => void;
+  readonly choose: (about: UploadDefaults) => void;
 }
 
 /** Accepts dropped or chosen files and shows their progress. */
 export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const uploads = useUploads();
   const openFiles = useRef<() => void>(null);
-  const about = useRef<About>({});
+  const about = useRef<UploadDefaults>({});
   useImperativeHandle(
     ref,
     () => ({
@@ -86,7 +86,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   );
 }
 
-const TYPES = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
+const TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
 /** The chosen files: type, progress and failures. */
 function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads }) {
@@ -121,14 +121,19 @@ function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads
   );
 }
 
-interface RowProps {
+interface UploadRowProps {
   readonly upload: Upload;
   readonly onType: (type: DocumentType) => void;
   readonly onRemove: () => void;
   readonly children: React.ReactNode;
 }
 
-function UploadRow({ upload: { file, type, state, loaded, fault, replaces }, onType, onRemove, children }: RowProps) {
+function UploadRow({
+  upload: { file, type, state, loaded, error, replaces },
+  onType,
+  onRemove,
+  children,
+}: UploadRowProps) {
   const percent = file.size === 0 ? 0 : Math.min(100, Math.round((loaded / file.size) * 100));
   return (
     <Stack gap={4}>
@@ -144,7 +149,7 @@ function UploadRow({ upload: { file, type, state, loaded, fault, replaces }, onT
           <SearchSelect
             size="xs"
             aria-label={`What ${file.name} is`}
-            data={TYPES}
+            data={TYPE_OPTIONS}
             value={type}
             onChange={(value) => value !== null && onType(value as DocumentType)}
             allowDeselect={false}
@@ -165,9 +170,9 @@ function UploadRow({ upload: { file, type, state, loaded, fault, replaces }, onT
           </Text>
         </Group>
       )}
-      {fault !== undefined && (
+      {error !== undefined && (
         <Text size="xs" className="late" role="alert">
-          {fault}
+          {error}
         </Text>
       )}
     </Stack>
@@ -202,7 +207,7 @@ function useUploads() {
     uploads: useSyncExternalStore(queue.subscribe, queue.state),
     choose: (files: readonly File[], { type, replaces }: UseUploadsAbout = {}) =>
       queue.choose(
-        files.map((file) => ({ file, type: type ?? supposedType(file.name), replaces, fault: faultOf(file) })),
+        files.map((file) => ({ file, type: type ?? guessType(file.name), replaces, error: findFileError(file) })),
       ),
   };
 }

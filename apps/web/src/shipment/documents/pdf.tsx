@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** A PDF, page by page: each is drawn as an image, with its text for screen readers. */
-export function Pdf({ blob, name }: Props) {
+export function PdfPreview({ blob, name }: Props) {
   const [pdf, setPdf] = useState<PDFDocumentProxy>();
   const [isBroken, setIsBroken] = useState(false);
   useEffect(() => {
@@ -31,10 +31,10 @@ export function Pdf({ blob, name }: Props) {
       <Alert color="yellow">It cannot be shown here: it is damaged, or needs a password. Download it to look.</Alert>
     );
   }
-  return pdf === undefined ? <Opening /> : <Pages pdf={pdf} name={name} />;
+  return pdf === undefined ? <PdfLoading /> : <PdfPages pdf={pdf} name={name} />;
 }
 
-function Opening() {
+function PdfLoading() {
   return (
     <Center p="xl">
       <Loader aria-label="Loading the preview" />
@@ -42,18 +42,18 @@ function Opening() {
   );
 }
 
-function Pages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name: string }) {
+function PdfPages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name: string }) {
   const [number, setNumber] = useState(1);
   const [zoom, setZoom] = useState(1);
   const canvas = useRef<HTMLCanvasElement>(null);
   const words = useQuery({
     queryKey: ['pdf-words', pdf.fingerprints[0], number],
-    queryFn: async () => wordsOf(pdf, number),
+    queryFn: async () => readPageText(pdf, number),
     gcTime: 0,
   });
   const [failed, setFailed] = useState<number>();
   useEffect(() => {
-    const drawing = draw(pdf, number, zoom, canvas.current);
+    const drawing = drawPage(pdf, number, zoom, canvas.current);
     drawing.done.catch(() => setFailed(number));
     return drawing.cancel;
   }, [pdf, number, zoom]);
@@ -82,22 +82,22 @@ function Pages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name: s
   );
 }
 
-async function wordsOf(pdf: PDFDocumentProxy, number: number): Promise<string> {
+async function readPageText(pdf: PDFDocumentProxy, number: number): Promise<string> {
   const { items } = await (await pdf.getPage(number)).getTextContent();
   return items.map((item) => ('str' in item ? item.str : '')).join(' ');
 }
 
 /** Width of a page in CSS pixels. */
-const WIDTH = 900;
+const PAGE_WIDTH_PX = 900;
 
-function draw(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
+function drawPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
   let cancel = () => undefined as void;
   let isCancelled = false;
   const done = (async () => {
     const page = await pdf.getPage(number);
     if (isCancelled || canvas === null) return;
     const [unscaled, density] = [page.getViewport({ scale: 1 }), Math.min(devicePixelRatio, 2)];
-    const viewport = page.getViewport({ scale: (WIDTH * zoom * density) / unscaled.width });
+    const viewport = page.getViewport({ scale: (PAGE_WIDTH_PX * zoom * density) / unscaled.width });
     [canvas.width, canvas.height] = [Math.round(viewport.width), Math.round(viewport.height)];
     const task = page.render({ canvas, viewport });
     cancel = () => task.cancel();
@@ -115,7 +115,7 @@ function draw(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLC
 }
 
 /** Rarely needed parts of pdf.js; see vite.config.ts. */
-const PARTS = `/assets/pdfjs-${version}/`;
+const PDFJS_ASSETS_URL = `/assets/pdfjs-${version}/`;
 
 /**
  * Reads a PDF in a worker. Scripts, forms, links and embedded files are ignored. WebAssembly would need a weaker content
@@ -128,9 +128,9 @@ async function openPdf(blob: Blob): Promise<PDFDocumentProxy> {
     data,
     enableXfa: false,
     useWasm: false,
-    wasmUrl: PARTS,
-    cMapUrl: `${PARTS}cmaps/`,
+    wasmUrl: PDFJS_ASSETS_URL,
+    cMapUrl: `${PDFJS_ASSETS_URL}cmaps/`,
     cMapPacked: true,
-    standardFontDataUrl: `${PARTS}standard_fonts/`,
+    standardFontDataUrl: `${PDFJS_ASSETS_URL}standard_fonts/`,
   }).promise;
 }

@@ -14,10 +14,10 @@ import { contentQuery, previewKind } from './documents.ts';
 import classes from './preview.module.css';
 
 /** Large and rarely needed, so it is loaded on demand. */
-const Pdf = lazyWithRetry(async () => ({ default: (await import('./pdf.tsx')).Pdf }));
+const Pdf = lazyWithRetry(async () => ({ default: (await import('./pdf.tsx')).PdfPreview }));
 
 /** Larger files can be saved, but are not shown, since they would slow down the page. */
-const MAX_BYTES = 50 * 2 ** 20;
+const MAX_PREVIEW_BYTES = 50 * 2 ** 20;
 
 interface Props {
   readonly document: ShipmentDocument | undefined;
@@ -43,7 +43,7 @@ export function PreviewDialog({ document, onClose, actions }: Props) {
 
 function Preview({ document, actions }: { readonly document: ShipmentDocument; readonly actions: React.ReactNode }) {
   const kind = previewKind(document);
-  const isShown = kind !== undefined && document.size_bytes <= MAX_BYTES;
+  const isShown = kind !== undefined && document.size_bytes <= MAX_PREVIEW_BYTES;
   const [queries, query] = [useQueryClient(), contentQuery(useEnvironment(), document.id)];
   const content = useQuery({ ...query, enabled: isShown });
   const name = document.file_name;
@@ -64,8 +64,8 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
         <QueryView query={content} what="the preview">
           {(blob) => (
             <Suspense>
-              {kind === 'picture' && <Picture blob={blob} name={name} />}
-              {kind === 'text' && <PlainText blob={blob} name={name} />}
+              {kind === 'picture' && <ImagePreview blob={blob} name={name} />}
+              {kind === 'text' && <TextPreview blob={blob} name={name} />}
               {kind === 'pdf' && <Pdf blob={blob} name={name} />}
             </Suspense>
           )}
@@ -86,7 +86,7 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
   );
 }
 
-function Picture({ blob, name }: { readonly blob: Blob; readonly name: string }) {
+function ImagePreview({ blob, name }: { readonly blob: Blob; readonly name: string }) {
   const picture = useRef<HTMLImageElement>(null);
   const [isBroken, setIsBroken] = useState(false);
   useEffect(() => {
@@ -103,7 +103,7 @@ function Picture({ blob, name }: { readonly blob: Blob; readonly name: string })
 /** More text would freeze the page. */
 const MAX_TEXT_BYTES = 200_000;
 
-function PlainText({ blob, name }: { readonly blob: Blob; readonly name: string }) {
+function TextPreview({ blob, name }: { readonly blob: Blob; readonly name: string }) {
   const [text, setText] = useState('');
   useEffect(() => {
     let isShown = true;

@@ -12,12 +12,12 @@ interface Props {
 export function RejectDialog({ document, ...rest }: Props) {
   return (
     <Modal opened={document !== undefined} onClose={rest.onClose} title="Reject the document">
-      {document !== undefined && <Reason key={document.id} name={document.file_name} {...rest} />}
+      {document !== undefined && <RejectForm key={document.id} name={document.file_name} {...rest} />}
     </Modal>
   );
 }
 
-function Reason({ name, isPending, onReject, onClose }: Omit<Props, 'document'> & { readonly name: string }) {
+function RejectForm({ name, isPending, onReject, onClose }: Omit<Props, 'document'> & { readonly name: string }) {
   const form = useForm({
     initialValues: { reason: '' },
     validate: { reason: (reason) => (reason.trim() === '' ? 'Say what is wrong with it' : null) },

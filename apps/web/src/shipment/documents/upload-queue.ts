@@ -7,7 +7,7 @@ interface ChosenFile {
   /** Id of the document that the file replaces. */
   readonly replaces?: string | undefined;
   /** The reason why the file cannot be sent. */
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
 }
 
 /** A chosen file until it is stored; then it is a document and leaves the queue. */
@@ -23,7 +23,7 @@ export interface TransferOptions {
   readonly signal: AbortSignal;
 }
 
-interface Parts {
+interface UploadQueueOptions {
   readonly transfer: (upload: Upload, options: TransferOptions) => Promise<void>;
   readonly describe: (error: unknown) => string;
 }
@@ -37,7 +37,7 @@ export class UploadQueue {
   private run: AbortController | undefined;
   private transferring: { readonly key: number; readonly abort: AbortController } | undefined;
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: UploadQueueOptions) {}
 
   readonly state = (): readonly Upload[] => this.uploads;
 
@@ -49,13 +49,13 @@ export class UploadQueue {
   choose(files: readonly ChosenFile[]): void {
     const chosen = files.map((file): Upload => {
       this.lastKey += 1;
-      return { ...file, key: this.lastKey, state: file.fault === undefined ? 'chosen' : 'failed', loaded: 0 };
+      return { ...file, key: this.lastKey, state: file.error === undefined ? 'chosen' : 'failed', loaded: 0 };
     });
-    this.show([...this.uploads, ...chosen]);
+    this.publish([...this.uploads, ...chosen]);
   }
 
   setType(key: number, type: DocumentType): void {
-    this.change(key, { type });
+    this.update(key, { type });
   }
 
   /** Sends these files in this order. Skips files that are removed before their turn. Never rejects. */
@@ -71,7 +71,7 @@ export class UploadQueue {
   /** Removes a file from the queue; stops its transfer if it is in progress. */
   remove(key: number): void {
     if (this.transferring?.key === key) this.transferring.abort.abort();
-    this.drop(key);
+    this.discard(key);
   }
 
   /** Stops the transfer in progress. Its file and those after it stay chosen. */
@@ -84,28 +84,28 @@ export class UploadQueue {
     const { key } = upload;
     const abort = new AbortController();
     this.transferring = { key, abort };
-    this.change(key, { state: 'sending', loaded: 0, fault: undefined });
+    this.update(key, { state: 'sending', loaded: 0, error: undefined });
     try {
-      const onProgress = (loaded: number) => this.change(key, { loaded });
+      const onProgress = (loaded: number) => this.update(key, { loaded });
       await this.parts.transfer(upload, { onProgress, signal: abort.signal });
-      this.drop(key);
+      this.discard(key);
     } catch (error) {
-      if (abort.signal.aborted) this.change(key, { state: 'chosen', loaded: 0 });
-      else this.change(key, { state: 'failed', fault: this.parts.describe(error) });
+      if (abort.signal.aborted) this.update(key, { state: 'chosen', loaded: 0 });
+      else this.update(key, { state: 'failed', error: this.parts.describe(error) });
     } finally {
       this.transferring = undefined;
     }
   }
 
-  private drop(key: number): void {
-    this.show(this.uploads.filter((upload) => upload.key !== key));
+  private discard(key: number): void {
+    this.publish(this.uploads.filter((upload) => upload.key !== key));
   }
 
-  private change(key: number, changes: Partial<Upload>): void {
-    this.show(this.uploads.map((upload) => (upload.key === key ? { ...upload, ...changes } : upload)));
+  private update(key: number, changes: Partial<Upload>): void {
+    this.publish(this.uploads.map((upload) => (upload.key === key ? { ...upload, ...changes } : upload)));
   }
 
-  private show(uploads: readonly Upload[]): void {
+  private publish(uploads: readonly Upload[]): void {
     this.uploads = uploads;
     for (const listener of this.listeners) listener();
   }
@@ -125,24 +125,24 @@ const CONTENT_TYPES: Readonly<Record<string, DocumentContentType>> = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
-const TAKEN_ENDINGS = Object.keys(CONTENT_TYPES).map((ending) => `.${ending}`);
+const ACCEPTED_EXTENSIONS = Object.keys(CONTENT_TYPES).map((ending) => `.${ending}`);
 
-export const MAX_BYTES = 250 * 2 ** 20;
+export const MAX_UPLOAD_BYTES = 250 * 2 ** 20;
 
 export function contentTypeOf(name: string): DocumentContentType | undefined {
   return CONTENT_TYPES[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
 }
 
 /** The reason for which the service would refuse a file; undefined if there is none. */
-export function faultOf({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
-  if (contentTypeOf(name) === undefined) return `Only ${TAKEN_ENDINGS.join(', ')} are taken.`;
+export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
+  if (contentTypeOf(name) === undefined) return `Only ${ACCEPTED_EXTENSIONS.join(', ')} are taken.`;
   if (size === 0) return 'The file is empty.';
-  if (size > MAX_BYTES) return 'The file is larger than 250 MiB.';
+  if (size > MAX_UPLOAD_BYTES) return 'The file is larger than 250 MiB.';
   return undefined;
 }
 
 /** Guesses of the type from the file name, the more specific first. */
-const HINTS: readonly (readonly [RegExp, DocumentType])[] = [
+const TYPE_PATTERNS: readonly (readonly [RegExp, DocumentType])[] = [
   [/house.?(bill|b.?l)|\bhbl\b/, 'house_bill'],
   [/sea.?way.?bill|\bswb\b/, 'sea_waybill'],
   [/air.?way.?bill|\bm?awb\b/, 'air_waybill'],
@@ -165,9 +165,9 @@ const HINTS: readonly (readonly [RegExp, DocumentType])[] = [
 ];
 
 /** The type that is suggested for a file. The user can change it before it is sent. */
-export function supposedType(name: string): DocumentType {
+export function guessType(name: string): DocumentType {
   const plain = name.toLowerCase().replaceAll(/[_\s]+/g, ' ');
-  const [, type] = HINTS.find(([hint]) => hint.test(plain)) ?? [];
+  const [, type] = TYPE_PATTERNS.find(([hint]) => hint.test(plain)) ?? [];
   if (type !== undefined) return type;
   return contentTypeOf(name)?.startsWith('image/') ? 'photo' : 'other';
 }

@@ -5,15 +5,16 @@ import { type EtaChange, etaPoints, useShipment } from '../shipment-queries.ts';
 import classes from './eta-chart.module.css';
 
 const DAY_MS = 86_400_000;
-const DAY = { day: 'numeric', month: 'short' } as const;
-const days = new Intl.DateTimeFormat(undefined, DAY);
-const hours = new Intl.DateTimeFormat(undefined, { ...DAY, hour: '2-digit', minute: '2-digit' });
+const DAY_FORMAT_OPTIONS = { day: 'numeric', month: 'short' } as const;
+const dayFormat = new Intl.DateTimeFormat(undefined, DAY_FORMAT_OPTIONS);
+const hourFormat = new Intl.DateTimeFormat(undefined, { ...DAY_FORMAT_OPTIONS, hour: '2-digit', minute: '2-digit' });
 /** Dates distinguish ticks only if they are days apart. */
-const ticks = (times: readonly number[]) => {
-  const { format } = Math.max(...times) - Math.min(...times) > 6 * DAY_MS ? days : hours;
+const tickFormatter = (times: readonly number[]) => {
+  const { format } = Math.max(...times) - Math.min(...times) > 6 * DAY_MS ? dayFormat : hourFormat;
   return (time: number) => format(time);
 };
-const moment = (time: unknown) => (typeof time === 'number' ? momentIn(new Date(time).toISOString(), OWN_ZONE) : '—');
+const formatMoment = (time: unknown) =>
+  typeof time === 'number' ? momentIn(new Date(time).toISOString(), OWN_ZONE) : '—';
 
 /** A step chart of the estimates. The table below it holds the same values. */
 export default function EtaChart({ changes }: { readonly changes: readonly EtaChange[] }) {
@@ -35,7 +36,7 @@ export default function EtaChart({ changes }: { readonly changes: readonly EtaCh
             tickCount={4}
             tickMargin={8}
             height={36}
-            tickFormatter={ticks(points.map(({ reported }) => reported))}
+            tickFormatter={tickFormatter(points.map(({ reported }) => reported))}
           />
           <YAxis
             {...axis}
@@ -44,11 +45,11 @@ export default function EtaChart({ changes }: { readonly changes: readonly EtaCh
             scale="time"
             width={108}
             tickCount={5}
-            tickFormatter={ticks(etas)}
+            tickFormatter={tickFormatter(etas)}
           />
           <Tooltip
-            formatter={(eta) => [moment(eta), 'Arrival']}
-            labelFormatter={(reported) => `Said ${moment(reported)}`}
+            formatter={(eta) => [formatMoment(eta), 'Arrival']}
+            labelFormatter={(reported) => `Said ${formatMoment(reported)}`}
             wrapperClassName={classes['tooltip'] ?? ''}
             isAnimationActive={false}
           />

@@ -32,7 +32,7 @@ export function EtaSection() {
                 </Suspense>
               </Card>
             )}
-            <Changes changes={changes} />
+            <EtaChangesTable changes={changes} />
           </Stack>
         )
       }
@@ -40,7 +40,7 @@ export function EtaSection() {
   );
 }
 
-function Changes({ changes }: { readonly changes: readonly EtaChange[] }) {
+function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }) {
   const { id, destination_port } = useShipment();
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
   return (

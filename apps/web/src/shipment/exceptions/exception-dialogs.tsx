@@ -16,9 +16,9 @@ import { SearchSelect } from '../../values/search-select.tsx';
 import { withTimes } from '../../values/time.tsx';
 import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
-import type { Dealing } from './exception-queries.ts';
+import type { ExceptionAction } from './exception-queries.ts';
 
-const TITLES: Readonly<Record<Dealing['kind'], string>> = {
+const ACTION_LABELS: Readonly<Record<ExceptionAction['kind'], string>> = {
   acknowledge: 'Acknowledge',
   assign: 'Assign',
   remark: 'Add a note',
@@ -27,23 +27,23 @@ const TITLES: Readonly<Record<Dealing['kind'], string>> = {
 
 interface Props {
   readonly exception: ShipmentException;
-  readonly kind: Dealing['kind'];
+  readonly kind: ExceptionAction['kind'];
   /** Assignees of other exceptions of the shipment. */
   readonly known: readonly string[];
   readonly isPending: boolean;
-  readonly onDeal: (dealing: Dealing) => void;
+  readonly onDeal: (dealing: ExceptionAction) => void;
   readonly onClose: () => void;
 }
 
-export function DealDialog(props: Props) {
+export function ExceptionActionDialog(props: Props) {
   return (
-    <Modal opened onClose={props.onClose} title={`${TITLES[props.kind]}: ${props.exception.title}`}>
-      <Words {...props} />
+    <Modal opened onClose={props.onClose} title={`${ACTION_LABELS[props.kind]}: ${props.exception.title}`}>
+      <ExceptionActionForm {...props} />
     </Modal>
   );
 }
 
-function Words({ exception, kind, known, isPending, onDeal, onClose }: Props) {
+function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClose }: Props) {
   const me = useSession().user?.email ?? '';
   const form = useForm({
     initialValues: {
@@ -100,7 +100,7 @@ function Words({ exception, kind, known, isPending, onDeal, onClose }: Props) {
             Cancel
           </Button>
           <Button type="submit" loading={isPending}>
-            {TITLES[kind]}
+            {ACTION_LABELS[kind]}
           </Button>
         </Group>
       </Stack>
@@ -108,31 +108,31 @@ function Words({ exception, kind, known, isPending, onDeal, onClose }: Props) {
   );
 }
 
-const TYPES = Object.entries(EXCEPTION_LABELS).map(([value, label]) => ({ value, label }));
-const SEVERITIES = Object.entries(SEVERITY_LABELS).map(([value, label]) => ({ value, label }));
-const WHOLE = '';
+const TYPE_OPTIONS = Object.entries(EXCEPTION_LABELS).map(([value, label]) => ({ value, label }));
+const SEVERITY_OPTIONS = Object.entries(SEVERITY_LABELS).map(([value, label]) => ({ value, label }));
+const WHOLE_SHIPMENT = '';
 
 interface OpenExceptionProps {
   readonly opened: boolean;
   readonly onClose: () => void;
 }
 
-export function OpenException({ opened, onClose }: OpenExceptionProps) {
+export function OpenExceptionDialog({ opened, onClose }: OpenExceptionProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="Open an exception">
-      <Fields onClose={onClose} />
+      <OpenExceptionForm onClose={onClose} />
     </Modal>
   );
 }
 
-function Fields({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
+function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
   const [client, { id, container_numbers }, touches] = [useApi(), useShipment(), useShipmentTouches()];
   const me = useSession().user?.email ?? '';
   const form = useForm({
     initialValues: {
       type: null as ExceptionType | null,
       severity: 'medium' as Severity,
-      container_number: WHOLE,
+      container_number: WHOLE_SHIPMENT,
       title: '',
       detail: '',
       assignee: '',
@@ -165,18 +165,18 @@ function Fields({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
           {...form.getInputProps('type')}
           value={form.values.type}
           label="What is wrong"
-          data={TYPES}
+          data={TYPE_OPTIONS}
           required
           data-autofocus
         />
-        <Select {...form.getInputProps('severity')} label="Severity" data={SEVERITIES} allowDeselect={false} />
+        <Select {...form.getInputProps('severity')} label="Severity" data={SEVERITY_OPTIONS} allowDeselect={false} />
         {container_numbers.length > 0 && (
           <SearchSelect
             {...form.getInputProps('container_number')}
             value={form.values.container_number}
             label="Of"
             data={[
-              { value: WHOLE, label: 'The whole shipment' },
+              { value: WHOLE_SHIPMENT, label: 'The whole shipment' },
               ...container_numbers.map((number) => ({ value: number, label: number })),
             ]}
             allowDeselect={false}

@@ -8,7 +8,7 @@ import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
 import { shipmentQuery, versionIn } from '../shipment-queries.ts';
 
 /** All exceptions of a shipment, and a version of the shipment that they are at least as new as. */
-export function seenExceptionsQuery(environment: Environment, id: string) {
+export function versionedExceptionsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['exceptions-seen', environment, id],
     queryFn: async ({ client, signal }): Promise<Seen<readonly ShipmentException[]>> => {
@@ -24,58 +24,58 @@ async function readException(environment: Environment, id: string): Promise<Seen
 }
 
 /** The history of an exception, with notes, the newest first. */
-export function exceptionStoryQuery(environment: Environment, { id, shipment_id, opened_at }: ShipmentException) {
+export function exceptionHistoryQuery(environment: Environment, { id, shipment_id, opened_at }: ShipmentException) {
   return queryOptions({
     queryKey: ['exception-story', environment, shipment_id, id],
     queryFn: async ({ signal }) => {
       const story: HistoryEntry[] = [];
       for await (const entry of api(environment).shipments.history(shipment_id, { limit: 200 }, { signal })) {
         if (Date.parse(entry.at) < Date.parse(opened_at)) break;
-        if (isAbout(entry, id)) story.push(entry);
+        if (concernsException(entry, id)) story.push(entry);
       }
       return story;
     },
   });
 }
 
-function isAbout({ changes: { exception } }: HistoryEntry, id: string): boolean {
+function concernsException({ changes: { exception } }: HistoryEntry, id: string): boolean {
   return [exception?.from, exception?.to].some(
     (one) => (one as { readonly id?: string } | null | undefined)?.id === id,
   );
 }
 
 /** An action on an exception. */
-export type Dealing =
+export type ExceptionAction =
   | { readonly kind: 'acknowledge' | 'assign'; readonly assignee: string | null; readonly note?: string }
   | { readonly kind: 'remark'; readonly note: string }
   | { readonly kind: 'resolve'; readonly code: (typeof MANUAL_RESOLUTIONS)[number]; readonly note?: string };
 
-const DONE: Readonly<Record<Dealing['kind'], string>> = {
+const DONE_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
   acknowledge: 'Acknowledged.',
   assign: 'Assigned.',
   remark: 'The note is kept.',
   resolve: 'Resolved.',
 };
 /** The fields on which a decision depends. A change of one is a conflict. */
-export const DECIDED_BY = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
-const DECISIVE = ['status', 'severity', 'assignee', 'detail'] as const;
+export const COMPARED_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
+const DECISION_FIELDS = ['status', 'severity', 'assignee', 'detail'] as const;
 
 /** Acknowledges, assigns, resolves and adds notes to exceptions, guarded by the state that the user saw. */
-export function useDealing(onEnd: () => void) {
+export function useExceptionAction(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
-  return useGuardedWrite<ShipmentException, Dealing, Dealing>({
+  return useGuardedWrite<ShipmentException, ExceptionAction, ExceptionAction>({
     kind: 'exception',
     write: async ({ id }, dealing, ifMatch) => {
       const { kind, ...words } = dealing;
       if (dealing.kind === 'resolve')
         await client.exceptions.resolve(id, { code: dealing.code, note: dealing.note }, { ifMatch });
       else await client.exceptions.acknowledge(id, words, { ifMatch });
-      return { kind, ...words } as Dealing;
+      return { kind, ...words } as ExceptionAction;
     },
     read: ({ id }) => readException(environment, id),
-    isSame: (seen, now) => DECISIVE.every((field) => seen[field] === now[field]),
+    isSame: (seen, now) => DECISION_FIELDS.every((field) => seen[field] === now[field]),
     canStill: ({ status }) => status !== 'resolved',
-    done: ({ kind }) => DONE[kind],
+    done: ({ kind }) => DONE_MESSAGES[kind],
     onDone: onEnd,
     onLeft: onEnd,
   });

@@ -15,18 +15,24 @@ import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { Time, withTimes } from '../../values/time.tsx';
-import { sentenceOf, useActorName, whoOf } from '../history/history-sentences.ts';
+import { describeEntry, useActorName, actorLabel } from '../history/history-sentences.ts';
 import type { Seen } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
-import { DECIDED_BY, type Dealing, exceptionStoryQuery, seenExceptionsQuery, useDealing } from './exception-queries.ts';
+import {
+  COMPARED_FIELDS,
+  type ExceptionAction,
+  exceptionHistoryQuery,
+  versionedExceptionsQuery,
+  useExceptionAction,
+} from './exception-queries.ts';
 import classes from './exceptions-section.module.css';
 
 const OpenException = onDemand(
-  async () => (await import('./exception-dialogs.tsx')).OpenException,
+  async () => (await import('./exception-dialogs.tsx')).OpenExceptionDialog,
   ({ opened }) => opened,
 );
 
-const DealDialog = onDemand(async () => (await import('./exception-dialogs.tsx')).DealDialog);
+const DealDialog = onDemand(async () => (await import('./exception-dialogs.tsx')).ExceptionActionDialog);
 
 const ConflictDialog = onDemand(
   async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<ShipmentException>,
@@ -34,7 +40,7 @@ const ConflictDialog = onDemand(
 );
 
 export function ExceptionsSection() {
-  const exceptions = useQuery(seenExceptionsQuery(useEnvironment(), useShipment().id));
+  const exceptions = useQuery(versionedExceptionsQuery(useEnvironment(), useShipment().id));
   const [isOpening, setIsOpening] = useState(false);
   return (
     <Stack>
@@ -51,26 +57,27 @@ export function ExceptionsSection() {
         </PermissionGate>
       </Group>
       <QueryView query={exceptions} what="the exceptions">
-        {(seen) => <Exceptions seen={seen} />}
+        {(seen) => <ExceptionList seen={seen} />}
       </QueryView>
       <OpenException opened={isOpening} onClose={() => setIsOpening(false)} />
     </Stack>
   );
 }
 
-interface Under {
+interface PendingAction {
   readonly seen: Seen<ShipmentException>;
-  readonly kind: Dealing['kind'];
+  readonly kind: ExceptionAction['kind'];
 }
 
-function Exceptions({ seen: { thing: all, version } }: { readonly seen: Seen<readonly ShipmentException[]> }) {
+function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Seen<readonly ShipmentException[]> }) {
   // The exception when the user began to decide. Later changes are reported when the decision is written.
-  const [under, setUnder] = useState<Under>();
+  const [under, setUnder] = useState<PendingAction>();
   const [showsOver, setShowsOver] = useState(false);
   const end = () => setUnder(undefined);
-  const dealing = useDealing(end);
-  const { toDo, over } = inOrder(all);
-  const begin = (thing: ShipmentException) => (kind: Dealing['kind']) => setUnder({ seen: { thing, version }, kind });
+  const dealing = useExceptionAction(end);
+  const { toDo, over } = sortExceptions(all);
+  const begin = (thing: ShipmentException) => (kind: ExceptionAction['kind']) =>
+    setUnder({ seen: { thing, version }, kind });
   return (
     <>
       {toDo.length === 0 ? (
@@ -121,14 +128,14 @@ function Exceptions({ seen: { thing: all, version } }: { readonly seen: Seen<rea
           onClose={end}
         />
       )}
-      <ConflictDialog conflict={dealing.conflict} what="the exception" fields={DECIDED_BY} />
+      <ConflictDialog conflict={dealing.conflict} what="the exception" fields={COMPARED_FIELDS} />
     </>
   );
 }
 
 interface Props {
   readonly exception: ShipmentException;
-  readonly onDeal: (kind: Dealing['kind']) => void;
+  readonly onDeal: (kind: ExceptionAction['kind']) => void;
 }
 
 function ExceptionCard({ exception, onDeal }: Props) {
@@ -157,16 +164,20 @@ function ExceptionCard({ exception, onDeal }: Props) {
         {detail !== null && <Text size="sm">{withTimes(detail)}</Text>}
         <Text size="xs" c="dimmed">
           Opened {detected_by === 'system' ? 'by a rule' : 'by hand'}, <Time value={opened_at} />.{' '}
-          {isOver ? <Ending exception={exception} /> : assignee === null ? 'With nobody.' : `With ${assignee}.`}
+          {isOver ? <ResolutionText exception={exception} /> : assignee === null ? 'With nobody.' : `With ${assignee}.`}
         </Text>
-        <Actions exception={exception} onDeal={onDeal} />
-        <Story exception={exception} />
+        <ExceptionActions exception={exception} onDeal={onDeal} />
+        <ExceptionHistory exception={exception} />
       </Stack>
     </Paper>
   );
 }
 
-function Ending({ exception: { shipment_id, resolution, resolved_at } }: { readonly exception: ShipmentException }) {
+function ResolutionText({
+  exception: { shipment_id, resolution, resolved_at },
+}: {
+  readonly exception: ShipmentException;
+}) {
   const nameOf = useActorName(shipment_id);
   if (resolution === null) return null;
   return (
@@ -178,10 +189,10 @@ function Ending({ exception: { shipment_id, resolution, resolved_at } }: { reado
   );
 }
 
-function Actions({ exception: { status, title }, onDeal }: Props) {
+function ExceptionActions({ exception: { status, title }, onDeal }: Props) {
   const mayWrite = useHasPermission('exceptions:write');
   if (!mayWrite || status === 'resolved') return null;
-  const kinds: readonly (readonly [Dealing['kind'], string])[] =
+  const kinds: readonly (readonly [ExceptionAction['kind'], string])[] =
     status === 'open'
       ? [
           ['acknowledge', 'Acknowledge…'],
@@ -204,9 +215,9 @@ function Actions({ exception: { status, title }, onDeal }: Props) {
 }
 
 /** The history of the exception, read on demand. */
-function Story({ exception }: Pick<Props, 'exception'>) {
+function ExceptionHistory({ exception }: Pick<Props, 'exception'>) {
   const [isShown, setIsShown] = useState(false);
-  const story = useQuery({ ...exceptionStoryQuery(useEnvironment(), exception), enabled: isShown });
+  const story = useQuery({ ...exceptionHistoryQuery(useEnvironment(), exception), enabled: isShown });
   return (
     <>
       <Button
@@ -225,11 +236,11 @@ function Story({ exception }: Pick<Props, 'exception'>) {
             {(entries) => (
               <ul className={classes['story']}>
                 {entries.map((entry) => {
-                  const { did, note } = sentenceOf(entry);
+                  const { did, note } = describeEntry(entry);
                   return (
                     <li key={entry.id}>
                       <Text size="sm">
-                        <strong>{whoOf(entry.actor)}</strong> {did}
+                        <strong>{actorLabel(entry.actor)}</strong> {did}
                         {note !== undefined && `: “${note}”`}
                         <Text span size="xs" c="dimmed">
                           {' '}
@@ -248,13 +259,13 @@ function Story({ exception }: Pick<Props, 'exception'>) {
   );
 }
 
-const GRAVEST_FIRST = Object.keys(SEVERITY_LABELS);
+const MOST_SEVERE_FIRST = Object.keys(SEVERITY_LABELS);
 
 /** Open exceptions first, the gravest and then the oldest first; then resolved ones, the latest first. */
-function inOrder(all: readonly ShipmentException[]) {
+function sortExceptions(all: readonly ShipmentException[]) {
   const toDo = all.filter(({ status }) => status !== 'resolved');
   const over = all.filter(({ status }) => status === 'resolved');
-  const gravity = ({ severity }: ShipmentException) => GRAVEST_FIRST.indexOf(severity);
+  const gravity = ({ severity }: ShipmentException) => MOST_SEVERE_FIRST.indexOf(severity);
   return {
     toDo: toDo.sort((one, other) => gravity(one) - gravity(other) || one.opened_at.localeCompare(other.opened_at)),
     over: over.sort((one, other) => (other.resolved_at ?? '').localeCompare(one.resolved_at ?? '')),

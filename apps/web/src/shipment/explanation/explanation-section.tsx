@@ -37,7 +37,7 @@ export function ExplanationSection() {
       {(explained) => (
         <Stack gap="sm">
           <Card title="Status and times">
-            <Values explained={explained} labels={labels} />
+            <ExplainedValues explained={explained} labels={labels} />
           </Card>
           {explained.exceptions.length > 0 && (
             <Card title="Exceptions: those that are open, and those that will be">
@@ -55,12 +55,12 @@ export function ExplanationSection() {
   );
 }
 
-interface ValuesProps {
+interface ExplainedValuesProps {
   readonly explained: Explanation;
   readonly labels: ReadonlyMap<string, string>;
 }
 
-function Values({ explained, labels }: ValuesProps) {
+function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
   const { status, containers, milestones } = explained;
   const behind = (id: string | null) => milestones.find(({ milestone_id }) => milestone_id === id);
   const link = (id: string | null) => {
@@ -113,7 +113,7 @@ function Values({ explained, labels }: ValuesProps) {
 
 /** Rows that are shown at first. */
 const ROWS_PER_STEP = 100;
-const COLORS: Readonly<Record<MilestoneResult, string>> = {
+const RESULT_COLORS: Readonly<Record<MilestoneResult, string>> = {
   counted: 'green',
   demoted: 'yellow',
   superseded: 'gray',
@@ -155,13 +155,13 @@ function ExplainedMilestones({ milestones, labels }: Props) {
                   </Text>
                 </Table.Td>
                 <Table.Td>
-                  <Effect effect={milestone} />
+                  <MilestoneEffect effect={milestone} />
                   {milestone.containers.map((effect) => (
                     <div key={effect.container_number}>
                       <Text size="xs" c="dimmed" span>
                         For {effect.container_number}:{' '}
                       </Text>
-                      <Effect effect={effect} />
+                      <MilestoneEffect effect={effect} />
                     </div>
                   ))}
                 </Table.Td>
@@ -180,11 +180,11 @@ function ExplainedMilestones({ milestones, labels }: Props) {
   );
 }
 
-function Effect({ effect }: { readonly effect: Pick<ExplainedMilestone, 'result' | 'rule' | 'counts_as'> }) {
+function MilestoneEffect({ effect }: { readonly effect: Pick<ExplainedMilestone, 'result' | 'rule' | 'counts_as'> }) {
   const { result, rule, counts_as } = effect;
   return (
     <>
-      <Badge variant="light" color={COLORS[result]} tt="none" autoContrast>
+      <Badge variant="light" color={RESULT_COLORS[result]} tt="none" autoContrast>
         {RESULT_LABELS[result]}
       </Badge>{' '}
       {counts_as !== null && `as ${statusLabel(counts_as).toLowerCase()}: `}
@@ -193,7 +193,7 @@ function Effect({ effect }: { readonly effect: Pick<ExplainedMilestone, 'result'
   );
 }
 
-const STATUSES: Readonly<Record<ExplainedException['status'], string>> = {
+const EXCEPTION_STATUS_LABELS: Readonly<Record<ExplainedException['status'], string>> = {
   open: 'Open',
   acknowledged: 'Acknowledged',
   expected: 'Will open',
@@ -209,13 +209,19 @@ function ExplainedExceptions({ exceptions, labels }: ExplainedExceptionsProps) {
   return (
     <Stack gap="md">
       {exceptions.map((exception, index) => (
-        <Explained key={exception.exception_id ?? index} exception={exception} labels={labels} />
+        <ExplainedExceptionItem key={exception.exception_id ?? index} exception={exception} labels={labels} />
       ))}
     </Stack>
   );
 }
 
-function Explained({ exception, labels }: { readonly exception: ExplainedException; readonly labels: CodeLabels }) {
+function ExplainedExceptionItem({
+  exception,
+  labels,
+}: {
+  readonly exception: ExplainedException;
+  readonly labels: CodeLabels;
+}) {
   const { type, status, because, opens_at, container_number, milestone_id, resolved_by } = exception;
   const isExpected = status === 'expected';
   return (
@@ -224,7 +230,7 @@ function Explained({ exception, labels }: { readonly exception: ExplainedExcepti
         {EXCEPTION_LABELS[type]}
         {container_number !== null && ` · ${container_number}`}{' '}
         <Badge variant="light" color={isExpected ? 'gray' : 'orange'} tt="none" autoContrast>
-          {STATUSES[status]}
+          {EXCEPTION_STATUS_LABELS[status]}
         </Badge>
       </Text>
       {because !== null && <Text size="sm">{withTimes(because)}</Text>}

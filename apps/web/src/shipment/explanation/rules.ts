@@ -80,12 +80,12 @@ export type CodeLabels = ReadonlyMap<string, string>;
 
 /** Explains what resolves an exception. */
 export function resolvedByLabel({ by, codes, fields, document_types }: ResolvedBy, labels: CodeLabels): string {
-  const milestones = any(codes.map((code) => labels.get(code) ?? code));
+  const milestones = joinWithOr(codes.map((code) => labels.get(code) ?? code));
   const types = document_types.map((type) => DOCUMENT_LABELS[type]).join(' and ');
   const sentences: Readonly<Record<ResolvedBy['by'], string>> = {
     milestone: `a milestone: ${milestones}`,
     correction: 'the correction or retraction of the milestone behind it',
-    field_changed: `another ${any(fields.map(fieldLabel))}`,
+    field_changed: `another ${joinWithOr(fields.map(fieldLabel))}`,
     news: 'any news: a milestone, or another ETA',
     cancellation_taken_back: 'the shipment is reopened',
     container_taken_off: 'its container is taken off the shipment',
@@ -95,6 +95,6 @@ export function resolvedByLabel({ by, codes, fields, document_types }: ResolvedB
   return sentences[by];
 }
 
-function any(words: readonly string[]): string {
+function joinWithOr(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }

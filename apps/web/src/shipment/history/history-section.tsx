@@ -7,8 +7,8 @@ import { useEnvironment } from '../../session/session.ts';
 import { Time } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './history-section.module.css';
-import { type HistoryEntry, historyQuery, sentenceOf, whoOf } from './history-sentences.ts';
-import { type Difference, fieldWords, valueWords } from './value-words.ts';
+import { type HistoryEntry, historyQuery, describeEntry, actorLabel } from './history-sentences.ts';
+import { type Difference, formatFieldPath, formatValue } from './value-words.ts';
 
 export function HistorySection() {
   const history = useInfiniteQuery(historyQuery(useEnvironment(), useShipment().id));
@@ -41,12 +41,12 @@ export function HistorySection() {
 }
 
 /** Entries of a group that are shown at first. */
-const SHOWN = 6;
+const SHOWN_DETAILS = 6;
 
 /** One entry: a sentence, the changed values, and the stored form. */
 function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   const [showsRaw, setShowsRaw] = useState(false);
-  const { did, details, note } = sentenceOf(entry);
+  const { did, details, note } = describeEntry(entry);
   return (
     <li className={classes['entry']}>
       <Text size="xs" c="dimmed" className={classes['at']}>
@@ -54,11 +54,11 @@ function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
       </Text>
       <Stack gap={4} className={classes['said']}>
         <Text size="sm">
-          <strong>{whoOf(entry.actor)}</strong> {did}
+          <strong>{actorLabel(entry.actor)}</strong> {did}
         </Text>
         {note !== undefined && <blockquote className={classes['note']}>{note}</blockquote>}
-        <Details details={details} />
-        {showsRaw && <Raw entry={entry} />}
+        <ChangedValues details={details} />
+        {showsRaw && <RawEntry entry={entry} />}
       </Stack>
       <Button
         size="compact-xs"
@@ -73,19 +73,19 @@ function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   );
 }
 
-function Details({ details }: { readonly details: readonly Difference[] }) {
+function ChangedValues({ details }: { readonly details: readonly Difference[] }) {
   const [showsAll, setShowsAll] = useState(false);
   if (details.length === 0) return null;
-  const shown = showsAll ? details : details.slice(0, SHOWN);
+  const shown = showsAll ? details : details.slice(0, SHOWN_DETAILS);
   return (
     <>
       <dl className={classes['details']}>
         {shown.map(({ path, from, to }) => (
           <div key={path.join(' ')}>
-            <dt>{fieldWords(path)}</dt>
+            <dt>{formatFieldPath(path)}</dt>
             <dd>
-              {from !== null && from !== undefined && <del>{valueWords(from, path.at(-1))}</del>}{' '}
-              {valueWords(to, path.at(-1))}
+              {from !== null && from !== undefined && <del>{formatValue(from, path.at(-1))}</del>}{' '}
+              {formatValue(to, path.at(-1))}
             </dd>
           </div>
         ))}
@@ -99,7 +99,7 @@ function Details({ details }: { readonly details: readonly Difference[] }) {
   );
 }
 
-function Raw({ entry }: { readonly entry: HistoryEntry }) {
+function RawEntry({ entry }: { readonly entry: HistoryEntry }) {
   const text = JSON.stringify(entry, undefined, 2);
   return (
     <Stack gap={4}>

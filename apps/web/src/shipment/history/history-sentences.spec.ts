@@ -1,5 +1,5 @@
-import { type HistoryEntry, sentenceOf, whoOf } from './history-sentences.ts';
-import { fieldWords, momentWords, valueWords } from './value-words.ts';
+import { type HistoryEntry, describeEntry, actorLabel } from './history-sentences.ts';
+import { formatFieldPath, formatInstant, formatValue } from './value-words.ts';
 
 const ANN = { type: 'user', id: 'usr_1', name: 'Ann' } as const;
 const entry = (type: HistoryEntry['type'], changes: HistoryEntry['changes'], actor: HistoryEntry['actor'] = ANN) =>
@@ -11,7 +11,7 @@ const MILESTONE = {
   classifier: 'actual',
   occurred_at: '2026-11-03T10:00:00.000Z',
 };
-const AT = momentWords(MILESTONE.occurred_at);
+const AT = formatInstant(MILESTONE.occurred_at);
 const BY_SYSTEM = { code: 'auto_cleared', note: null, by: { type: 'system', id: 'system' } };
 
 it.each<[string, HistoryEntry, string]>([
@@ -24,7 +24,7 @@ it.each<[string, HistoryEntry, string]>([
         to: [{ number: 'CSQU3054383', last_free_day: null }],
       },
     }),
-    `changed Container CSQU3054383, last free day from ${valueWords('2026-12-01')} to nothing`,
+    `changed Container CSQU3054383, last free day from ${formatValue('2026-12-01')} to nothing`,
   ],
   [
     'many fields',
@@ -93,20 +93,20 @@ it.each<[string, HistoryEntry, string]>([
     'rejected Photo “a.png” (PNG): “Too dark”',
   ],
 ])('describes %s in a sentence', (_what, one, did) => {
-  expect(sentenceOf(one).did).toBe(did);
+  expect(describeEntry(one).did).toBe(did);
 });
 
 it('describes the status of a container, not the milestone that set it', () => {
   const container = { number: 'CSQU3054383', status: 'in_transit', status_milestone_id: 'mst_1' };
   const containers = { from: [container], to: [{ ...container, status: 'arrived', status_milestone_id: 'mst_2' }] };
-  expect(sentenceOf(entry('shipment.updated', { containers })).did).toBe(
+  expect(describeEntry(entry('shipment.updated', { containers })).did).toBe(
     'changed Container CSQU3054383, status from In transit to Arrived',
   );
 });
 
 it('describes the changes of a corrected milestone, without derived fields', () => {
   const to = { ...MILESTONE, revision: 2, recorded_at: 'later', location: 'NLRTM' };
-  const { details } = sentenceOf(
+  const { details } = describeEntry(
     entry('milestone.corrected', { milestone: { from: { ...MILESTONE, location: 'CNSHA' }, to } }),
   );
   expect(details).toEqual([{ path: ['location'], from: 'CNSHA', to: 'NLRTM' }]);
@@ -117,8 +117,8 @@ it('includes the note', () => {
     exception: { from: EXCEPTION, to: EXCEPTION },
     note: { from: null, to: 'Hi' },
   });
-  expect(sentenceOf(said).note).toBe('Hi');
-  expect(sentenceOf(entry('shipment.cancelled', {})).note).toBeUndefined();
+  expect(describeEntry(said).note).toBe('Hi');
+  expect(describeEntry(entry('shipment.cancelled', {})).note).toBeUndefined();
 });
 
 it.each([
@@ -128,18 +128,18 @@ it.each([
   [{ type: 'system', id: 'clock', name: null } as const, 'The clock'],
   [{ type: 'system', id: 'whatever', name: null } as const, 'The service'],
 ])('%o is called %s', (actor, name) => {
-  expect(whoOf(actor)).toBe(name);
+  expect(actorLabel(actor)).toBe(name);
 });
 
 it('formats values: labels for enumerations, “nothing” for empty ones', () => {
-  expect(valueWords('false_positive', 'code')).toBe('False positive');
-  expect(valueWords('some_unknown_value', 'status')).toBe('Some unknown value');
-  expect(valueWords('as_sent', 'external_id')).toBe('as_sent');
-  expect([null, '', [], undefined].map((value) => valueWords(value))).toEqual([
+  expect(formatValue('false_positive', 'code')).toBe('False positive');
+  expect(formatValue('some_unknown_value', 'status')).toBe('Some unknown value');
+  expect(formatValue('as_sent', 'external_id')).toBe('as_sent');
+  expect([null, '', [], undefined].map((value) => formatValue(value))).toEqual([
     'nothing',
     'nothing',
     'nothing',
     'nothing',
   ]);
-  expect(fieldWords(['legs', '2', 'eta'])).toBe('Leg 2, ETA');
+  expect(formatFieldPath(['legs', '2', 'eta'])).toBe('Leg 2, ETA');
 });

@@ -4,13 +4,13 @@ import { RESOLUTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-l
 import { type Environment, api } from '../../session/api.ts';
 import { useEnvironment, useSession } from '../../session/session.ts';
 import { CONTENT_LABELS, DOCUMENT_LABELS } from '../labels.ts';
-import { type Difference, differences, fieldWords, momentWords, valueWords, words } from './value-words.ts';
+import { type Difference, differences, formatFieldPath, formatInstant, formatValue, humanize } from './value-words.ts';
 
 export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** An entry of the history in words. */
-interface Sentence {
+interface HistorySentence {
   /** Follows the name of the actor: "changed ETA". */
   readonly did: string;
   /** The changed values that the sentence does not mention. */
@@ -19,19 +19,19 @@ interface Sentence {
   readonly note?: string;
 }
 
-const SYSTEMS: Readonly<Record<string, string>> = {
+const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
   clock: 'The clock',
   settings: 'A change of settings',
   administration: 'The command line',
 };
 
-export function whoOf({ type, id, name }: HistoryEntry['actor']): string {
-  if (type === 'system') return SYSTEMS[id] ?? 'The service';
+export function actorLabel({ type, id, name }: HistoryEntry['actor']): string {
+  if (type === 'system') return SYSTEM_ACTOR_LABELS[id] ?? 'The service';
   return name ?? (type === 'user' ? 'A person' : 'A service account');
 }
 
 /** The kinds of resources that change as a whole. */
-const KINDS = ['milestone', 'exception', 'document'] as const;
+const PART_KINDS = ['milestone', 'exception', 'document'] as const;
 /** Derived fields, which readers of the history do not need. */
 const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'revision',
@@ -48,14 +48,15 @@ const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'sequence',
 ]);
 
-export function sentenceOf(entry: HistoryEntry): Sentence {
+export function describeEntry(entry: HistoryEntry): HistorySentence {
   const note = textOf(entry.changes['note']?.to);
-  const kind = KINDS.find((one) => entry.changes[one] !== undefined);
-  const sentenceOf = kind === undefined ? shipmentSentence(entry) : partSentence(entry, entry.changes[kind] ?? {});
+  const kind = PART_KINDS.find((one) => entry.changes[one] !== undefined);
+  const sentenceOf =
+    kind === undefined ? describeShipmentChange(entry) : describePartChange(entry, entry.changes[kind] ?? {});
   return note === undefined ? sentenceOf : { ...sentenceOf, note };
 }
 
-function shipmentSentence({ type, changes }: HistoryEntry): Sentence {
+function describeShipmentChange({ type, changes }: HistoryEntry): HistorySentence {
   const details = Object.entries(changes)
     .filter(([name]) => !DERIVED_FIELDS.has(name))
     .flatMap(([name, { from, to }]) => differences(from, to, [name]))
@@ -64,68 +65,68 @@ function shipmentSentence({ type, changes }: HistoryEntry): Sentence {
   if (type === 'shipment.cancelled') return { did: 'cancelled the shipment', details };
   if (type === 'shipment.reopened') return { did: 'reopened the shipment', details };
   const [only] = details;
-  if (details.length === 1 && only !== undefined) return { did: `changed ${change(only)}`, details: [] };
-  const fields = [...new Set(details.map(({ path }) => fieldWords(path.slice(0, 1))))];
-  return { did: fields.length === 0 ? 'changed the shipment' : `changed ${list(fields)}`, details };
+  if (details.length === 1 && only !== undefined) return { did: `changed ${changeText(only)}`, details: [] };
+  const fields = [...new Set(details.map(({ path }) => formatFieldPath(path.slice(0, 1))))];
+  return { did: fields.length === 0 ? 'changed the shipment' : `changed ${joinFields(fields)}`, details };
 }
 
 type Change = HistoryEntry['changes'][string];
 
-function partSentence(entry: HistoryEntry, { from, to }: Change): Sentence {
+function describePartChange(entry: HistoryEntry, { from, to }: Change): HistorySentence {
   const [before, after] = [fieldsOf(from), fieldsOf(to)];
   const part = after ?? before ?? {};
   const changed =
     before === undefined || after === undefined
       ? []
       : differences(before, after).filter(({ path: [name = ''] }) => !DERIVED_FIELDS.has(name));
-  if (entry.type.startsWith('milestone.')) return milestoneSentence(entry, part, changed);
-  if (entry.type.startsWith('exception.')) return exceptionSentence(entry, part, changed);
-  return { did: documentSentence(entry.type, part), details: [] };
+  if (entry.type.startsWith('milestone.')) return describeMilestoneChange(entry, part, changed);
+  if (entry.type.startsWith('exception.')) return describeExceptionChange(entry, part, changed);
+  return { did: describeDocumentChange(entry.type, part), details: [] };
 }
 
-type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly Difference[]) => Sentence;
+type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly Difference[]) => HistorySentence;
 
-const milestoneSentence: PartSentence = ({ type }, part, changed) => {
-  if (type === 'milestone.corrected') return { did: `corrected ${milestone(part)}`, details: changed };
+const describeMilestoneChange: PartSentence = ({ type }, part, changed) => {
+  if (type === 'milestone.corrected') return { did: `corrected ${milestoneText(part)}`, details: changed };
   const did = type === 'milestone.retracted' ? 'took back' : 'recorded';
-  return { did: `${did} ${milestone(part)}`, details: [] };
+  return { did: `${did} ${milestoneText(part)}`, details: [] };
 };
 
-const exceptionSentence: PartSentence = ({ type, actor, changes }, part, changed) => {
-  if (type === 'exception.updated') return updated(part, changed, changes['note'] !== undefined);
+const describeExceptionChange: PartSentence = ({ type, actor, changes }, part, changed) => {
+  if (type === 'exception.updated') return describeExceptionUpdate(part, changed, changes['note'] !== undefined);
   if (type === 'exception.opened') {
-    return { did: `${opened(actor, part)} ${exception(part)}, ${severity(part)}`, details: [] };
+    return { did: `${openedVerb(actor, part)} ${exceptionText(part)}, ${severityText(part)}`, details: [] };
   }
-  return { did: resolved(actor, part), details: [] };
+  return { did: describeResolution(actor, part), details: [] };
 };
 
 /** The history lists an exception that a rule opened under the author of the write that caused it. */
-function opened({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
+function openedVerb({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
   return type === 'system' || detected_by !== 'system' ? 'opened' : 'thereby opened';
 }
 
-function resolved(actor: HistoryEntry['actor'], part: Fields): string {
+function describeResolution(actor: HistoryEntry['actor'], part: Fields): string {
   const { by } = fieldsOf(part['resolution']) ?? {};
   if (fieldsOf(by)?.['type'] === 'system')
-    return `${actor.type === 'system' ? '' : 'thereby '}cleared ${exception(part)}`;
-  return `resolved ${exception(part)}${resolution(part)}`;
+    return `${actor.type === 'system' ? '' : 'thereby '}cleared ${exceptionText(part)}`;
+  return `resolved ${exceptionText(part)}${resolutionText(part)}`;
 }
 
-function updated(part: Fields, changed: readonly Difference[], hasNote: boolean): Sentence {
-  const about = exception(part);
+function describeExceptionUpdate(part: Fields, changed: readonly Difference[], hasNote: boolean): HistorySentence {
+  const about = exceptionText(part);
   const changeOf = (name: string) => changed.find(({ path }) => path[0] === name);
   const [status, assignee] = [changeOf('status'), changeOf('assignee')];
   const rest = changed.filter(({ path: [name = ''] }) => !['status', 'assignee', 'metrics'].includes(name));
   const verbs = [
     ...(status?.to === 'acknowledged' ? [`acknowledged ${about}`] : []),
-    ...(assignee === undefined ? [] : [assigned(assignee.to, status === undefined ? about : 'it')]),
+    ...(assignee === undefined ? [] : [describeAssignment(assignee.to, status === undefined ? about : 'it')]),
   ];
   if (verbs.length > 0) return { did: verbs.join(' and '), details: rest };
   if (rest.length === 0 && hasNote) return { did: `remarked on ${about}`, details: [] };
   return { did: `updated ${about}`, details: rest.length > 0 ? rest : changed };
 }
 
-function assigned(to: unknown, about: string): string {
+function describeAssignment(to: unknown, about: string): string {
   return to === null ? `took ${about} from who had it` : `gave ${about} to ${String(to)}`;
 }
 
@@ -138,16 +139,16 @@ const DOCUMENT_VERBS: Readonly<Record<string, string>> = {
   'document.deleted': 'deleted',
 };
 
-function documentSentence(type: string, part: Fields): string {
+function describeDocumentChange(type: string, part: Fields): string {
   const kind = DOCUMENT_LABELS[part['type'] as keyof typeof DOCUMENT_LABELS] ?? 'Document';
   const content = CONTENT_LABELS[part['content_type'] as keyof typeof CONTENT_LABELS];
   const what = `${kind} “${String(part['file_name'])}”${content === undefined ? '' : ` (${content})`}`;
   const reason = textOf(part['rejection_reason']);
   const why = type === 'document.rejected' && reason !== undefined ? `: “${reason}”` : '';
-  return `${DOCUMENT_VERBS[type] ?? words(type)} ${what}${why}`;
+  return `${DOCUMENT_VERBS[type] ?? humanize(type)} ${what}${why}`;
 }
 
-function milestone(part: Fields): string {
+function milestoneText(part: Fields): string {
   const where = textOf(part['location']);
   const container = textOf(part['container_number']);
   const is = part['classifier'] === 'actual' ? '' : ` (${String(part['classifier'])})`;
@@ -155,20 +156,20 @@ function milestone(part: Fields): string {
     `“${String(part['label'])}”${is}`,
     ...(container === undefined ? [] : [`of ${container}`]),
     ...(where === undefined ? [] : [`at ${where}`]),
-    ...(typeof part['occurred_at'] === 'string' ? [`for ${momentWords(part['occurred_at'])}`] : []),
+    ...(typeof part['occurred_at'] === 'string' ? [`for ${formatInstant(part['occurred_at'])}`] : []),
   ].join(' ');
 }
 
-function exception(part: Fields): string {
+function exceptionText(part: Fields): string {
   const container = textOf(part['container_number']);
   return `“${String(part['title'])}”${container === undefined ? '' : ` of ${container}`}`;
 }
 
-function severity(part: Fields): string {
+function severityText(part: Fields): string {
   return (SEVERITY_LABELS[part['severity'] as keyof typeof SEVERITY_LABELS] ?? '').toLowerCase();
 }
 
-function resolution(part: Fields): string {
+function resolutionText(part: Fields): string {
   const { code, note } = fieldsOf(part['resolution']) ?? {};
   const label = RESOLUTION_LABELS[code as keyof typeof RESOLUTION_LABELS];
   const noteText = textOf(note);
@@ -176,16 +177,16 @@ function resolution(part: Fields): string {
 }
 
 /** "ETA from 3 Nov to 5 Nov" */
-function change({ path, from, to }: Difference): string {
+function changeText({ path, from, to }: Difference): string {
   const field = path.at(-1);
-  if (from === null || from === undefined) return `${fieldWords(path)} to ${valueWords(to, field)}`;
-  return `${fieldWords(path)} from ${valueWords(from, field)} to ${valueWords(to, field)}`;
+  if (from === null || from === undefined) return `${formatFieldPath(path)} to ${formatValue(to, field)}`;
+  return `${formatFieldPath(path)} from ${formatValue(from, field)} to ${formatValue(to, field)}`;
 }
 
-const MAX_FIELDS = 3;
-function list(fields: readonly string[]): string {
-  if (fields.length > MAX_FIELDS)
-    return `${fields.slice(0, MAX_FIELDS - 1).join(', ')} and ${fields.length - MAX_FIELDS + 1} more`;
+const MAX_LISTED_FIELDS = 3;
+function joinFields(fields: readonly string[]): string {
+  if (fields.length > MAX_LISTED_FIELDS)
+    return `${fields.slice(0, MAX_LISTED_FIELDS - 1).join(', ')} and ${fields.length - MAX_LISTED_FIELDS + 1} more`;
   return fields.length < 2 ? fields.join('') : `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`;
 }
 
@@ -197,14 +198,14 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 /** The history of a shipment in pages, the newest first. */
 export function historyQuery(environment: Environment, id: string) {
   return infiniteQueryOptions({
     queryKey: ['history', environment, id],
     queryFn: ({ pageParam, signal }) =>
-      api(environment).shipments.history(id, { limit: PAGE }, { signal }).page(pageParam),
+      api(environment).shipments.history(id, { limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
@@ -213,7 +214,7 @@ export function historyQuery(environment: Environment, id: string) {
 /** The history since a version, the newest first. */
 export async function historySince(environment: Environment, id: string, version: number): Promise<HistoryEntry[]> {
   const entries: HistoryEntry[] = [];
-  for await (const entry of api(environment).shipments.history(id, { limit: PAGE })) {
+  for await (const entry of api(environment).shipments.history(id, { limit: PAGE_SIZE })) {
     if (entry.version <= version) break;
     entries.push(entry);
   }

@@ -7,13 +7,13 @@ import {
 import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 
 /** Turns `free_days_left` into "Free days left". */
-export function words(name: string): string {
+export function humanize(name: string): string {
   const spaced = name.replaceAll('_', ' ');
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
 /** Labels of fields whose names do not read well. */
-const FIELDS: Readonly<Record<string, string>> = {
+const FIELD_LABELS: Readonly<Record<string, string>> = {
   eta: 'ETA',
   etd: 'ETD',
   ata: 'ATA',
@@ -28,7 +28,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   imo: 'IMO number',
   id: 'Id',
 };
-const PARTS: Readonly<Record<string, string>> = {
+const PART_LABELS: Readonly<Record<string, string>> = {
   containers: 'Container',
   legs: 'Leg',
   references: 'Reference',
@@ -36,15 +36,16 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /** Turns a path into "Container CSQU3054383, last free day". */
-export function fieldWords(path: readonly string[]): string {
+export function formatFieldPath(path: readonly string[]): string {
   const [first = '', ...rest] = path;
-  const part = PARTS[first];
-  if (part === undefined || rest.length === 0) return path.map((name) => FIELDS[name] ?? words(name)).join(', ');
+  const part = PART_LABELS[first];
+  if (part === undefined || rest.length === 0)
+    return path.map((name) => FIELD_LABELS[name] ?? humanize(name)).join(', ');
   const [which = '', ...fields] = rest;
-  return [`${part} ${which}`, ...fields.map((name) => FIELDS[name] ?? words(name).toLowerCase())].join(', ');
+  return [`${part} ${which}`, ...fields.map((name) => FIELD_LABELS[name] ?? humanize(name).toLowerCase())].join(', ');
 }
 
-const LABELS: Readonly<Record<string, string>> = {
+const VALUE_LABELS: Readonly<Record<string, string>> = {
   ...DOCUMENT_STATUS_LABELS,
   ...EXCEPTION_STATUS_LABELS,
   ...SEVERITY_LABELS,
@@ -54,7 +55,7 @@ const LABELS: Readonly<Record<string, string>> = {
   ...CONTENT_LABELS,
 };
 /** Fields with enumerated values. */
-const ENUMERATED: ReadonlySet<string> = new Set([
+const ENUM_FIELDS: ReadonlySet<string> = new Set([
   'status',
   'severity',
   'type',
@@ -69,28 +70,28 @@ const ENUMERATED: ReadonlySet<string> = new Set([
   'equipment',
 ]);
 
-const MOMENT = /^\d{4}-\d\d-\d\dT/;
-const DAY = /^\d{4}-\d\d-\d\d$/;
+const INSTANT_PATTERN = /^\d{4}-\d\d-\d\dT/;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
 /** A stored value in words, in the user's time zone and language. */
-export function valueWords(value: unknown, field = ''): string {
+export function formatValue(value: unknown, field = ''): string {
   if (value === null || value === undefined || value === '') return 'nothing';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'string') return textWords(value, field);
-  if (Array.isArray(value)) return value.map((item) => valueWords(item, field)).join(', ') || 'nothing';
+  if (typeof value === 'string') return formatText(value, field);
+  if (Array.isArray(value)) return value.map((item) => formatValue(item, field)).join(', ') || 'nothing';
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);
 }
 
-function textWords(value: string, field: string): string {
-  if (MOMENT.test(value)) return momentWords(value);
-  if (DAY.test(value)) {
+function formatText(value: string, field: string): string {
+  if (INSTANT_PATTERN.test(value)) return formatInstant(value);
+  if (DATE_PATTERN.test(value)) {
     return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(value));
   }
-  return ENUMERATED.has(field) ? (LABELS[value] ?? words(value)) : value;
+  return ENUM_FIELDS.has(field) ? (VALUE_LABELS[value] ?? humanize(value)) : value;
 }
 
-export function momentWords(value: string): string {
+export function formatInstant(value: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(value));
 }
 
@@ -104,25 +105,25 @@ export interface Difference {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields that identify the items of a list, whatever their position. */
-const NAMES = ['number', 'container_number', 'id'] as const;
+const IDENTIFYING_FIELDS = ['number', 'container_number', 'id'] as const;
 
 /** The values that differ. Items of lists are matched by the fields that identify them, otherwise by position. */
 export function differences(from: unknown, to: unknown, path: readonly string[] = []): readonly Difference[] {
   const [before, after] = [fieldsOf(from), fieldsOf(to)];
-  if (before === undefined && after === undefined) return isSame(from, to) ? [] : [{ path, from, to }];
+  if (before === undefined && after === undefined) return isSameValue(from, to) ? [] : [{ path, from, to }];
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names.flatMap((name) => differences(before?.[name] ?? null, after?.[name] ?? null, [...path, name]));
 }
 
 /** The fields of a value; undefined for a scalar. */
 function fieldsOf(value: unknown): Fields | undefined {
-  if (Array.isArray(value)) return value.some(isObject) ? Object.fromEntries(value.map(named)) : undefined;
+  if (Array.isArray(value)) return value.some(isObject) ? Object.fromEntries(value.map(toNamedItem)) : undefined;
   return isObject(value) ? value : undefined;
 }
 
-function named(item: unknown, index: number): readonly [string, unknown] {
+function toNamedItem(item: unknown, index: number): readonly [string, unknown] {
   const name = isObject(item)
-    ? NAMES.map((field) => item[field]).find((value) => typeof value === 'string')
+    ? IDENTIFYING_FIELDS.map((field) => item[field]).find((value) => typeof value === 'string')
     : undefined;
   return [typeof name === 'string' ? name : String(index + 1), item];
 }
@@ -132,7 +133,7 @@ function isObject(value: unknown): value is Fields {
 }
 
 /** Null, undefined and empty values are equal. */
-function isSame(from: unknown, to: unknown): boolean {
+function isSameValue(from: unknown, to: unknown): boolean {
   const [before, after] = [from, to].map((value) =>
     Array.isArray(value) && value.length === 0 ? null : (value ?? null),
   );

@@ -1,7 +1,7 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { Time } from '../../values/time.tsx';
-import { sentenceOf, whoOf } from '../history/history-sentences.ts';
-import { differences, fieldWords, valueWords } from '../history/value-words.ts';
+import { describeEntry, actorLabel } from '../history/history-sentences.ts';
+import { differences, formatFieldPath, formatValue } from '../history/value-words.ts';
 import type { Conflict } from './guarded-write.ts';
 
 interface Props<Thing> {
@@ -49,7 +49,7 @@ function Since({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
     <List size="sm">
       {entries.map((entry) => (
         <List.Item key={entry.id}>
-          <strong>{whoOf(entry.actor)}</strong> {sentenceOf(entry).did}, <Time value={entry.at} />
+          <strong>{actorLabel(entry.actor)}</strong> {describeEntry(entry).did}, <Time value={entry.at} />
         </List.Item>
       ))}
     </List>
@@ -79,9 +79,9 @@ function Changes<Thing>({
         <Table.Tbody>
           {changed.map(({ path, from, to }) => (
             <Table.Tr key={path.join(' ')}>
-              <Table.Td>{fieldWords(path)}</Table.Td>
-              <Table.Td>{valueWords(from, path.at(-1))}</Table.Td>
-              <Table.Td>{valueWords(to, path.at(-1))}</Table.Td>
+              <Table.Td>{formatFieldPath(path)}</Table.Td>
+              <Table.Td>{formatValue(from, path.at(-1))}</Table.Td>
+              <Table.Td>{formatValue(to, path.at(-1))}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

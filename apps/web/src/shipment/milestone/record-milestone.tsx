@@ -6,7 +6,7 @@ import { failureText, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
-import { Curl } from '../calls/snippet.tsx';
+import { CurlCommand } from '../calls/snippet.tsx';
 import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
@@ -53,7 +53,11 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
           <Text component="summary" size="sm">
             The same as a call
           </Text>
-          <Curl method="POST" path={`/v1/shipments/${shipment.id}/milestones`} body={bodyOf(form.values, zone)} />
+          <CurlCommand
+            method="POST"
+            path={`/v1/shipments/${shipment.id}/milestones`}
+            body={bodyOf(form.values, zone)}
+          />
         </details>
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
